@@ -1,0 +1,132 @@
+import type { JsonObject, JsonValue } from './json.ts'
+
+/**
+ * Where a delivery is.
+ *
+ * `queued` waits for its time, `sending` is leased by a worker, `held` waits for the channel before it to fail.
+ * Final: `sent` (the provider took it; nothing more is claimed), `failed`, `skipped` (not an error), `cancelled`, `expired`.
+ */
+export type DeliveryStatus = 'queued' | 'sending' | 'sent' | 'failed' | 'skipped' | 'held' | 'cancelled' | 'expired'
+
+/** Why a delivery was skipped or failed. */
+export type DeliveryReason =
+  | 'condition_false'
+  | 'no_address'
+  | 'opted_out'
+  | 'throttled'
+  | 'fallback_unneeded'
+  | 'sandboxed'
+  | 'provider_rejected'
+  | 'attempts_exhausted'
+  | 'condition_error'
+  | 'template_error'
+  | 'channel_error'
+
+/** `all`: every channel of the event. `first`: in order, each only when the one before it failed. */
+export type Route = 'all' | 'first'
+
+/** The state of a whole dispatch, derived from its deliveries. */
+export type DispatchStatus = 'queued' | 'sent' | 'partial' | 'failed' | 'skipped' | 'cancelled'
+
+/** One comparison of a condition, and how it came out. */
+export interface ConditionTrace {
+  /** The operator, or `function` for a condition that is one. */
+  readonly rule: string
+  /** What was looked up, such as `data.total`. */
+  readonly path?: string
+  /** What it was compared with. */
+  readonly expected?: JsonValue
+  /** What was found; only under `data.`, which the caller sent: what the host knows of a recipient stays with the host. */
+  readonly actual?: JsonValue
+  readonly result: boolean
+}
+
+/** Rendered fields by name (`subject`, `html`, `text`, …), as the channel will get them. */
+export type Content = Readonly<Record<string, JsonValue>>
+
+/** One channel's part of a dispatch, as it is stored. Instants are epoch milliseconds. */
+export interface Delivery {
+  readonly deliveryId: string
+  readonly channel: string
+  readonly status: DeliveryStatus
+  readonly reason?: DeliveryReason
+  /** Counted when a worker claims the delivery, before it sends. */
+  readonly attempts: number
+  /** When it is due, while it is `queued`. */
+  readonly dueAt?: number
+  /** The last code that the channel gave for not having sent. */
+  readonly lastCode?: string
+  readonly providerMessageId?: string
+  readonly trace?: readonly ConditionTrace[]
+  /** Where it goes; absent when it was never to be sent. */
+  readonly address?: string
+  /** What it says; rendered when it was accepted, and the same for every attempt. */
+  readonly content?: Content
+}
+
+/** An accepted event for a recipient, as it is stored. Instants are epoch milliseconds. */
+export interface Dispatch {
+  readonly dispatchId: string
+  readonly tenant: string
+  readonly eventType: string
+  readonly recipient: string
+  readonly sessionId?: string
+  readonly route: Route
+  readonly locale?: string
+  readonly createdAt: number
+  /** In the order of the event's channels. */
+  readonly deliveries: readonly Delivery[]
+}
+
+/** A delivery as a caller sees it. Instants are RFC 3339. */
+export interface DeliveryView {
+  readonly deliveryId: string
+  readonly channel: string
+  readonly status: DeliveryStatus
+  readonly reason?: DeliveryReason
+  readonly attempts: number
+  readonly nextAttemptAt?: string
+  readonly lastCode?: string
+  readonly providerMessageId?: string
+  readonly trace?: readonly ConditionTrace[]
+}
+
+/** Something that was accepted but deserves a look. */
+export interface Warning {
+  readonly code: 'unknown_field' | 'clamped' | 'usage_looks_exclusive' | 'not_final'
+  /** JSON Pointer into the request body. */
+  readonly pointer: string
+  readonly detail: string
+}
+
+/** A dispatch as a caller sees it. Instants are RFC 3339. */
+export interface DispatchView {
+  readonly dispatchId: string
+  readonly status: DispatchStatus
+  readonly eventType: string
+  readonly recipient: string
+  readonly sessionId?: string
+  readonly createdAt: string
+  readonly deliveries: readonly DeliveryView[]
+}
+
+/** The answer to an accepted dispatch. */
+export interface DispatchAnswer extends DispatchView {
+  /** Whether this answers a repeated `Idempotency-Key` with what the first post got. */
+  readonly duplicate: boolean
+  readonly warnings: readonly Warning[]
+}
+
+/** The body of `POST /api/outbound/dispatch`. */
+export interface DispatchRequest {
+  /** An event key of the catalogue, 1-256 of `A-Z a-z 0-9 . _ -`. */
+  readonly eventType: string
+  /** A mail address, an E.164 number, an `https:` URL, or a user id; 1-2,048 characters. */
+  readonly recipient: string
+  /** The payload for conditions and templates. Default `{}`. */
+  readonly eventData?: JsonObject
+  /** Send through this one of the event's channels only. Conditions and policy still apply. */
+  readonly channel?: string
+  /** Correlates with an agent's session, 1-200 visible ASCII characters. */
+  readonly sessionId?: string
+}

@@ -1,0 +1,57 @@
+import type { Content } from '../model/dispatch.ts'
+import type { Recipient } from '../model/recipient.ts'
+
+/** A rendered message for one address. The same for every attempt. */
+export interface OutboundMessage {
+  /** What {@link Channel.address} gave when the event was accepted. */
+  readonly to: string
+  readonly content: Content
+  readonly eventType: string
+  readonly dispatchId: string
+  readonly tenant: string
+  readonly locale?: string
+  /** When the event was accepted, epoch milliseconds. */
+  readonly createdAt: number
+}
+
+/** What goes along with one attempt. */
+export interface SendContext {
+  /** The same for every attempt: pass it on as the provider's idempotency key, so that a repeat can be recognised. */
+  readonly deliveryId: string
+  /** 1 for the first. */
+  readonly attempt: number
+  /** Aborted when the lease is about to end: what has not been sent by then must not be. */
+  readonly signal: AbortSignal
+}
+
+/** What came of one attempt. `code` is a short lower_snake word for logs and records; never text of the provider's. */
+export type SendOutcome =
+  /** The provider took it. */
+  | { readonly outcome: 'sent'; readonly providerMessageId?: string }
+  /** Certainly not sent: try again, after `retryAfterMs` (clamped to between one and two steps of the schedule). */
+  | { readonly outcome: 'retry'; readonly code: string; readonly retryAfterMs?: number }
+  /** May have been sent: try again with the same delivery id, which lets the provider recognise it. */
+  | { readonly outcome: 'unknown'; readonly code: string }
+  /** Never will be sent: no further attempt. */
+  | { readonly outcome: 'rejected'; readonly code: string }
+
+/** A way to reach people. Two methods are enough for one of your own. */
+export interface Channel {
+  /**
+   * Where this recipient is reached here; `undefined` when nowhere, and the delivery is skipped as `no_address`.
+   * Must be pure and quick: it is called while an event is planned.
+   */
+  address(recipient: Recipient): string | undefined
+  /** Sends one message. A throw is taken as `retry` with the reason `channel_error`. */
+  send(message: OutboundMessage, context: SendContext): Promise<SendOutcome>
+  /**
+   * Milliseconds to wait before each further attempt, ascending; each is varied by +-20 %.
+   * Default: 1, 5, 15, 45, 120, 240, 480 and 900 seconds. `[]`: one attempt.
+   */
+  readonly retrySchedule?: readonly number[]
+  /**
+   * Says what is wrong with the template fields that an event gives for this channel, at start-up; `undefined`: nothing.
+   * Default: any fields do.
+   */
+  checkFields?(fields: readonly string[]): string | undefined
+}

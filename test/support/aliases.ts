@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** The package's entries as `tsconfig.json` maps them to source, for runners that do not read it. */
+export function aliases(): { find: RegExp; replacement: string }[] {
+  const root = new URL('../../', import.meta.url)
+  const { compilerOptions } = JSON.parse(readFileSync(new URL('tsconfig.json', root), 'utf8'))
+  return Object.entries<string[]>(compilerOptions.paths).map(([entry, [file = '']]) => ({
+    find: new RegExp(`^${entry}$`),
+    replacement: fileURLToPath(new URL(file, root)),
+  }))
+}
