@@ -1,0 +1,44 @@
+import type { Operation, Principal } from '../model/principal.ts'
+import type { AuthVerifier } from '../ports/auth-verifier.ts'
+import { port } from './fault.ts'
+import { type HandlerRequest, type Refused, refuse } from './result.ts'
+
+const CHALLENGE = 'Bearer realm="sallyport"'
+const BEARER = /^bearer(?: +(.*))?$/i
+/** RFC 6750 `b64token`. */
+const TOKEN = /^[A-Za-z0-9\-._~+/]{1,4096}=*$/
+
+/** Finds out who is calling, by the `Authorization` header alone (RFC 6750). */
+export async function authenticate(
+  headers: HandlerRequest['headers'],
+  operation: Operation,
+  auth: AuthVerifier,
+): Promise<Principal | Refused> {
+  const header = headers.authorization
+  const scheme = typeof header === 'string' ? BEARER.exec(header) : undefined
+  if (!scheme) return header === undefined || typeof header === 'string' ? unauthorized() : invalidToken()
+  const token = scheme[1] ?? ''
+  if (!TOKEN.test(token)) return invalidToken()
+  const verdict = await port('auth_unavailable', () => auth.verify(token, operation))
+  if (!('refused' in verdict)) return verdict
+  return verdict.refused === 'insufficient_scope' ? insufficientScope('The token does not allow this.') : invalidToken()
+}
+
+/** The refusal of a good token that does not reach far enough. */
+export function insufficientScope(detail: string): Refused {
+  return refuse('insufficient_scope', detail, {
+    headers: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope"` },
+  })
+}
+
+function unauthorized(): Refused {
+  return refuse('unauthorized', 'Send an application secret or a session token as "Authorization: Bearer <token>".', {
+    headers: { 'www-authenticate': CHALLENGE },
+  })
+}
+
+function invalidToken(): Refused {
+  return refuse('invalid_token', 'The token is malformed, unknown, expired or revoked.', {
+    headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
+  })
+}

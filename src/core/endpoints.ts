@@ -1,0 +1,15 @@
+import type { Operation, Principal } from '../model/principal.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { HandlerRequest, HandlerResult, Refused } from './result.ts'
+
+/**
+ * What a transport drives, in this order: authenticate by the headers, only then read the body, then handle it. None of it
+ * throws.
+ */
+export interface Endpoints {
+  readonly clock: Clock
+  authenticate(headers: HandlerRequest['headers'], operation: Operation): Promise<Principal | Refused>
+  handle(operation: Operation, principal: Principal, request: HandlerRequest): Promise<HandlerResult<unknown>>
+  /** The answer for something that the transport itself refuses. */
+  refuse(refused: Refused): HandlerResult<never>
+}

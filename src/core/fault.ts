@@ -1,0 +1,73 @@
+import { isSallyportError, type ProblemCode } from '../errors.ts'
+import type { IdGenerator } from '../ports/id-generator.ts'
+import type { Logger } from '../ports/logger.ts'
+import { type HandlerResult, isRefused, problem, type Refused, refuse } from './result.ts'
+
+type Unavailable = Extract<ProblemCode, `${string}_unavailable`>
+
+/** A port that threw. Its cause goes to the log, never to the caller. */
+class PortFault extends Error {
+  readonly code: Unavailable
+
+  constructor(code: Unavailable, cause: unknown) {
+    super(code, { cause })
+    this.code = code
+  }
+}
+
+/** Calls a port, so that its throwing is answered with that code. */
+export async function port<T>(code: Unavailable, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (cause) {
+    throw new PortFault(code, cause)
+  }
+}
+
+/** The refusal that answers whatever was thrown. */
+export function refusalOf(thrown: unknown): Refused {
+  if (!(thrown instanceof PortFault))
+    return refuse('internal_error', 'The request could not be handled. Nothing was stored.')
+  return refuse(thrown.code, 'Nothing was stored. Try again shortly.', { headers: { 'retry-after': '1' } })
+}
+
+/** What every handler needs beside its own ports. */
+export interface AnswerDeps {
+  readonly ids: IdGenerator
+  readonly logger: Logger
+}
+
+/** Turns a refusal into an answer with a request id; a fault's cause is logged under it. */
+export function answerRefusal<Body>(refused: Refused, deps: AnswerDeps, thrown?: unknown): HandlerResult<Body> {
+  const requestId = deps.ids.next('req')
+  const answer = problem<Body>(refused, requestId)
+  if (answer.status >= 500) {
+    const cause = thrown instanceof PortFault ? thrown.cause : thrown
+    deps.logger.log('error', 'request.failed', { requestId, code: refused.refused, ...describeCause(cause) })
+  }
+  return answer
+}
+
+/** Runs the steps of a handler: what they refuse and what they throw are answers too. */
+export async function answering<Body>(
+  deps: AnswerDeps,
+  steps: () => Promise<HandlerResult<Body> | Refused>,
+): Promise<HandlerResult<Body>> {
+  try {
+    const outcome = await steps()
+    return isRefused(outcome) ? answerRefusal(outcome, deps) : outcome
+  } catch (thrown) {
+    return answerRefusal(refusalOf(thrown), deps, thrown)
+  }
+}
+
+/** What may be logged of a thrown value: its name and code; its message only when it is ours, since a library's may quote data. */
+export function describeCause(cause: unknown): { cause?: string; causeCode?: string } {
+  if (!(cause instanceof Error)) return cause === undefined ? {} : { cause: `a thrown ${typeof cause}` }
+  const code =
+    'code' in cause && (typeof cause.code === 'string' || typeof cause.code === 'number') ? cause.code : undefined
+  return {
+    cause: isSallyportError(cause) ? cause.message : cause.name,
+    ...(code !== undefined && { causeCode: String(code).slice(0, 64) }),
+  }
+}
