@@ -54,6 +54,8 @@ function describeIssue(issue: v.BaseIssue<unknown>): Issue {
   return { pointer, code: 'type', detail: `expected ${(issue.expected ?? 'another type').toLowerCase()}` }
 }
 
+const MAX_WARNINGS = 50
+
 /** The parts of a valibot schema that say which fields it knows. */
 interface Inspectable {
   readonly type?: string
@@ -64,18 +66,18 @@ interface Inspectable {
 
 function collectUnknown(schema: Inspectable, value: unknown, pointer: string, warnings: Warning[]): void {
   if (typeof value !== 'object' || value === null) return
-  if (schema.wrapped) return collectUnknown(schema.wrapped, value, pointer, warnings)
-  if (schema.item && Array.isArray(value)) {
-    for (const [index, item] of value.entries()) collectUnknown(schema.item, item, pointerTo(pointer, index), warnings)
-    return
-  }
-  if (schema.type !== 'object' || !schema.entries) return
-  for (const [key, member] of Object.entries(value)) {
-    const at = pointerTo(pointer, key)
-    const known = Object.hasOwn(schema.entries, key) ? schema.entries[key] : undefined
-    if (known) collectUnknown(known, member, at, warnings)
-    else if (member !== undefined && warnings.length < 50) {
-      warnings.push({ code: 'unknown_field', pointer: at, detail: 'is not known here and was dropped' })
+  const { wrapped, item, entries } = schema
+  if (wrapped) collectUnknown(wrapped, value, pointer, warnings)
+  else if (item && Array.isArray(value)) {
+    for (const [index, element] of value.entries()) collectUnknown(item, element, pointerTo(pointer, index), warnings)
+  } else if (schema.type === 'object' && entries) {
+    for (const [key, member] of Object.entries(value)) {
+      const at = pointerTo(pointer, key)
+      const known = Object.hasOwn(entries, key) ? entries[key] : undefined
+      if (known) collectUnknown(known, member, at, warnings)
+      else if (member !== undefined && warnings.length < MAX_WARNINGS) {
+        warnings.push({ code: 'unknown_field', pointer: at, detail: 'is not known here and was dropped' })
+      }
     }
   }
 }
