@@ -26,9 +26,10 @@ export async function port<T>(code: Unavailable, call: () => Promise<T>): Promis
 
 /** The refusal that answers whatever was thrown. */
 export function refusalOf(thrown: unknown): Refused {
-  if (!(thrown instanceof PortFault))
-    return refuse('internal_error', 'The request could not be handled. Nothing was stored.')
-  return refuse(thrown.code, 'Nothing was stored. Try again shortly.', { headers: { 'retry-after': '1' } })
+  if (!(thrown instanceof PortFault)) {
+    return refuse('internal_error', 'The request could not be handled.', { cause: thrown })
+  }
+  return refuse(thrown.code, 'Try again shortly.', { headers: { 'retry-after': '1' }, cause: thrown.cause })
 }
 
 /** What every handler needs beside its own ports. */
@@ -37,13 +38,12 @@ export interface AnswerDeps {
   readonly logger: Logger
 }
 
-/** Turns a refusal into an answer with a request id; a fault's cause is logged under it. */
-export function answerRefusal<Body>(refused: Refused, deps: AnswerDeps, thrown?: unknown): HandlerResult<Body> {
+/** Turns a refusal into an answer with a request id, under which a fault and its cause are logged. */
+export function answerRefusal<Body>(refused: Refused, deps: AnswerDeps): HandlerResult<Body> {
   const requestId = deps.ids.next('req')
   const answer = problem<Body>(refused, requestId)
   if (answer.status >= 500) {
-    const cause = thrown instanceof PortFault ? thrown.cause : thrown
-    deps.logger.log('error', 'request.failed', { requestId, code: refused.refused, ...describeCause(cause) })
+    deps.logger.log('error', 'request.failed', { requestId, code: refused.refused, ...describeCause(refused.cause) })
   }
   return answer
 }
@@ -53,12 +53,8 @@ export async function answering<Body>(
   deps: AnswerDeps,
   steps: () => Promise<HandlerResult<Body> | Refused>,
 ): Promise<HandlerResult<Body>> {
-  try {
-    const outcome = await steps()
-    return isRefused(outcome) ? answerRefusal(outcome, deps) : outcome
-  } catch (thrown) {
-    return answerRefusal(refusalOf(thrown), deps, thrown)
-  }
+  const outcome = await steps().catch(refusalOf)
+  return isRefused(outcome) ? answerRefusal(outcome, deps) : outcome
 }
 
 /** What may be logged of a thrown value: its name and code; its message only when it is ours, since a library's may quote data. */

@@ -33,6 +33,8 @@ export interface Refused {
   readonly errors?: readonly Issue[]
   readonly limit?: number
   readonly headers?: Readonly<Record<string, string>>
+  /** What a port threw: for the log alone. */
+  readonly cause?: unknown
 }
 
 const TYPE_PREFIX = 'urn:sallyport:problem:'
@@ -42,8 +44,8 @@ export function refuse(code: ProblemCode, detail: string, more?: Omit<Refused, '
   return { refused: code, detail, ...more }
 }
 
-export function isRefused(value: object): value is Refused {
-  return 'refused' in value
+export function isRefused(value: unknown): value is Refused {
+  return typeof value === 'object' && value !== null && 'refused' in value
 }
 
 export function success<Body>(

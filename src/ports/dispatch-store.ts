@@ -1,20 +1,9 @@
 import type { Content, DeliveryReason, Dispatch, DispatchAnswer } from '../model/dispatch.ts'
 
-/** A delivery to be stored. */
-export interface NewDelivery {
-  readonly deliveryId: string
-  readonly channel: string
-  readonly status: 'queued' | 'held' | 'skipped' | 'failed'
-  readonly reason?: DeliveryReason
-  readonly trace?: Dispatch['deliveries'][number]['trace']
-  readonly address?: string
-  readonly content?: Content
-}
-
 /** What {@link DispatchStore.accept} stores, all of it or nothing. */
 export interface Acceptance {
-  readonly dispatch: Omit<Dispatch, 'deliveries'>
-  readonly deliveries: readonly NewDelivery[]
+  /** With deliveries that are `queued` (due at once), `held`, `skipped` or `failed`, and have had no attempt. */
+  readonly dispatch: Dispatch
   /** How long queued and held deliveries are worth sending, in milliseconds. */
   readonly expiresInMs: number
   /** Absent: the caller sent no `Idempotency-Key`, and nothing is de-duplicated. */

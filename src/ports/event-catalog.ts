@@ -46,7 +46,7 @@ export interface CatalogEvent {
  * The events that can be dispatched. `defineEvents` makes one; its type parameter carries each event's data to
  * `sallyport.dispatch`.
  */
-export interface EventCatalog<Events = Record<string, unknown>> {
+export interface EventCatalog<Events = unknown> {
   find(eventType: string): CatalogEvent | undefined
   /** All event keys. */
   readonly eventTypes: readonly string[]

@@ -1,0 +1,107 @@
+import type { DeliveryReason } from '../../model/dispatch.ts'
+import type { Channel, SendOutcome } from '../../ports/channel.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ClaimedDelivery, DispatchStore, Settlement } from '../../ports/dispatch-store.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { describeCause } from '../fault.ts'
+import { MESSAGE_RETRIES, retryDelay } from './retry-schedule.ts'
+
+/** What an attempt needs. */
+export interface AttemptDeps {
+  readonly store: Pick<DispatchStore, 'settle'>
+  readonly channels: Readonly<Record<string, Channel>>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** What became of an attempt; `lost`: the lease had gone to another, and nothing was written. */
+export type AttemptResult = Settlement['to'] | 'lost'
+
+/** The part of a lease in which a channel may send; the rest is left for writing down how it went. */
+const SENDING_SHARE = 0.9
+
+/** Sends one claimed delivery and writes down how it went. Throws only when the store does. */
+export async function attemptDelivery(
+  claimed: ClaimedDelivery,
+  leaseMs: number,
+  deps: AttemptDeps,
+): Promise<AttemptResult> {
+  const { deliveryId, channel: name, attempts } = claimed
+  const channel = deps.channels[name]
+  const outcome = channel ? await send(channel, claimed, leaseMs * SENDING_SHARE, deps) : CHANNEL_ERROR
+  const settlement = settlementOf(outcome, claimed, channel?.retrySchedule ?? MESSAGE_RETRIES)
+  const live = await deps.store.settle(settlement)
+  const level = !live || settlement.to === 'failed' ? 'warn' : 'info'
+  deps.logger.log(level, `delivery.${live ? settlement.to : 'lease_lost'}`, {
+    deliveryId,
+    dispatchId: claimed.dispatch.dispatchId,
+    channel: name,
+    attempt: attempts,
+    ...('code' in settlement && { code: settlement.code }),
+    ...('delayMs' in settlement && { delayMs: settlement.delayMs }),
+  })
+  return live ? settlement.to : 'lost'
+}
+
+/** A channel's outcome, or what stands for it when the channel threw; `thrown` marks those. */
+type Sent = SendOutcome & { readonly thrown?: true }
+
+const CHANNEL_ERROR: Sent = { outcome: 'retry', code: 'channel_error', thrown: true }
+
+async function send(channel: Channel, claimed: ClaimedDelivery, ms: number, deps: AttemptDeps): Promise<Sent> {
+  const { deliveryId, attempts: attempt, address: to, content, dispatch } = claimed
+  const { eventType, dispatchId, tenant, locale, createdAt } = dispatch
+  const abort = new AbortController()
+  const message = { to, content, eventType, dispatchId, tenant, createdAt, ...(locale !== undefined && { locale }) }
+  let calledOff = (): void => {}
+  const lease = new Promise<Sent>((resolve) => {
+    calledOff = deps.clock.after(ms, () => {
+      abort.abort()
+      resolve({ outcome: 'unknown', code: 'lease_ending' })
+    })
+  })
+  try {
+    const outcome = await Promise.race([channel.send(message, { deliveryId, attempt, signal: abort.signal }), lease])
+    return isOutcome(outcome) ? outcome : CHANNEL_ERROR
+  } catch (cause) {
+    deps.logger.log('error', 'channel.threw', {
+      deliveryId,
+      channel: claimed.channel,
+      attempt,
+      ...describeCause(cause),
+    })
+    return CHANNEL_ERROR
+  } finally {
+    calledOff()
+  }
+}
+
+function isOutcome(value: unknown): value is SendOutcome {
+  const known = ['sent', 'retry', 'unknown', 'rejected']
+  return typeof value === 'object' && value !== null && 'outcome' in value && known.includes(String(value.outcome))
+}
+
+/** What a channel's outcome means for the delivery, and for those held behind it. */
+export function settlementOf(outcome: Sent, claimed: ClaimedDelivery, schedule: readonly number[]): Settlement {
+  const { deliveryId, fence, attempts, dispatch } = claimed
+  const lease = { deliveryId, fence }
+  const isFallback = dispatch.route === 'first'
+  if (outcome.outcome === 'sent') {
+    const { providerMessageId } = outcome
+    const told = providerMessageId !== undefined && { providerMessageId }
+    return { ...lease, to: 'sent', held: isFallback ? 'skip' : 'keep', ...told }
+  }
+  const { code } = outcome
+  const failed = (reason: DeliveryReason): Settlement => ({
+    ...lease,
+    to: 'failed',
+    reason,
+    code,
+    held: isFallback ? 'promote' : 'keep',
+  })
+  if (outcome.outcome === 'rejected') return failed('provider_rejected')
+  const asked = outcome.outcome === 'retry' ? outcome.retryAfterMs : undefined
+  const delayMs = retryDelay(schedule, attempts, deliveryId, asked)
+  if (delayMs !== undefined) return { ...lease, to: 'queued', delayMs, code }
+  return failed(outcome.thrown ? 'channel_error' : 'attempts_exhausted')
+}

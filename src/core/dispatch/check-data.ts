@@ -1,0 +1,43 @@
+import type { Issue } from '../../errors.ts'
+import type { JsonObject } from '../../model/json.ts'
+import type { DataOutcome } from '../../ports/event-catalog.ts'
+import { pointerTo } from '../json-pointer.ts'
+import type { StandardIssue, StandardResult, StandardSchema } from './standard-schema.ts'
+
+const BASE = '/eventData'
+const MAX_EXPECTED = 200
+
+/** Checks an event's data against its schema; without one, any object will do. */
+export function checkData(
+  schema: StandardSchema | undefined,
+  eventData: JsonObject,
+): DataOutcome | Promise<DataOutcome> {
+  if (!schema) return { outcome: 'valid', data: eventData }
+  const result = schema['~standard'].validate(eventData)
+  return 'then' in result ? result.then((settled) => outcomeOf(settled, eventData)) : outcomeOf(result, eventData)
+}
+
+function outcomeOf(result: StandardResult<unknown>, eventData: JsonObject): DataOutcome {
+  if (!result.issues) return { outcome: 'valid', data: result.value }
+  return { outcome: 'invalid', issues: result.issues.map((issue) => describeIssue(issue, eventData)) }
+}
+
+/**
+ * Says where and what was expected. The library's own message is left out, since most quote the value that was sent;
+ * valibot, zod and arktype all tell the expectation apart from it.
+ */
+function describeIssue(issue: StandardIssue, eventData: JsonObject): Issue {
+  const keys = (issue.path ?? []).map((part) => (typeof part === 'object' ? part.key : part))
+  const pointer = keys.reduce<string>(pointerTo, BASE)
+  if (valueAt(eventData, keys) === undefined) return { pointer, code: 'required', detail: 'is required' }
+  const expected = 'expected' in issue ? issue.expected : undefined
+  const told = typeof expected === 'string' && expected.length <= MAX_EXPECTED
+  return { pointer, code: 'invalid', detail: told ? `expected ${expected}` : "does not fit the event's data schema" }
+}
+
+function valueAt(root: unknown, keys: readonly PropertyKey[]): unknown {
+  return keys.reduce<unknown>(
+    (at, key) => (typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? Reflect.get(at, key) : undefined),
+    root,
+  )
+}

@@ -1,0 +1,175 @@
+import type { Dispatch, DispatchAnswer, DispatchRequest, Warning } from '../../model/dispatch.ts'
+import type { Principal } from '../../model/principal.ts'
+import type { AuthVerifier } from '../../ports/auth-verifier.ts'
+import type { Channel } from '../../ports/channel.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
+import type { DispatchStore } from '../../ports/dispatch-store.ts'
+import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
+import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
+import { authenticate, insufficientScope } from '../authenticate.ts'
+import { type AnswerDeps, answering, port } from '../fault.ts'
+import { nearNames } from '../near-names.ts'
+import { type HandlerRequest, type HandlerResult, isRefused, type Refused, refuse, success } from '../result.ts'
+import { invalid, validate } from '../validate.ts'
+import { authoriseDispatch } from './authorise-dispatch.ts'
+import { dispatchSchema } from './dispatch-schema.ts'
+import { viewDispatch } from './dispatch-view.ts'
+import { fingerprint, readIdempotencyKey } from './idempotency.ts'
+import { type Plan, planDispatch } from './plan-dispatch.ts'
+import { type DispatchPreview, previewDispatch } from './preview-dispatch.ts'
+import { resolveRecipient } from './resolve-recipient.ts'
+
+/** What dispatching needs. */
+export interface DispatchDeps extends AnswerDeps {
+  readonly auth: AuthVerifier
+  readonly events: EventCatalog
+  readonly store: DispatchStore
+  /** By the names that the events use. */
+  readonly channels: Readonly<Record<string, Channel>>
+  readonly recipients?: RecipientDirectory
+  /** Woken when something is to be sent. Absent: workers find it when they next look. */
+  readonly queue?: DeliveryQueue
+  readonly clock: Clock
+  /** How long a delivery is worth sending. Default: 72 hours. */
+  readonly expiresInMs?: number
+  /** How long an `Idempotency-Key` is remembered. Default: 24 hours. */
+  readonly idempotencyTtlMs?: number
+}
+
+const HOUR_MS = 3_600_000
+
+/** Authenticates a request, then accepts its event. It never sends: a worker does. */
+export function handleDispatch(
+  request: HandlerRequest,
+  deps: DispatchDeps,
+): Promise<HandlerResult<DispatchAnswer | DispatchPreview>> {
+  return answering(deps, async () => {
+    const principal = await authenticate(request.headers, 'dispatch', deps.auth)
+    return isRefused(principal) ? principal : acceptDispatch(principal, request, deps)
+  })
+}
+
+/** Validates, authorises, plans and stores the event of a principal. */
+export async function acceptDispatch(
+  principal: Principal,
+  request: HandlerRequest,
+  deps: DispatchDeps,
+): Promise<HandlerResult<DispatchAnswer | DispatchPreview> | Refused> {
+  const idempotency = readIdempotencyKey(request.headers)
+  if (isRefused(idempotency)) return idempotency
+  const mode = readMode(request.query, principal)
+  if (isRefused(mode)) return mode
+  const valid = validate(dispatchSchema, request.body)
+  if (isRefused(valid)) return valid
+  const { value, warnings } = valid
+
+  const event = deps.events.find(value.eventType)
+  const authorised = authoriseDispatch(principal, value, event)
+  if (isRefused(authorised)) return authorised
+  if (!event) return unknownEvent(authorised.eventType, deps.events)
+
+  const planned = await planRequest(event, authorised, principal.tenant, deps)
+  if (isRefused(planned)) return planned
+  if (mode === 'dry_run') return success(200, previewDispatch(event, planned, authorised.sessionId, warnings))
+
+  const dispatch = newDispatch(event, authorised, principal.tenant, planned, deps)
+  return store(dispatch, warnings, idempotency.key, request.body, deps)
+}
+
+/** `?dryRun=true` shows rendered content, and with it what the host knows of a recipient: for applications only. */
+function readMode(query: HandlerRequest['query'], principal: Principal): 'dispatch' | 'dry_run' | Refused {
+  const dryRun = query?.dryRun
+  if (dryRun === undefined || dryRun === 'false') return 'dispatch'
+  if (dryRun !== 'true') return refuse('validation_failed', 'The query parameter dryRun takes true or false.')
+  if (principal.sessionId === undefined) return 'dry_run'
+  return insufficientScope('A dry run needs an application secret.')
+}
+
+function unknownEvent(eventType: string, events: EventCatalog): Refused {
+  return unknownName('event_unknown', '/eventType', 'event', nearNames(eventType, events.eventTypes))
+}
+
+function unknownName(
+  code: 'event_unknown' | 'channel_unknown',
+  pointer: string,
+  what: string,
+  near: readonly string[],
+): Refused {
+  const detail = `No ${what} has this name.${near.length > 0 ? ` Near: ${near.join(', ')}.` : ''}`
+  return refuse(code, detail, { errors: [{ pointer, code: 'not_allowed', detail }] })
+}
+
+/** Everything that can be known before anything is stored. */
+async function planRequest(
+  event: CatalogEvent,
+  { recipient: recipientId, eventData = {}, channel }: DispatchRequest,
+  tenant: string,
+  { channels, recipients }: DispatchDeps,
+): Promise<Plan | Refused> {
+  if (channel !== undefined && !Object.hasOwn(channels, channel)) {
+    return unknownName('channel_unknown', '/channel', 'channel', nearNames(channel, Object.keys(channels)))
+  }
+  const planned = event.channels.filter((entry) => channel === undefined || entry.channel === channel)
+  if (planned.length === 0) {
+    const detail = `The event uses ${event.channels.map((entry) => entry.channel).join(', ')}.`
+    return refuse('channel_not_allowed', detail, { errors: [{ pointer: '/channel', code: 'not_allowed', detail }] })
+  }
+  const checked = await event.checkData(eventData)
+  if (checked.outcome === 'invalid') return invalid(checked.issues)
+  const reachable = planned.flatMap((entry) => channels[entry.channel] ?? [])
+  const recipient = await resolveRecipient(recipientId, tenant, recipients, reachable)
+  if (isRefused(recipient)) return recipient
+  return planDispatch(planned, event, { data: checked.data, recipient }, channels)
+}
+
+function newDispatch(
+  event: CatalogEvent,
+  { recipient, sessionId }: DispatchRequest,
+  tenant: string,
+  planned: Plan,
+  { ids, clock }: DispatchDeps,
+): Dispatch {
+  const createdAt = clock.now()
+  return {
+    dispatchId: ids.next('dsp'),
+    tenant,
+    eventType: event.eventType,
+    recipient,
+    ...(sessionId !== undefined && { sessionId }),
+    route: event.route,
+    ...(planned.locale !== undefined && { locale: planned.locale }),
+    createdAt,
+    deliveries: planned.deliveries.map((delivery) => ({ deliveryId: ids.next('dlv'), attempts: 0, ...delivery })),
+  }
+}
+
+/** One atomic call: the dispatch, its deliveries and its key, or nothing. */
+async function store(
+  dispatch: Dispatch,
+  warnings: readonly Warning[],
+  key: string | undefined,
+  body: unknown,
+  deps: DispatchDeps,
+): Promise<HandlerResult<DispatchAnswer> | Refused> {
+  const answer: DispatchAnswer = { ...viewDispatch(dispatch), duplicate: false, warnings }
+  const idempotency =
+    key === undefined
+      ? undefined
+      : { key, fingerprint: await fingerprint(body), ttlMs: deps.idempotencyTtlMs ?? 24 * HOUR_MS, answer }
+  const outcome = await port('store_unavailable', () =>
+    deps.store.accept({ dispatch, expiresInMs: deps.expiresInMs ?? 72 * HOUR_MS, ...(idempotency && { idempotency }) }),
+  )
+  switch (outcome.outcome) {
+    case 'accepted':
+      if (dispatch.deliveries.some(({ status }) => status === 'queued')) deps.queue?.wake(0)
+      return success(202, answer)
+    case 'replayed':
+      return success(202, { ...outcome.answer, duplicate: true }, { 'idempotent-replayed': 'true' })
+    case 'key_reused':
+      return refuse(
+        'idempotency_key_reused',
+        'This Idempotency-Key came with another body before. Use a new key for a new event.',
+      )
+  }
+}

@@ -1,0 +1,47 @@
+import type { Recipient } from '../../model/recipient.ts'
+import type { Channel } from '../../ports/channel.ts'
+import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
+import { port } from '../fault.ts'
+import { type Refused, refuse } from '../result.ts'
+
+/** One mail address, narrower than RFC 5321: no quotes, no comments, no lists. Linear. */
+const EMAIL = /^[^\s"(),:;<>@[\\\]\p{Cc}]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{N}.-]{0,251}[\p{L}\p{N}])?$/u
+const E164 = /^\+[1-9]\d{6,14}$/
+const URL_START = /^https:\/\//i
+
+/**
+ * Finds out who is meant: an address speaks for itself, anything else is a user id for the directory. Without a directory
+ * a bare id will do for the channels that reach everyone.
+ */
+export async function resolveRecipient(
+  recipient: string,
+  tenant: string,
+  directory: RecipientDirectory | undefined,
+  channels: readonly Channel[],
+): Promise<Recipient | Refused> {
+  const adHoc = adHocRecipient(recipient)
+  if (adHoc) return adHoc
+  if (directory) {
+    const found = await port('directory_unavailable', () => directory.find(recipient, tenant))
+    return found ?? unresolvable('No recipient has this id.')
+  }
+  const bare = { id: recipient }
+  if (channels.some((channel) => channel.address(bare) !== undefined)) return bare
+  return unresolvable(
+    'It is not one mail address, E.164 number or https URL, and there is no recipient directory to ask.',
+  )
+}
+
+/** The recipient that an address stands for by itself. */
+export function adHocRecipient(recipient: string): Recipient | undefined {
+  if (E164.test(recipient)) return { id: recipient, phone: recipient }
+  if (URL_START.test(recipient)) return URL.canParse(recipient) ? { id: recipient, url: recipient } : undefined
+  if (EMAIL.test(recipient) && !recipient.includes('..')) return { id: recipient, email: recipient }
+  return undefined
+}
+
+function unresolvable(detail: string): Refused {
+  return refuse('recipient_unresolvable', detail, {
+    errors: [{ pointer: '/recipient', code: 'invalid', detail }],
+  })
+}

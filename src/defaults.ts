@@ -1,0 +1,59 @@
+import { type DispatchDeps, handleDispatch as handleDispatchFully } from './core/dispatch/handle-dispatch.ts'
+import type { DispatchPreview } from './core/dispatch/preview-dispatch.ts'
+import type { HandlerRequest, HandlerResult } from './core/result.ts'
+import { handleSessionRun as handleSessionRunFully, type SessionRunDeps } from './core/runs/handle-session-run.ts'
+import type { DispatchAnswer } from './model/dispatch.ts'
+import type { RunAnswer } from './model/run.ts'
+import type { Clock } from './ports/clock.ts'
+import type { IdGenerator } from './ports/id-generator.ts'
+import type { Logger } from './ports/logger.ts'
+import { consoleLogger } from './runtime/console-logger.ts'
+import { randomIds } from './runtime/random-ids.ts'
+import { systemClock } from './runtime/system-clock.ts'
+
+/** The ports that have a default everywhere. */
+export interface RuntimePorts {
+  /** Default: the machine's time. */
+  readonly clock?: Clock
+  /** Default: ULIDs. */
+  readonly ids?: IdGenerator
+  /** Default: warnings and errors to the console, as JSON lines. */
+  readonly logger?: Logger
+}
+
+const systemIds = randomIds(systemClock.now)
+
+/** Those ports, with defaults for what was not given. */
+export function withDefaults<Given extends RuntimePorts>(given: Given): Given & Required<RuntimePorts> {
+  const { clock = systemClock, ids = systemIds, logger = consoleLogger } = given
+  return { ...given, clock, ids, logger }
+}
+
+type Lenient<Deps> = Omit<Deps, keyof RuntimePorts> & RuntimePorts
+
+/**
+ * Accepts an event for a recipient: the whole of `POST /api/outbound/dispatch` without HTTP, a pure function over its ports.
+ *
+ * Answers 202 with an outcome per channel once everything is stored, or a problem with a code; it never throws, and it
+ * never sends: `sallyport.worker` does.
+ */
+export function handleDispatch(
+  request: HandlerRequest,
+  deps: Lenient<DispatchDeps>,
+): Promise<HandlerResult<DispatchAnswer | DispatchPreview>> {
+  return handleDispatchFully(request, withDefaults(deps))
+}
+
+/**
+ * Records one post about an agent's run: the whole of `POST /api/agents/session/run` without HTTP, a pure function over its
+ * ports.
+ *
+ * Answers 201 when the run is new, 200 when the post was merged or told nothing new, or a problem with a code; it never
+ * throws.
+ */
+export function handleSessionRun(
+  request: HandlerRequest,
+  deps: Lenient<SessionRunDeps>,
+): Promise<HandlerResult<RunAnswer>> {
+  return handleSessionRunFully(request, withDefaults(deps))
+}

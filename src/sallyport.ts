@@ -1,0 +1,193 @@
+import { checkConfig } from './check-config.ts'
+import { authenticate } from './core/authenticate.ts'
+import { viewDispatch } from './core/dispatch/dispatch-view.ts'
+import { acceptDispatch, type DispatchDeps } from './core/dispatch/handle-dispatch.ts'
+import { createWorker, type Worker, type WorkerOptions } from './core/dispatch/worker.ts'
+import type { Endpoints } from './core/endpoints.ts'
+import { answering, answerRefusal, refusalOf } from './core/fault.ts'
+import type { HandlerResult } from './core/result.ts'
+import { recordRun, type SessionRunDeps } from './core/runs/handle-session-run.ts'
+import { viewRun } from './core/runs/run-view.ts'
+import { rollUpSession } from './core/runs/session-view.ts'
+import { type RuntimePorts, withDefaults } from './defaults.ts'
+import type { DispatchAnswer, DispatchRequest, DispatchView } from './model/dispatch.ts'
+import type { Run, Session } from './model/run.ts'
+import type { AuthVerifier } from './ports/auth-verifier.ts'
+import type { Channel } from './ports/channel.ts'
+import type { DispatchStore, Page } from './ports/dispatch-store.ts'
+import type { EventCatalog } from './ports/event-catalog.ts'
+import type { RecipientDirectory } from './ports/recipient-directory.ts'
+import type { RunStore, StoredRun } from './ports/run-store.ts'
+import { localQueue } from './queue/local.ts'
+
+/** What {@link createSallyport} takes. */
+export interface SallyportOptions<Events> extends RuntimePorts {
+  /** Who may call: `appSecrets`, `sessionTokens`, `anyOf` from `sallyport/auth`, or your own. */
+  readonly auth: AuthVerifier
+  /** From {@link defineEvents}. */
+  readonly events: EventCatalog<Events>
+  /** Where everything is kept: `memoryStore()`, or your own. */
+  readonly store: DispatchStore & RunStore
+  /** By the names that the events use. */
+  readonly channels: Readonly<Record<string, Channel>>
+  /** Finds the people behind user ids. Default: only addresses can be notified. */
+  readonly recipients?: RecipientDirectory
+  /** `create` (default): a session begins with its first run. `must-exist`: an unknown one is 404 `session_not_found`. */
+  readonly sessions?: 'create' | 'must-exist'
+  readonly worker?: WorkerOptions
+  /** How long a delivery is worth sending, in milliseconds. Default: 72 hours. */
+  readonly expiresInMs?: number
+  /** How long an `Idempotency-Key` is remembered, in milliseconds. Default: 24 hours. */
+  readonly idempotencyTtlMs?: number
+}
+
+/** Narrows a read to one tenant. Default: `default`. */
+export interface TenantScope {
+  readonly tenant?: string
+}
+
+/** Which part of a list to read. */
+export interface ListOptions extends TenantScope {
+  readonly sessionId?: string
+  /** 1-500. Default: 50. */
+  readonly limit?: number
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string
+}
+
+/** An event from within the host: what the endpoint takes, with the data that the event's schema asks for. */
+export interface DispatchInput<Events, Type extends keyof Events>
+  extends Omit<DispatchRequest, 'eventType' | 'eventData'> {
+  readonly eventType: Type
+  readonly eventData: Events[Type]
+}
+
+/** How {@link Sallyport.dispatch} is to act. */
+export interface DispatchCallOptions extends TenantScope {
+  /** As the `Idempotency-Key` header: a second call with this key gets the first one's answer. */
+  readonly idempotencyKey?: string
+}
+
+/** Sallyport in a host. Reads throw what the store throws. */
+export interface Sallyport<Events = Record<string, unknown>> {
+  /** What the adapters drive. */
+  readonly endpoints: Endpoints
+  /** Delivers what was accepted. Nothing is sent until it is started, or asked to `runDue()`. */
+  readonly worker: Worker
+  /** Accepts an event from within the host, as an application: the same answers as the endpoint's, and it never throws. */
+  dispatch<Type extends keyof Events & string>(
+    event: DispatchInput<Events, Type>,
+    options?: DispatchCallOptions,
+  ): Promise<HandlerResult<DispatchAnswer>>
+  readonly dispatches: {
+    get(dispatchId: string, scope?: TenantScope): Promise<DispatchView | undefined>
+    /** Newest first. */
+    list(options?: ListOptions): Promise<Page<DispatchView>>
+  }
+  readonly runs: {
+    get(runId: string, scope?: TenantScope): Promise<Run | undefined>
+    /** Oldest first. */
+    list(options?: ListOptions): Promise<Page<Run>>
+  }
+  readonly sessions: {
+    /** Makes a session exist: needed before its first run only with `sessions: 'must-exist'`. */
+    open(sessionId: string, scope?: TenantScope): Promise<void>
+    /** The session, rolled up from its runs. */
+    get(sessionId: string, scope?: TenantScope): Promise<Session | undefined>
+  }
+}
+
+const HOST = { id: 'host' }
+const MAX_PAGE = 500
+
+/**
+ * Puts Sallyport together from its ports.
+ *
+ * @throws {SallyportError} `config_invalid`, when events and channels do not fit: all that is wrong at once.
+ */
+export function createSallyport<Events>(options: SallyportOptions<Events>): Sallyport<Events> {
+  checkConfig(options.events, options.channels)
+  const ports = withDefaults(options)
+  const { store, clock } = ports
+  const queue = localQueue(clock)
+  const deps: DispatchDeps & SessionRunDeps = { ...ports, queue }
+  return {
+    endpoints: endpointsOf(deps),
+    worker: createWorker({ ...ports, queue }, options.worker),
+    async dispatch(event, { tenant = 'default', idempotencyKey } = {}) {
+      const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
+      const accept = () => acceptDispatch({ ...HOST, tenant }, { headers, body: event }, deps)
+      return (await answering(deps, accept)) as HandlerResult<DispatchAnswer>
+    },
+    dispatches: {
+      async get(dispatchId, scope) {
+        const found = await store.findDispatch(tenantOf(scope), dispatchId)
+        return found && viewDispatch(found)
+      },
+      async list(query) {
+        const page = await store.listDispatches(listQuery(query))
+        return { ...page, items: page.items.map(viewDispatch) }
+      },
+    },
+    runs: {
+      async get(runId, scope) {
+        const found = await store.findRun(tenantOf(scope), runId)
+        return found && viewRun(found)
+      },
+      async list(query) {
+        const page = await store.listRuns(listQuery(query))
+        return { ...page, items: page.items.map(viewRun) }
+      },
+    },
+    sessions: {
+      async open(sessionId, scope) {
+        await store.openSession(tenantOf(scope), sessionId)
+      },
+      async get(sessionId, scope) {
+        const tenant = tenantOf(scope)
+        const found = await store.findSession(tenant, sessionId)
+        return found && rollUpSession(found, await allRuns(store, tenant, sessionId))
+      },
+    },
+  }
+}
+
+function endpointsOf(deps: DispatchDeps & SessionRunDeps): Endpoints {
+  return {
+    clock: deps.clock,
+    async authenticate(headers, operation) {
+      try {
+        return await authenticate(headers, operation, deps.auth)
+      } catch (thrown) {
+        return refusalOf(thrown)
+      }
+    },
+    handle: (operation, principal, request) =>
+      answering<unknown>(deps, () =>
+        operation === 'dispatch' ? acceptDispatch(principal, request, deps) : recordRun(principal, request, deps),
+      ),
+    refuse: (refused) => answerRefusal(refused, deps),
+  }
+}
+
+function tenantOf({ tenant = 'default' }: TenantScope = {}): string {
+  return tenant
+}
+
+function listQuery({
+  tenant = 'default',
+  limit = 50,
+  ...rest
+}: ListOptions = {}): ListOptions & { tenant: string; limit: number } {
+  return { ...rest, tenant, limit: Math.min(Math.max(1, limit), MAX_PAGE) }
+}
+
+async function allRuns(store: RunStore, tenant: string, sessionId: string): Promise<readonly StoredRun[]> {
+  const runs: StoredRun[] = []
+  for (let cursor: string | undefined; ; ) {
+    const page = await store.listRuns({ tenant, sessionId, limit: MAX_PAGE, ...(cursor !== undefined && { cursor }) })
+    runs.push(...page.items)
+    cursor = page.nextCursor
+    if (cursor === undefined) return runs
+  }
+}

@@ -1,0 +1,22 @@
+import type { Clock } from '../ports/clock.ts'
+import type { DispatchStore } from '../ports/dispatch-store.ts'
+import type { RunStore } from '../ports/run-store.ts'
+import { memoryDispatches } from './memory-dispatches.ts'
+import { memoryRuns } from './memory-runs.ts'
+
+/** How a memory store is made. */
+export interface MemoryStoreOptions {
+  /** What decides when a delivery is due. Default: the machine's time. */
+  readonly clock?: Pick<Clock, 'now'>
+}
+
+/**
+ * Keeps everything in this process: for development, tests, and work that may be lost.
+ *
+ * A restart loses all of it, deliveries that were accepted and not yet sent among them, and it grows with all that it is
+ * given. Otherwise it keeps every promise of the ports.
+ */
+export function memoryStore(options: MemoryStoreOptions = {}): DispatchStore & RunStore {
+  const { clock = { now: () => Date.now() } } = options
+  return { ...memoryDispatches(clock), ...memoryRuns(clock) }
+}
