@@ -8,7 +8,7 @@ import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import express from 'express'
 import { createTransport } from 'nodemailer'
-import { createSallyport, defineEvents, type DispatchAnswer, type Problem, type RunAnswer } from 'sallyport'
+import { createSallyport, type DispatchAnswer, defineEvents, type Problem, type RunAnswer } from 'sallyport'
 import { anyOf, appSecrets, generateAppSecret, issueSessionToken, sessionTokens } from 'sallyport/auth'
 import { email } from 'sallyport/channels/email'
 import { webhook } from 'sallyport/channels/webhook'
@@ -96,7 +96,10 @@ tell.check(`order-shipped.json: ${shipped.status} ${shipped.answer.status}`, shi
 
 const small = await dispatch(await post('small-order'))
 const skipped = small.answer.deliveries.find(({ status }) => status === 'skipped')
-tell.check(`small-order.json: ${small.status}, ${skipped?.channel} skipped: ${skipped?.reason}`, skipped?.channel === 'webhook')
+tell.check(
+  `small-order.json: ${small.status}, ${skipped?.channel} skipped: ${skipped?.reason}`,
+  skipped?.channel === 'webhook',
+)
 tell.detail(`because ${JSON.stringify(skipped?.trace?.[0])}`)
 
 const broken = await refused(await post('broken-order'))
@@ -152,8 +155,14 @@ for (const { to, subject, html, messageId } of mailServer.mails) {
   tell.detail(html?.trim() ?? '')
   tell.detail(`Message-ID ${messageId}`)
 }
-tell.check('four mails, each to one person', mailServer.mails.length === 4 && mailServer.mails.every(({ to }) => to?.length === 1))
-tell.check('HTML is escaped', mailServer.mails.some(({ html }) => html?.includes('Bulb &lt;E27&gt;')))
+tell.check(
+  'four mails, each to one person',
+  mailServer.mails.length === 4 && mailServer.mails.every(({ to }) => to?.length === 1),
+)
+tell.check(
+  'HTML is escaped',
+  mailServer.mails.some(({ html }) => html?.includes('Bulb &lt;E27&gt;')),
+)
 
 tell.title('The webhook, as the standardwebhooks package verified it')
 tell.detail(JSON.stringify(receiver.received[0]))
@@ -165,7 +174,10 @@ const [run] = (await sallyport.runs.list({ sessionId: 'session-1' })).items
 const { items: told } = await sallyport.dispatches.list({ sessionId: 'session-1' })
 tell.detail(JSON.stringify(session))
 tell.detail(JSON.stringify(run))
-tell.check('one run, completed, though its posts came out of order', session?.runs.total === 1 && run?.status === 'completed')
+tell.check(
+  'one run, completed, though its posts came out of order',
+  session?.runs.total === 1 && run?.status === 'completed',
+)
 tell.check('7.25 s, counted once', run?.timings?.durationMs === 7_250)
 tell.check('1,600 input tokens, those from the cache among them', run?.counts?.inputTokens === 1_600)
 tell.check('the mail that the agent had sent', told.length === 1 && told[0]?.status === 'sent')

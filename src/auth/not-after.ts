@@ -1,0 +1,32 @@
+const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
+
+/** Below this a number is seconds, not milliseconds: the wire has the same rule. */
+const SMALLEST_MILLISECONDS = 1e11
+
+/** The last instant at which a credential or key is good. */
+export type NotAfter = Date | string | number
+
+/** How {@link notAfterMilliseconds} is put in an error. */
+export const NOT_AFTER_RULE =
+  'notAfter must be a Date, an RFC 3339 instant with its offset (2027-01-31T00:00:00Z) or epoch milliseconds'
+
+/** Epoch milliseconds; `Infinity` for `undefined`, no end; `undefined` for what is no instant, or could mean two. */
+export function notAfterMilliseconds(value: unknown): number | undefined {
+  if (value === undefined) return Number.POSITIVE_INFINITY
+  if (typeof value === 'number') return Number.isFinite(value) && value >= SMALLEST_MILLISECONDS ? value : undefined
+  if (value instanceof Date) return numberOrUndefined(value.getTime())
+  if (typeof value === 'string') return fromText(value)
+  return undefined
+}
+
+function fromText(text: string): number | undefined {
+  const [, year, month, day] = RFC_3339.exec(text) ?? []
+  if (year === undefined || month === undefined || day === undefined) return undefined
+  // Date.parse takes the 30th of February for the 2nd of March.
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
+  return date.getUTCDate() === Number(day) ? numberOrUndefined(Date.parse(text)) : undefined
+}
+
+function numberOrUndefined(milliseconds: number): number | undefined {
+  return Number.isNaN(milliseconds) ? undefined : milliseconds
+}

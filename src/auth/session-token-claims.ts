@@ -1,0 +1,54 @@
+import type { DispatchGrant } from '../model/principal.ts'
+import { isVisibleAscii } from './visible-ascii.ts'
+
+/** What a session token may do beside recording runs of its own session. */
+export interface SessionTokenGrants {
+  /** What it may dispatch: only what is listed, exactly as the request writes it. Absent: nothing. */
+  readonly dispatch?: DispatchGrant
+}
+
+/** What a session token says, once it is known to be signed and in time. */
+export interface SessionClaims {
+  readonly jti: string
+  readonly sessionId: string
+  readonly tenant: string
+  readonly dispatch: DispatchGrant | undefined
+}
+
+const DISPATCH_MEMBERS = 3 // events, channels, recipients
+
+/** The claims of a session token; `undefined` when one is missing or malformed, or its lifetime is over the limit. */
+export function readClaims(
+  { jti, sid, tnt = 'default', iat, exp, grants = {} }: Readonly<Record<string, unknown>>,
+  maxAgeSeconds: number,
+): SessionClaims | undefined {
+  if (!isVisibleAscii(jti) || !isVisibleAscii(sid) || !isVisibleAscii(tnt)) return undefined
+  if (typeof iat !== 'number' || typeof exp !== 'number') return undefined
+  const lifetime = exp - iat
+  if (!(lifetime > 0 && lifetime <= maxAgeSeconds)) return undefined
+  const read = readGrants(grants)
+  return read && { jti, sessionId: sid, tenant: tnt, dispatch: read.dispatch }
+}
+
+/**
+ * The grants, with nothing in them but what is known; `undefined` when they are malformed. A grant that is not known is
+ * left out; a member of a dispatch grant that is not known may limit it, so that the grant counts as malformed.
+ */
+export function readGrants(value: unknown): SessionTokenGrants | undefined {
+  if (!isObject(value)) return undefined
+  const { dispatch } = value
+  if (dispatch === undefined) return {}
+  if (!isObject(dispatch) || Object.keys(dispatch).length !== DISPATCH_MEMBERS) return undefined
+  const { events, channels, recipients } = dispatch
+  return isListOfNames(events) && isListOfNames(channels) && isListOfNames(recipients)
+    ? { dispatch: { events: [...events], channels: [...channels], recipients: [...recipients] } }
+    : undefined
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isListOfNames(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '')
+}

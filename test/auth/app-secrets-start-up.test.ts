@@ -1,0 +1,109 @@
+import { inspect } from 'node:util'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type AppSecretDigest, appSecrets, type GeneratedAppSecret, generateAppSecret } from '../../src/auth.ts'
+import { isSallyportError, type SallyportError } from '../../src/errors.ts'
+
+let good: GeneratedAppSecret
+let other: GeneratedAppSecret
+
+beforeAll(async () => {
+  good = await generateAppSecret()
+  other = await generateAppSecret()
+})
+
+function fault(secrets: unknown): SallyportError {
+  try {
+    appSecrets(secrets as readonly (string | undefined | AppSecretDigest)[])
+  } catch (error) {
+    if (isSallyportError(error)) return error
+    throw error
+  }
+  throw new Error('appSecrets took them')
+}
+
+describe('appSecrets at start-up', () => {
+  it.each<[string, unknown, string]>([
+    ['unset', undefined, 'secrets[1] is undefined: is its environment variable set?'],
+    ['null', null, 'secrets[1] is null'],
+    ['empty', '', 'secrets[1] is empty'],
+    ['foreign', 'hunter2-hunter2-hunter2', 'secrets[1] is not an application secret'],
+    ['a number', 42, 'secrets[1] is neither a secret nor { sha256 }'],
+    ['without a digest', { id: 'x' }, 'secrets[1] has a sha256 that is not 64 hex digits'],
+    ['with a short digest', { sha256: 'abc' }, 'secrets[1] has a sha256 that is not 64 hex digits'],
+  ])('names the entry that is %s, and says how to make one', (_, entry, message) => {
+    const error = fault([good.secret, entry])
+    expect(error.code).toBe('option_invalid')
+    expect(error.message).toContain(message)
+    expect(error.message).toContain('generateAppSecret')
+    expect(error.problems).toHaveLength(1)
+  })
+
+  it('tells a mistyped secret from one with white space around it', () => {
+    expect(fault([good.secret.slice(0, -1)]).message).toContain('secrets[0] is malformed: mistyped, or cut short')
+    expect(fault([`${good.secret}\n`]).message).toContain('secrets[0] is malformed: it begins or ends with white space')
+  })
+
+  it('refuses an empty list and no list', () => {
+    for (const secrets of [[], undefined, good.secret]) {
+      expect(fault(secrets)).toMatchObject({ code: 'option_invalid', message: expect.stringContaining('at least one') })
+    }
+  })
+
+  it('refuses the same secret twice, in whatever form', () => {
+    const { secret, sha256 } = good
+    for (const twice of [
+      [secret, other.secret, secret],
+      [{ sha256 }, other.secret, { sha256: sha256.toUpperCase(), tenant: 'acme' }],
+      [secret, other.secret, { sha256 }],
+    ]) {
+      expect(fault(twice).message).toContain('secrets[2] is the same as secrets[0]')
+    }
+  })
+
+  it.each<[string, Partial<Record<keyof AppSecretDigest, unknown>>]>([
+    ['id', { id: '' }],
+    ['id', { id: 'with space' }],
+    ['id', { id: 'x'.repeat(201) }],
+    ['id', { id: 7 }],
+    ['tenant', { tenant: '' }],
+    ['tenant', { tenant: 'a\nb' }],
+    ['notAfter', { notAfter: 'soon' }],
+    ['notAfter', { notAfter: '2027-01-31' }],
+    ['notAfter', { notAfter: '2027-01-31T00:00:00' }],
+    ['notAfter', { notAfter: '2027-02-30T00:00:00Z' }],
+    ['notAfter', { notAfter: '2027-01-31T25:00:00Z' }],
+    ['notAfter', { notAfter: 1_800_000_000 }],
+    ['notAfter', { notAfter: Number.NaN }],
+    ['notAfter', { notAfter: Number.POSITIVE_INFINITY }],
+    ['notAfter', { notAfter: new Date(Number.NaN) }],
+    ['notAfter', { notAfter: null }],
+    ['notAfter', { notAfter: true }],
+  ])('refuses a bad %s: %o', (name, bad) => {
+    expect(fault([{ sha256: good.sha256, ...bad }]).message).toContain(`secrets[0] has a bad ${name}`)
+  })
+
+  it('lists all faults at once', () => {
+    const error = fault([undefined, 'x', { sha256: 'x', id: '', tenant: '', notAfter: 'x' }])
+    expect(error.problems.map(({ detail }) => detail.slice(0, 10))).toEqual([
+      'secrets[0]',
+      'secrets[1]',
+      ...Array(4).fill('secrets[2]'),
+    ])
+  })
+
+  it('never shows a secret', () => {
+    const spoiled = good.secret.slice(0, -1)
+    const canary = 'canary-7f3a'
+    for (const error of [
+      fault([spoiled, canary, `${good.secret} `]),
+      fault([good.secret, good.secret]),
+      fault([{ sha256: canary, id: `${canary} `, tenant: `${canary} `, notAfter: canary }]),
+      fault(good.secret),
+    ]) {
+      const shown = inspect(error, { depth: 10, showHidden: true }) + JSON.stringify(error)
+      expect(shown).not.toContain(spoiled)
+      expect(shown).not.toContain(good.secret.slice(8, 38))
+      expect(shown).not.toContain(canary)
+    }
+  })
+})

@@ -1,0 +1,157 @@
+import { generateKeyPairSync, webcrypto } from 'node:crypto'
+import { inspect } from 'node:util'
+import { decodeJwt, decodeProtectedHeader } from 'jose'
+import { describe, expect, it } from 'vitest'
+import {
+  type IssueSessionTokenOptions,
+  issueSessionToken,
+  type SessionTokenKey,
+  sessionTokens,
+} from '../../src/auth.ts'
+import { HMAC_KEY } from './forge.ts'
+
+const NOW = 1_800_000_000
+const clock = { now: () => NOW * 1_000 + 999 }
+const KEY: SessionTokenKey = { kid: 'k1', key: HMAC_KEY }
+const OPTIONS: IssueSessionTokenOptions = { sessionId: 's1', key: KEY, audience: 'api', clock }
+const GRANT = { events: ['order.shipped'], channels: ['email', 'sms'], recipients: ['user_42'] }
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+describe('issueSessionToken', () => {
+  it('makes a token of 15 minutes for one session, which permits nothing else', async () => {
+    const token = await issueSessionToken(OPTIONS)
+    expect(decodeProtectedHeader(token)).toEqual({ alg: 'HS256', kid: 'k1', typ: 'sallyport-session+jwt' })
+    expect(decodeJwt(token)).toEqual({
+      sid: 's1',
+      tnt: 'default',
+      aud: 'api',
+      jti: expect.stringMatching(UUID),
+      iat: NOW,
+      exp: NOW + 900,
+    })
+  })
+
+  it('puts in the tenant, the grant, the issuer and the lifetime', async () => {
+    const token = await issueSessionToken({
+      ...OPTIONS,
+      tenant: 'acme',
+      grants: { dispatch: GRANT },
+      issuer: 'https://issuer.example',
+      expiresInSeconds: 3_600,
+    })
+    expect(decodeJwt(token)).toMatchObject({
+      tnt: 'acme',
+      grants: { dispatch: GRANT },
+      iss: 'https://issuer.example',
+      exp: NOW + 3_600,
+    })
+  })
+
+  it('gives every token its own id', async () => {
+    const tokens = await Promise.all(Array.from({ length: 50 }, () => issueSessionToken(OPTIONS)))
+    expect(new Set(tokens.map((token) => decodeJwt(token).jti)).size).toBe(50)
+  })
+
+  it('goes by the time of the system where no clock is given', async () => {
+    const before = Math.floor(Date.now() / 1_000)
+    const { iat = 0 } = decodeJwt(await issueSessionToken({ sessionId: 's1', key: KEY, audience: 'api' }))
+    expect(iat).toBeGreaterThanOrEqual(before)
+    expect(iat).toBeLessThanOrEqual(Math.ceil(Date.now() / 1_000))
+  })
+
+  it('makes what sessionTokens accepts, with every kind of key', async () => {
+    const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const ed = generateKeyPairSync('ed25519')
+    const made = await webcrypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign', 'verify'])
+    const hmac = await webcrypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256', length: 256 }, false, [
+      'sign',
+      'verify',
+    ])
+    const jwk = (key: { export(options: { format: 'jwk' }): unknown }) => key.export({ format: 'jwk' }) as { kty: 'EC' }
+    const table: Pick<SessionTokenKey, 'alg' | 'key'>[][] = [
+      [{ key: HMAC_KEY }, { key: Buffer.from(HMAC_KEY).toString('base64url') }],
+      [{ key: hmac, alg: 'HS256' }, { key: hmac }],
+      [
+        { key: jwk(ec.privateKey), alg: 'ES256' },
+        { key: jwk(ec.publicKey), alg: 'ES256' },
+      ],
+      [
+        { key: made.privateKey, alg: 'ES256' },
+        { key: made.publicKey, alg: 'ES256' },
+      ],
+      [
+        { key: jwk(ed.privateKey), alg: 'EdDSA' },
+        { key: jwk(ed.publicKey), alg: 'EdDSA' },
+      ],
+      [
+        { key: jwk(ed.privateKey), alg: 'Ed25519' },
+        { key: jwk(ed.publicKey), alg: 'Ed25519' },
+      ],
+    ]
+    for (const [signing, verifying] of table) {
+      if (!signing || !verifying) throw new Error('a pair is missing')
+      const grants = { dispatch: GRANT }
+      const token = await issueSessionToken({ ...OPTIONS, grants, key: { kid: 'k1', ...signing } })
+      const verifier = sessionTokens({ keys: [{ kid: 'k1', ...verifying }], audience: 'api', clock })
+      expect(await verifier.verify(token, 'dispatch')).toEqual({
+        id: decodeJwt(token).jti,
+        tenant: 'default',
+        sessionId: 's1',
+        dispatch: GRANT,
+      })
+    }
+  })
+
+  it.each<[string, unknown, string]>([
+    ['no session', { sessionId: undefined }, 'sessionId must be'],
+    ['an empty session', { sessionId: '' }, 'sessionId must be'],
+    ['a session with a space', { sessionId: 'a b' }, 'sessionId must be'],
+    ['a session of 201 characters', { sessionId: 'x'.repeat(201) }, 'sessionId must be'],
+    ['a bad tenant', { tenant: '' }, 'tenant must be'],
+    ['no audience', { audience: undefined }, 'audience must be'],
+    ['an empty audience', { audience: '' }, 'audience must be'],
+    ['an empty issuer', { issuer: '' }, 'issuer must be'],
+    ...[0, 3_601, 1.5, -1, Number.NaN, '900'].map((bad): [string, unknown, string] => [
+      `expiresInSeconds ${bad}`,
+      { expiresInSeconds: bad },
+      'expiresInSeconds must be',
+    ]),
+    ['grants that are null', { grants: null }, 'grants must be'],
+    ['a grant of text', { grants: { dispatch: 'all' } }, 'grants must be'],
+    ['a grant without recipients', { grants: { dispatch: { events: ['a'], channels: ['b'] } } }, 'grants must be'],
+    ['a grant with a member nobody knows', { grants: { dispatch: { ...GRANT, max: 5 } } }, 'grants must be'],
+    ['a grant of an empty name', { grants: { dispatch: { ...GRANT, events: [''] } } }, 'grants must be'],
+    ['a grant nobody knows', { grants: { dispach: GRANT } }, 'grants holds a grant other than dispatch'],
+    ['no key', { key: undefined }, 'key is not { kid, key }'],
+    ['an unset key', { key: { kid: 'k1', key: undefined } }, 'key needs a key'],
+    ['a short key', { key: { kid: 'k1', key: new Uint8Array(31) } }, 'key has a key of 31 bytes'],
+    ['a key past its notAfter', { key: { ...KEY, notAfter: clock.now() - 1 } }, 'key is past its notAfter'],
+    ['a public key', { key: { kid: 'k1', alg: 'EdDSA', key: publicJwk() } }, 'key needs a private JWK to sign with'],
+    ['too many names', { grants: { dispatch: { ...GRANT, recipients: names(300) } } }, 'over the 4096 that fit'],
+  ])('refuses %s', async (_, options, message) => {
+    const made = issueSessionToken(Object.assign({ ...OPTIONS }, options))
+    await expect(made).rejects.toMatchObject({ code: 'option_invalid', message: expect.stringContaining(message) })
+  })
+
+  it('signs with a key up to its notAfter', async () => {
+    const key = { ...KEY, notAfter: clock.now() }
+    await expect(issueSessionToken({ ...OPTIONS, key })).resolves.toMatch(/^eyJ/)
+  })
+
+  it('lists all faults at once, and shows no key', async () => {
+    const canary = 'canary+7f3a'
+    const bad = { sessionId: '', audience: '', expiresInSeconds: 0, key: { kid: '', key: canary } }
+    const error = await issueSessionToken(bad).catch((fault: unknown) => fault)
+    expect(error).toMatchObject({ problems: { length: 5 } })
+    expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(canary)
+  })
+})
+
+function names(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `recipient_${index}`)
+}
+
+function publicJwk(): unknown {
+  return generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })
+}

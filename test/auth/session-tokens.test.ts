@@ -1,0 +1,163 @@
+import { describe, expect, it, vi } from 'vitest'
+import { sessionTokens } from '../../src/auth.ts'
+import { forge, HMAC_KEY } from './forge.ts'
+import { at, CLAIMS, ec, ed, ed25519, es256, GRANT, HEADER, INVALID, KEYS, NOW } from './session-token-fixtures.ts'
+
+describe('sessionTokens', () => {
+  it('accepts a good token for runs of its session', async () => {
+    expect(await at(NOW).verify(forge(HEADER, CLAIMS), 'session_run')).toEqual({
+      id: 'tok_1',
+      tenant: 'default',
+      sessionId: 's1',
+    })
+  })
+
+  it('gives the tenant and the dispatch grant', async () => {
+    const token = forge(HEADER, { ...CLAIMS, tnt: 'acme', grants: { dispatch: GRANT } })
+    for (const operation of ['session_run', 'dispatch'] as const) {
+      expect(await at(NOW).verify(token, operation)).toEqual({
+        id: 'tok_1',
+        tenant: 'acme',
+        sessionId: 's1',
+        dispatch: GRANT,
+      })
+    }
+  })
+
+  it.each([{}, { grants: {} }, { grants: { refund: { max: 5 } } }])(
+    'says insufficient_scope for dispatching with %j',
+    async (claims) => {
+      const token = forge(HEADER, { ...CLAIMS, ...claims })
+      expect(await at(NOW).verify(token, 'dispatch')).toEqual({ refused: 'insufficient_scope' })
+      expect(await at(NOW).verify(token, 'session_run')).toEqual({ id: 'tok_1', tenant: 'default', sessionId: 's1' })
+    },
+  )
+
+  it.each([
+    ['ec', 'ES256', es256(ec.privateKey)],
+    ['ed', 'EdDSA', ed25519(ed.privateKey)],
+  ])('verifies with the public key %s and %s', async (kid, alg, signer) => {
+    const token = forge({ ...HEADER, kid, alg }, CLAIMS, signer)
+    expect(await at(NOW).verify(token, 'session_run')).toMatchObject({ id: 'tok_1' })
+    expect(await at(NOW).verify(token, 'session_run')).toMatchObject({ id: 'tok_1' })
+  })
+
+  it('accepts a token that is for several audiences', async () => {
+    const token = forge(HEADER, { ...CLAIMS, aud: ['web', 'api'] })
+    expect(await at(NOW).verify(token, 'session_run')).toMatchObject({ id: 'tok_1' })
+  })
+
+  it('accepts what is at the very edge of each limit', async () => {
+    for (const claims of [
+      { ...CLAIMS, iat: NOW - 900, exp: NOW - 4 },
+      { ...CLAIMS, iat: NOW + 5 },
+      { ...CLAIMS, nbf: NOW + 5 },
+      { ...CLAIMS, exp: NOW + 3_600 },
+      { ...CLAIMS, sid: 'x'.repeat(200), jti: '~', tnt: '!' },
+    ]) {
+      expect(await at(NOW).verify(forge(HEADER, claims), 'session_run')).toMatchObject({ id: claims.jti })
+    }
+  })
+
+  it('allows the issuer as much clock error as it is told to', async () => {
+    const expired = forge(HEADER, { ...CLAIMS, iat: NOW - 900, exp: NOW })
+    expect(await at(NOW, { clockToleranceSeconds: 0 }).verify(expired, 'session_run')).toEqual(INVALID)
+    expect(await at(NOW - 1, { clockToleranceSeconds: 0 }).verify(expired, 'session_run')).toMatchObject({
+      id: 'tok_1',
+    })
+    expect(await at(NOW + 59, { clockToleranceSeconds: 60 }).verify(expired, 'session_run')).toMatchObject({
+      id: 'tok_1',
+    })
+    expect(await at(NOW + 60, { clockToleranceSeconds: 60 }).verify(expired, 'session_run')).toEqual(INVALID)
+  })
+
+  it('accepts lifetimes up to maxAgeSeconds', async () => {
+    const token = forge(HEADER, CLAIMS)
+    expect(await at(NOW, { maxAgeSeconds: 900 }).verify(token, 'session_run')).toMatchObject({ id: 'tok_1' })
+    expect(await at(NOW, { maxAgeSeconds: 899 }).verify(token, 'session_run')).toEqual(INVALID)
+    const long = forge(HEADER, { ...CLAIMS, exp: NOW + 7_200 })
+    expect(await at(NOW, { maxAgeSeconds: 7_200 }).verify(long, 'session_run')).toMatchObject({ id: 'tok_1' })
+  })
+
+  it('holds tokens to the issuer, where one is named', async () => {
+    const strict = at(NOW, { issuer: 'https://issuer.example' })
+    const good = forge(HEADER, { ...CLAIMS, iss: 'https://issuer.example' })
+    expect(await strict.verify(good, 'session_run')).toMatchObject({ id: 'tok_1' })
+    expect(await at(NOW).verify(good, 'session_run')).toMatchObject({ id: 'tok_1' })
+    for (const token of [forge(HEADER, CLAIMS), forge(HEADER, { ...CLAIMS, iss: 'https://other.example' })]) {
+      expect(await strict.verify(token, 'session_run')).toEqual(INVALID)
+    }
+  })
+
+  it('accepts a key up to its notAfter, and not a millisecond longer', async () => {
+    let now = NOW * 1_000
+    const keys = [{ kid: 'k1', key: HMAC_KEY, notAfter: new Date(now) }]
+    const verifier = sessionTokens({ keys, audience: 'api', clock: { now: () => now } })
+    expect(await verifier.verify(forge(HEADER, CLAIMS), 'session_run')).toMatchObject({ id: 'tok_1' })
+    now++
+    expect(await verifier.verify(forge(HEADER, CLAIMS), 'session_run')).toEqual(INVALID)
+  })
+
+  it('goes by the time of the system where no clock is given', async () => {
+    const iat = Math.floor(Date.now() / 1_000)
+    const verifier = sessionTokens({ keys: KEYS, audience: 'api' })
+    const fresh = forge(HEADER, { ...CLAIMS, iat, exp: iat + 900 })
+    expect(await verifier.verify(fresh, 'session_run')).toMatchObject({ id: 'tok_1' })
+    const old = forge(HEADER, { ...CLAIMS, iat: iat - 1_000, exp: iat - 100 })
+    expect(await verifier.verify(old, 'session_run')).toEqual(INVALID)
+  })
+
+  it('asks whether a good token was revoked, and refuses it then', async () => {
+    const asked: unknown[] = []
+    const isRevoked = (token: { jti: string }) => {
+      asked.push(token)
+      return token.jti === 'tok_1'
+    }
+    const verifier = at(NOW, { isRevoked })
+    expect(await verifier.verify(forge(HEADER, { ...CLAIMS, tnt: 'acme' }), 'dispatch')).toEqual(INVALID)
+    expect(await verifier.verify(forge(HEADER, { ...CLAIMS, jti: 'tok_2' }), 'session_run')).toMatchObject({
+      id: 'tok_2',
+    })
+    expect(
+      await verifier.verify(
+        forge(HEADER, CLAIMS, () => 'AAAA'),
+        'session_run',
+      ),
+    ).toEqual(INVALID)
+    expect(asked).toEqual([
+      { jti: 'tok_1', sessionId: 's1', tenant: 'acme' },
+      { jti: 'tok_2', sessionId: 's1', tenant: 'default' },
+    ])
+    const slow = at(NOW, { isRevoked: async () => true })
+    expect(await slow.verify(forge(HEADER, CLAIMS), 'session_run')).toEqual(INVALID)
+  })
+
+  it('throws when nobody can tell whether a token was revoked', async () => {
+    const down = new Error('down')
+    const isRevoked = () => Promise.reject(down)
+    await expect(at(NOW, { isRevoked }).verify(forge(HEADER, CLAIMS), 'session_run')).rejects.toBe(down)
+  })
+
+  it('throws, and does not blame the token, when the key cannot be imported', async () => {
+    const keys = [{ kid: 'ec', key: { kty: 'EC', crv: 'P-256', x: 'AAAA', y: 'AAAA' }, alg: 'ES256' }] as const
+    const token = forge({ ...HEADER, kid: 'ec', alg: 'ES256' }, CLAIMS, es256(ec.privateKey))
+    for (let call = 0; call < 2; call++) {
+      await expect(at(NOW, { keys }).verify(token, 'session_run')).rejects.toMatchObject({ code: 'option_invalid' })
+    }
+  })
+
+  it('imports a key once, however many tokens it verifies', async () => {
+    const importKey = vi.spyOn(crypto.subtle, 'importKey')
+    const verifier = at(NOW)
+    for (let call = 0; call < 3; call++) await verifier.verify(forge(HEADER, CLAIMS), 'session_run')
+    expect(importKey).toHaveBeenCalledTimes(1)
+    importKey.mockRestore()
+  })
+
+  it('keeps its own copy of the key', async () => {
+    const bytes = new Uint8Array(HMAC_KEY)
+    const verifier = at(NOW, { keys: [{ kid: 'k1', key: bytes }] })
+    bytes.fill(0)
+    expect(await verifier.verify(forge(HEADER, CLAIMS), 'session_run')).toMatchObject({ id: 'tok_1' })
+  })
+})

@@ -1,0 +1,13 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+
+it('shows everything arriving, in plain text when piped, and exits 0', async () => {
+  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'demo'], { cwd: root })
+  expect(stdout).toContain('Everything arrived as expected.')
+  expect(stdout).not.toMatch(/^ {2}NO /m)
+  expect(stdout).not.toContain('\x1b')
+})

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { type IssueCode, PROBLEM_CODES, statusOf } from '../../src/errors.ts'
+
+const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
+const headings = [...page.matchAll(/^### `([a-z_]+)`(?: · (\d{3}))?$/gm)]
+
+/** Every code of an issue, held complete by the compiler. */
+const ISSUES: Record<IssueCode, true> = {
+  required: true,
+  type: true,
+  format: true,
+  too_short: true,
+  too_long: true,
+  too_many: true,
+  out_of_range: true,
+  not_allowed: true,
+  invalid: true,
+  missing_template_data: true,
+  conflict: true,
+  too_deep: true,
+  too_large: true,
+  nul_character: true,
+  lone_surrogate: true,
+  forbidden_key: true,
+}
+
+it('gives every code a heading with its status, and no other', () => {
+  const documented = headings.flatMap(([, code, status]) => (status ? `${code} ${status}` : []))
+  expect(documented.sort()).toEqual(PROBLEM_CODES.map((code) => `${code} ${statusOf(code)}`).sort())
+})
+
+it('names every code of an issue', () => {
+  const documented = [...page.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, code]) => code)
+  expect(documented.sort()).toEqual(Object.keys(ISSUES).sort())
+})
+
+it('names every fault that stops a start', () => {
+  const documented = headings.flatMap(([, code, status]) => (status ? [] : code))
+  expect(documented.sort()).toEqual(['config_invalid', 'events_invalid', 'option_invalid'])
+})

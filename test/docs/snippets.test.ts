@@ -1,0 +1,79 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { Server } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const scratch = `${root}test/docs/.snippets/`
+
+interface Snippet {
+  readonly name: string
+  readonly file: string
+  readonly code: string
+}
+
+/** Every block marked `ts` in the README and the guides is a whole module. */
+function snippets(): Snippet[] {
+  const guides = readdirSync(`${root}docs`, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md') && !path.startsWith('api'))
+    .map((path) => `docs/${path}`)
+  return ['README.md', ...guides].flatMap((page) =>
+    [...readFileSync(root + page, 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = ''], index) => {
+      const name = `${page} #${index + 1}`
+      return { name, code, file: `${scratch}${name.replaceAll(/[^A-Za-z0-9]+/g, '-')}.ts` }
+    }),
+  )
+}
+
+const all = snippets()
+const servers: Server[] = []
+
+beforeAll(() => {
+  rmSync(scratch, { recursive: true, force: true })
+  mkdirSync(scratch, { recursive: true })
+  for (const { file, code } of all) writeFileSync(file, code)
+  const listen = Server.prototype.listen
+  vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server) {
+    servers.push(this)
+    return listen.call(this, 0, '127.0.0.1')
+  })
+  vi.spyOn(console, 'log').mockImplementation(() => {})
+})
+
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close()
+})
+
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+
+describe('a documented snippet', () => {
+  it('is there to be tested', () => expect(all.length).toBeGreaterThan(2))
+
+  it('compiles under the strictest settings', () => {
+    const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
+    const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
+    const files = all.map(({ file }) => file)
+    const program = ts.createProgram(files, { ...options, isolatedDeclarations: false, declaration: false })
+    const told = ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
+      const line = file && start !== undefined ? file.getLineAndCharacterOfPosition(start).line + 1 : 0
+      return `${file?.fileName.slice(scratch.length)}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`
+    })
+    expect(told).toEqual([])
+  })
+
+  it.each(all)('runs: $name', async ({ file }) => {
+    await import(file)
+    for (const server of servers) {
+      await vi.waitUntil(() => server.listening)
+      const address = server.address()
+      const port = typeof address === 'object' ? address?.port : undefined
+      const answer = await fetch(`http://127.0.0.1:${port}/api/outbound/dispatch`, { method: 'POST' })
+      expect(answer.status).toBe(401)
+    }
+  })
+
+  it('fits the README: a quick start of at most 25 lines', () => {
+    expect(all[0]?.code.trimEnd().split('\n').length).toBeLessThanOrEqual(25)
+  })
+})
