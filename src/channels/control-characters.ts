@@ -1,0 +1,16 @@
+// Built from code points, so that no invisible character stands in this file.
+const range = (first: number, last: number): string => `${String.fromCodePoint(first)}-${String.fromCodePoint(last)}`
+
+const CONTROLS = new RegExp(`[${range(0x00, 0x08)}${range(0x0b, 0x1f)}${range(0x7f, 0x9f)}]`, 'g')
+const BIDI = new RegExp(`[${range(0x202a, 0x202e)}${range(0x2066, 0x2069)}]`, 'g')
+const LINE_BREAKS = new RegExp(`[${range(0x0a, 0x0d)}${range(0x85, 0x85)}${range(0x2028, 0x2029)}]+`, 'g')
+
+/** Text without control characters and without what makes it read in another order; line feeds stay, tabs become spaces. */
+export function plainText(text: string): string {
+  return text.replaceAll('\r\n', '\n').replaceAll('\t', ' ').replace(CONTROLS, '').replace(BIDI, '')
+}
+
+/** {@link plainText} on a single line. */
+export function singleLine(text: string): string {
+  return plainText(text.replace(LINE_BREAKS, ' ')).trim()
+}

@@ -1,0 +1,12 @@
+import type { Clock } from '../ports/clock.ts'
+
+/** The machine's time, for a channel that was given no other. Its timers do not keep the process alive. */
+export const defaultClock: Clock = {
+  now: () => Date.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms)
+    // A number where the runtime is not Node.
+    if (typeof timer === 'object') timer.unref()
+    return () => clearTimeout(timer)
+  },
+}

@@ -1,0 +1,36 @@
+import type { Channel } from '../ports/channel.ts'
+import { plainText, singleLine } from './control-characters.ts'
+
+/** How {@link log} writes. */
+export interface LogOptions {
+  /** Takes one message, of several lines. Default: `console.log`. */
+  readonly write?: (line: string) => void
+}
+
+/**
+ * Prints messages instead of sending them: for development.
+ *
+ * It reaches every recipient, by the id that the dispatch named, and takes any template fields. **It prints personal data**,
+ * addresses and content, so do not use it where logs are kept. Control characters are taken out, so that content cannot
+ * drive a terminal.
+ */
+export function log(options: LogOptions = {}): Channel {
+  const write = options.write ?? ((line: string) => console.log(line))
+  return {
+    address: (recipient) => recipient.id,
+    async send({ to, eventType, content }, { deliveryId, attempt }) {
+      const head = [
+        '[sallyport] log',
+        `  to:       ${singleLine(to)}`,
+        `  event:    ${singleLine(eventType)}`,
+        `  delivery: ${singleLine(deliveryId)} (attempt ${attempt})`,
+      ]
+      const fields = Object.entries(content).map(([field, value]) => {
+        const text = plainText(typeof value === 'string' ? value : JSON.stringify(value, null, 2))
+        return `  ${singleLine(field)}: ${text.replaceAll('\n', '\n    ')}`
+      })
+      write([...head, ...fields].join('\n'))
+      return { outcome: 'sent' }
+    },
+  }
+}

@@ -1,0 +1,38 @@
+/** The default alphabet of GSM 03.38, one septet each; the escape character is no text. */
+const BASIC = new Set(
+  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿' +
+    'abcdefghijklmnopqrstuvwxyzäöñüà',
+)
+/** Its extension, two septets each. */
+const EXTENDED = new Set('\f^{}\\[~]|€')
+
+interface Alphabet {
+  readonly single: number
+  readonly part: number
+  size(character: string): number
+}
+
+const GSM_7: Alphabet = { single: 160, part: 153, size: (character) => (EXTENDED.has(character) ? 2 : 1) }
+const UCS_2: Alphabet = { single: 70, part: 67, size: (character) => character.length }
+
+/**
+ * How many segments carry a text: of 160 septets, or 153 when there are several, in the GSM alphabet; of 70 or 67 units
+ * when one character is outside it. No character is divided between two segments.
+ */
+export function segmentCount(text: string): number {
+  const characters = [...text]
+  const gsm = characters.every((character) => BASIC.has(character) || EXTENDED.has(character))
+  const { single, part, size } = gsm ? GSM_7 : UCS_2
+  const sizes = characters.map(size)
+  if (sizes.reduce((sum, units) => sum + units, 0) <= single) return 1
+  let segments = 1
+  let used = 0
+  for (const units of sizes) {
+    if (used + units > part) {
+      segments += 1
+      used = 0
+    }
+    used += units
+  }
+  return segments
+}

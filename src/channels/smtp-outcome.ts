@@ -1,0 +1,61 @@
+import type { SendOutcome } from '../ports/channel.ts'
+import { isConnectFault } from './connect-fault.ts'
+
+const AUTH_CODES = new Set(['EAUTH', 'ENOAUTH', 'EOAUTH2'])
+/** RFC 4954: authentication is required, too weak, failed for now, or needs encryption. */
+const AUTH_REPLIES = new Set([432, 454, 530, 534, 535, 538])
+const SETUP_CODES = new Set(['ECONFIG', 'EREQUIRETLS', 'EMAXRECIPIENTS', 'EFILEACCESS', 'EURLACCESS'])
+const CONNECT_CODES = new Set(['EDNS', 'ETLS', 'EPROXY'])
+const EARLY_TIMEOUTS = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT', 'UPGRADE_TIMEOUT'])
+/** What releases that give no `timeoutType` say instead. */
+const EARLY_TIMEOUT_MESSAGES = new Set(['Connection timeout', 'Greeting never received'])
+
+interface SmtpFault {
+  readonly code?: unknown
+  /** What `code` was before nodemailer put its own in its place. */
+  readonly originalCode?: unknown
+  readonly command?: unknown
+  readonly responseCode?: unknown
+  readonly timeoutType?: unknown
+  readonly message?: unknown
+}
+
+/**
+ * What an error of a nodemailer transport says about the message.
+ *
+ * A reply of the server decides first: 4yz is `retry`; 5yz is `rejected` where it answers the recipient (RCPT) or the
+ * message (DATA), and `retry` before that, when it is the sender, the login or the server that is at fault and the
+ * recipient cannot help it. Without a reply it is `retry` when the error proves that no message was under way. A
+ * connection that was lost is `unknown`: nodemailer does not tell whether that was before the message or after it.
+ */
+export function smtpFaultOutcome(error: unknown): SendOutcome {
+  if (typeof error !== 'object' || error === null) return { outcome: 'unknown', code: 'transport_error' }
+  const fault: SmtpFault = error
+  const code = typeof fault.code === 'string' ? fault.code : ''
+  const reply = typeof fault.responseCode === 'number' ? fault.responseCode : 0
+  if (AUTH_CODES.has(code) || AUTH_REPLIES.has(reply)) return { outcome: 'retry', code: 'smtp_auth' }
+  if (reply >= 400 && reply < 600) return smtpReplyOutcome(reply, fault.command)
+  if (SETUP_CODES.has(code) || SETUP_CODES.has(String(fault.originalCode)))
+    return { outcome: 'retry', code: 'transport_misconfigured' }
+  if (CONNECT_CODES.has(code) || isEarlyTimeout(fault) || isConnectFault(error)) {
+    return { outcome: 'retry', code: 'connection_failed' }
+  }
+  if (code === 'EABORT') return { outcome: 'unknown', code: 'aborted' }
+  if (code === 'ETIMEDOUT') return { outcome: 'unknown', code: 'timeout' }
+  if (code === 'ECONNECTION' || code === 'ESOCKET') return { outcome: 'unknown', code: 'connection_lost' }
+  return { outcome: 'unknown', code: 'transport_error' }
+}
+
+/** What a reply of the server says about the message. `command`: what it answers, where that is known. */
+export function smtpReplyOutcome(reply: number, command?: unknown): SendOutcome {
+  const code = `smtp_${reply}`
+  // 503, commands out of order, is the session's fault; 552 says that this message is too large, wherever it comes.
+  if (reply < 500 || reply === 503) return { outcome: 'retry', code }
+  const early = command !== undefined && command !== 'RCPT TO' && command !== 'DATA'
+  return { outcome: early && reply !== 552 ? 'retry' : 'rejected', code }
+}
+
+function isEarlyTimeout({ timeoutType, message }: SmtpFault): boolean {
+  if (typeof timeoutType === 'string') return EARLY_TIMEOUTS.has(timeoutType)
+  return typeof message === 'string' && EARLY_TIMEOUT_MESSAGES.has(message)
+}

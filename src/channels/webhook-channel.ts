@@ -1,0 +1,75 @@
+import { lookup } from 'node:dns/promises'
+import type { ConfigProblem } from '../errors.ts'
+import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
+import { defaultClock } from './default-clock.ts'
+import { positiveIntegerProblems, refuseBadOptions, scheduleProblems, unknownFields } from './option-problems.ts'
+import { guardedLookup, isForbiddenLiteral, parseWebhookUrl, type Resolve, type WebhookReach } from './webhook-guard.ts'
+import type { WebhookOptions } from './webhook-options.ts'
+import { webhookOutcome } from './webhook-outcome.ts'
+import { post } from './webhook-request.ts'
+import { refuseUnguardedRuntime } from './webhook-runtime.ts'
+import { parseSecrets, signatureHeaders } from './webhook-signature.ts'
+
+/** What Standard Webhooks gives as its example. */
+const SCHEDULE: readonly number[] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map((s) => s * 1_000)
+
+/** What a test may put in place of the network's own. */
+export interface WebhookSeams {
+  readonly resolve?: Resolve
+  readonly ca?: string
+}
+
+/** The channel behind `webhook()`. */
+export function webhookChannel(options: WebhookOptions, seams: WebhookSeams = {}): Channel {
+  refuseBadOptions('webhook', problemsOf(options))
+  refuseUnguardedRuntime(options.allowPrivateNetworks === true)
+  const { secret, timeoutMs = 15_000, retrySchedule = SCHEDULE, clock = defaultClock } = options
+  const reach: WebhookReach = {
+    allowHttp: options.allowHttp === true,
+    allowPrivateNetworks: options.allowPrivateNetworks === true,
+    ports: options.ports ?? [],
+  }
+  const resolve = seams.resolve ?? ((hostname: string) => lookup(hostname, { all: true }))
+  const lookupHook = guardedLookup(resolve, reach)
+
+  async function send(message: OutboundMessage, { deliveryId, signal }: SendContext): Promise<SendOutcome> {
+    const url = parseWebhookUrl(message.to, reach)
+    if (url === undefined || isForbiddenLiteral(url, reach)) return { outcome: 'rejected', code: 'address_forbidden' }
+    const secrets = typeof secret === 'function' ? await secret(message.to, message.tenant) : secret
+    if (secrets === undefined) return { outcome: 'retry', code: 'secret_missing' }
+    const keys = parseSecrets(secrets)
+    if (keys === undefined) return { outcome: 'retry', code: 'secret_invalid' }
+    if (signal.aborted) return { outcome: 'retry', code: 'aborted' }
+    const body = bodyOf(message)
+    const headers = {
+      ...signatureHeaders(keys, { id: deliveryId, seconds: Math.floor(clock.now() / 1_000), body }),
+      'content-type': 'application/json',
+      'user-agent': 'sallyport',
+    }
+    const { ca } = seams
+    const result = await post({ url, headers, body, lookup: lookupHook, timeoutMs, signal, clock, ...(ca && { ca }) })
+    return webhookOutcome(result, clock.now())
+  }
+
+  return {
+    address: ({ url }) => (url !== undefined && parseWebhookUrl(url, reach) !== undefined ? url : undefined),
+    send,
+    retrySchedule,
+    checkFields: (fields) => unknownFields(fields, ['data']),
+  }
+}
+
+function bodyOf({ eventType, createdAt, content }: OutboundMessage): string {
+  return JSON.stringify({ type: eventType, timestamp: new Date(createdAt).toISOString(), data: content.data ?? null })
+}
+
+function problemsOf({ secret, ports, timeoutMs, retrySchedule }: WebhookOptions): ConfigProblem[] {
+  const problems = [...scheduleProblems(retrySchedule), ...positiveIntegerProblems('timeoutMs', timeoutMs)]
+  if (typeof secret !== 'function' && parseSecrets(secret) === undefined) {
+    problems.push({ field: 'secret', detail: 'must be whsec_ and base64 of 24 to 64 bytes, or several of these' })
+  }
+  if (ports?.some((port) => !Number.isInteger(port) || port < 1 || port > 65_535)) {
+    problems.push({ field: 'ports', detail: 'must be port numbers, 1 to 65535' })
+  }
+  return problems
+}

@@ -1,0 +1,78 @@
+import type { LookupAddress } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+/** What a webhook may reach. */
+export interface WebhookReach {
+  readonly allowHttp: boolean
+  readonly allowPrivateNetworks: boolean
+  /** Beside 443, and beside 80 with `allowHttp`. */
+  readonly ports: readonly number[]
+}
+
+/** All the addresses of a host name. */
+export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
+
+/** Why a connection was not made: the address is not one that a webhook may reach. */
+export class AddressForbidden extends Error {
+  override readonly name = 'AddressForbidden'
+}
+
+// IANA has given out nothing else as global unicast; ipaddr.js calls the unassigned rest "unicast" too.
+const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
+
+/**
+ * Whether an IP address, as text, is one of the public internet. Private, loopback, link-local, metadata, multicast,
+ * reserved and documentation ranges are not, nor is what wraps an IPv4 address but for the mapped form, which is judged by
+ * what it wraps.
+ */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.process(address)
+  return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST))
+}
+
+/** The URL that a string is, when its form is allowed: scheme, port and no credentials. Its host is judged on connecting. */
+export function parseWebhookUrl(text: string, reach: WebhookReach): URL | undefined {
+  if (!URL.canParse(text)) return undefined
+  const url = new URL(text)
+  const { protocol, username, password, port } = url
+  if (protocol !== 'https:' && !(protocol === 'http:' && reach.allowHttp)) return undefined
+  if (username !== '' || password !== '') return undefined
+  const number = Number(port || (protocol === 'https:' ? 443 : 80))
+  const open = number === 443 || (number === 80 && reach.allowHttp) || reach.ports.includes(number)
+  return open ? url : undefined
+}
+
+/**
+ * Whether the host of a URL is an IP literal that may not be reached. A `lookup` hook never sees literals, and the URL
+ * parser has turned all their spellings into one.
+ */
+export function isForbiddenLiteral(url: URL, reach: WebhookReach): boolean {
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  return !reach.allowPrivateNetworks && ipaddr.isValid(host) && !isPublicAddress(host)
+}
+
+/**
+ * A `lookup` for `node:http` that gives the addresses that it has vetted, so that there is no second look that could find
+ * others. One forbidden answer condemns them all: a name that points inside as well as outside is no honest endpoint.
+ */
+export function guardedLookup(resolve: Resolve, reach: WebhookReach): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname).then(
+      (answers) => {
+        const [first] = answers
+        if (first === undefined) return callback(notFound(hostname), '')
+        if (!reach.allowPrivateNetworks && !answers.every(({ address }) => isPublicAddress(address))) {
+          return callback(new AddressForbidden(), '')
+        }
+        return options.all ? callback(null, [...answers]) : callback(null, first.address, first.family)
+      },
+      (error: NodeJS.ErrnoException) => callback(error, ''),
+    )
+  }
+}
+
+function notFound(hostname: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`no address for ${hostname}`), { code: 'ENOTFOUND', syscall: 'getaddrinfo' })
+}

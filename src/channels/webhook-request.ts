@@ -1,0 +1,84 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import type { Clock } from '../ports/clock.ts'
+import { AddressForbidden } from './webhook-guard.ts'
+
+/** As much of an answer as is read before the connection is closed. */
+const MAX_ANSWER_BYTES = 16 * 1024
+
+/** How a POST ended: with an answer, or without one, and then whether anything can have reached the receiver. */
+export type PostResult =
+  | { readonly ended: 'answered'; readonly status: number; readonly retryAfter: string | undefined }
+  | { readonly ended: 'forbidden' }
+  | { readonly ended: 'failed' | 'timeout' | 'aborted'; readonly begun: boolean }
+
+/** What to post, and within which limits. */
+export interface PostRequest {
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly lookup: LookupFunction
+  /** For everything: resolving, connecting, writing and the whole answer. */
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  /** Trusted authorities in place of the machine's. */
+  readonly ca?: string
+}
+
+/**
+ * Posts once over a connection of its own: no pool, no proxy, no redirects, no cookies. The answer's status decides; of
+ * its body at most 16 KiB are read and thrown away. Never rejects.
+ */
+export function post(request: PostRequest): Promise<PostResult> {
+  const { url, headers, body, lookup, timeoutMs, signal, clock, ca } = request
+  return new Promise((resolve) => {
+    const secure = url.protocol === 'https:'
+    let begun = false
+    let answer: PostResult | undefined
+    const outgoing = (secure ? httpsRequest : httpRequest)(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      agent: false,
+      lookup,
+      maxHeaderSize: MAX_ANSWER_BYTES,
+      insecureHTTPParser: false,
+      ...(ca !== undefined && { ca }),
+    })
+    const finish = (result: PostResult) => {
+      cancelTimer()
+      signal.removeEventListener('abort', onAbort)
+      outgoing.destroy()
+      resolve(answer ?? result)
+    }
+    const onAbort = () => finish({ ended: 'aborted', begun })
+    const cancelTimer = clock.after(timeoutMs, () => finish({ ended: 'timeout', begun }))
+    signal.addEventListener('abort', onAbort, { once: true })
+    outgoing.once('socket', (socket) => {
+      socket.once(secure ? 'secureConnect' : 'connect', () => {
+        begun = true
+      })
+    })
+    outgoing.once('response', (incoming) => {
+      answer = { ended: 'answered', status: incoming.statusCode ?? 0, retryAfter: incoming.headers['retry-after'] }
+      drain(incoming, () => finish({ ended: 'failed', begun }))
+    })
+    // Stays for errors after the end: an event without a listener would be thrown.
+    outgoing.on('error', (error) => {
+      finish(error instanceof AddressForbidden ? { ended: 'forbidden' } : { ended: 'failed', begun })
+    })
+    outgoing.once('close', () => finish({ ended: 'failed', begun }))
+    outgoing.end(body)
+  })
+}
+
+function drain(incoming: IncomingMessage, done: () => void): void {
+  let bytes = 0
+  incoming.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > MAX_ANSWER_BYTES) done()
+  })
+  incoming.once('end', done)
+  incoming.on('error', done)
+}

@@ -1,0 +1,166 @@
+import { domainToASCII } from 'node:url'
+import fc from 'fast-check'
+import { createTransport } from 'nodemailer'
+import { email } from 'sallyport/channels/email'
+import { expect, onTestFinished, test } from 'vitest'
+import { parseDomain, parseMailbox } from '../../src/channels/email-address.ts'
+import { context, message } from './messages.ts'
+import { smtpPeer } from './peers.ts'
+
+test.each([
+  ['ada@example.test', 'ada@example.test'],
+  ["o'brien+tag@mail.example.test", "o'brien+tag@mail.example.test"],
+  ['Ada.Lovelace@EXAMPLE.Test', 'Ada.Lovelace@example.test'],
+  ['ada@bücher.example', 'ada@xn--bcher-kva.example'],
+  ['ada@xn--bcher-kva.example', 'ada@xn--bcher-kva.example'],
+  [`${'a'.repeat(64)}@example.test`, `${'a'.repeat(64)}@example.test`],
+])('%s is a mailbox', (text, mailbox) => {
+  expect(parseMailbox(text)).toBe(mailbox)
+})
+
+test.each([
+  '',
+  '@',
+  'ada',
+  'ada@',
+  '@example.test',
+  'ada@localhost',
+  'ada@example.test,eve@example.test',
+  'ada@example.test;eve@example.test',
+  'ada@example.test eve@example.test',
+  'eve@example.test@example.test',
+  'ada@example.test\r\nBcc: eve@example.test',
+  'ada@example.test\n',
+  'ada\u0000@example.test',
+  'ada@exam\tple.test',
+  'Ada <ada@example.test>',
+  '<ada@example.test>',
+  '"ada"@example.test',
+  '"eve@example.test, x"@example.test',
+  'friends:ada@example.test;',
+  'ada(comment)@example.test',
+  'ada@example.test(comment)',
+  'ada@[127.0.0.1]',
+  'ada@127.0.0.1',
+  'ada@127.1',
+  'ada@0x7f.1',
+  'ada@example.test.',
+  'ada@.example.test',
+  'ada@example..test',
+  'ada@-example.test',
+  'ada@example-.test',
+  'ada@exa_mple.test',
+  'ada@example.test:25',
+  'ada@example.test/x',
+  'ada@exam%2eple.test',
+  'ada@xn--a.test',
+  '.ada@example.test',
+  'ada.@example.test',
+  'a..da@example.test',
+  '-f@example.test',
+  'eve%example.test@relay.test',
+  'relay.test!eve@example.test',
+  'äda@example.test',
+  'ada@eve.test＠example.test',
+  'ada@example.test\u3000',
+  'ada@\ud800.test',
+  `${'a'.repeat(65)}@example.test`,
+  `ada@${'a'.repeat(64)}.test`,
+  `ada@${'a.'.repeat(130)}test`,
+])('%j is no mailbox', (text) => {
+  expect(parseMailbox(text)).toBeUndefined()
+})
+
+test('a domain is at most 253 characters after conversion', () => {
+  expect(parseDomain(`${'ü.'.repeat(40)}test`)).toBeUndefined()
+})
+
+test('a hostile address takes no longer than a plain one', () => {
+  for (const hostile of [
+    'a.'.repeat(1e6),
+    `${'a'.repeat(1e6)}@b`,
+    `a@${'a-'.repeat(1e6)}`,
+    '@'.repeat(1e6),
+    `${'a.'.repeat(126)}!`,
+  ]) {
+    const start = performance.now()
+    expect(parseMailbox(hostile)).toBeUndefined()
+    expect(performance.now() - start).toBeLessThan(50)
+  }
+})
+
+function inAscii(address: string): string {
+  const at = address.lastIndexOf('@')
+  return `${address.slice(0, at)}@${domainToASCII(address.slice(at + 1))}`
+}
+
+test('2,000 fuzzed recipients each give one RCPT, of just that address, or a refusal', async () => {
+  let recipients: string[] = []
+  const port = await smtpPeer({
+    onRcptTo({ address }, _session, callback) {
+      recipients.push(address)
+      callback()
+    },
+    onData: (stream, _session, callback) => stream.resume().on('end', () => callback()),
+  })
+  const transport = createTransport({ pool: true, maxMessages: Infinity, host: '127.0.0.1', port, ignoreTLS: true })
+  onTestFinished(() => transport.close())
+  const channel = email(transport, { from: 'shop@example.com' })
+  const part = fc.oneof(
+    fc.constantFrom(
+      'ada',
+      'eve@evil.test',
+      'example.test',
+      '@',
+      ',',
+      ';',
+      ':',
+      '<',
+      '>',
+      '"',
+      '(',
+      ')',
+      '[',
+      ']',
+      '\\',
+    ),
+    fc.constantFrom(
+      '\r\n',
+      '\n',
+      '\0',
+      '\t',
+      ' ',
+      '.',
+      '..',
+      '!',
+      '%',
+      'Bcc: eve@evil.test',
+      '\u00ad',
+      '\u202e',
+      '＠',
+      'ü',
+    ),
+    fc.string({ unit: 'binary', maxLength: 4 }),
+  )
+  const hostile = fc.array(part, { maxLength: 6 }).map((parts) => parts.join(''))
+  const spliced = fc.tuple(part, part).map(([before, after]) => `ada${before}@exa${after}mple.test`)
+  const counts = { sent: 0, rejected: 0 }
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(hostile, spliced, fc.emailAddress()), async (to) => {
+      recipients = []
+      const { outcome } = await channel.send(message(to, { subject: 'x', text: 'x' }), context())
+      if (outcome === 'rejected') {
+        counts.rejected += 1
+        expect(recipients).toEqual([])
+        return
+      }
+      counts.sent += 1
+      expect(outcome).toBe('sent')
+      // The server shows international domains decoded.
+      expect(recipients.map(inAscii)).toEqual([inAscii(to)])
+    }),
+    { numRuns: 2_000, seed: 20_261_121 },
+  )
+  expect(counts.sent).toBeGreaterThan(200)
+  expect(counts.rejected).toBeGreaterThan(200)
+})

@@ -1,0 +1,160 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { email, type MailTransport } from 'sallyport/channels/email'
+import type { SMTPServerOptions } from 'smtp-server'
+import { expect, test } from 'vitest'
+import { CERTIFICATE, KEY } from './certificate.ts'
+import { inbox, LETTER, outcomeAt, transportTo } from './letters.ts'
+import { context, message } from './messages.ts'
+import { deadPort, deferred, refusal, tcpPeer } from './peers.ts'
+
+test.each([
+  ['451 to the recipient', { onRcptTo: (_a, _s, done) => done(refusal(451)) }, 'retry', 'smtp_451'],
+  ['550 to the recipient', { onRcptTo: (_a, _s, done) => done(refusal(550)) }, 'rejected', 'smtp_550'],
+  ['530 to the recipient', { onRcptTo: (_a, _s, done) => done(refusal(530)) }, 'retry', 'smtp_auth'],
+  ['452 to the sender', { onMailFrom: (_a, _s, done) => done(refusal(452)) }, 'retry', 'smtp_452'],
+  ['550 to the sender', { onMailFrom: (_a, _s, done) => done(refusal(550)) }, 'retry', 'smtp_550'],
+  ['552 to the sender', { onMailFrom: (_a, _s, done) => done(refusal(552)) }, 'rejected', 'smtp_552'],
+  ['554 to the connection', { onConnect: (_s, done) => done(refusal(554)) }, 'retry', 'smtp_554'],
+  ['421 to the connection', { onConnect: (_s, done) => done(refusal(421)) }, 'retry', 'smtp_421'],
+  [
+    '451 to the message',
+    { onData: (m, _s, done) => m.resume().on('end', () => done(refusal(451))) },
+    'retry',
+    'smtp_451',
+  ],
+  [
+    '550 to the message',
+    { onData: (m, _s, done) => m.resume().on('end', () => done(refusal(550))) },
+    'rejected',
+    'smtp_550',
+  ],
+] satisfies [string, SMTPServerOptions, string, string][])(
+  '%s is told as it is',
+  async (_what, options, outcome, code) => {
+    const got = await outcomeAt(options)
+    expect(got).toEqual({ outcome, code })
+  },
+)
+
+test('the same holds without pipelining', async () => {
+  const refused = {
+    hidePIPELINING: true,
+    onRcptTo: (_a: unknown, _s: unknown, done: (e: Error) => void) => done(refusal(550)),
+  }
+  expect(await outcomeAt(refused)).toEqual({ outcome: 'rejected', code: 'smtp_550' })
+})
+
+test('a recipient that LMTP refuses after the message is rejected or tried again by its reply', async () => {
+  const answer = (code: number): SMTPServerOptions => ({
+    lmtp: true,
+    // LMTP gives a result for each recipient, which the types do not know.
+    onData: (m, _s, done) =>
+      m.resume().on('end', () => (done as (e: null, all: unknown[]) => void)(null, [refusal(code)])),
+  })
+  expect(await outcomeAt(answer(550), { lmtp: true })).toEqual({ outcome: 'rejected', code: 'smtp_550' })
+  expect(await outcomeAt(answer(452), { lmtp: true })).toEqual({ outcome: 'retry', code: 'smtp_452' })
+})
+
+test('a refused login is for the host to mend, so it is tried again', async () => {
+  const outcome = await outcomeAt(
+    {
+      disabledCommands: ['STARTTLS'],
+      authOptional: true,
+      allowInsecureAuth: true,
+      onAuth: (_a, _s, done) => done(refusal(535)),
+    },
+    { auth: { user: 'shop', pass: 'wrong' } },
+  )
+  expect(outcome).toEqual({ outcome: 'retry', code: 'smtp_auth' })
+})
+
+test('nothing listening is certainly not sent', async () => {
+  const channel = email(transportTo(await deadPort()), { from: 'shop@example.com' })
+  const outcome = await channel.send(message('ada@example.test', LETTER), context())
+  expect(outcome).toEqual({ outcome: 'retry', code: 'connection_failed' })
+})
+
+test('a server that never greets is certainly not sent to', async () => {
+  const port = await tcpPeer(() => {})
+  const channel = email(transportTo(port, { greetingTimeout: 20 }), { from: 'shop@example.com' })
+  const outcome = await channel.send(message('ada@example.test', LETTER), context())
+  expect(outcome).toEqual({ outcome: 'retry', code: 'connection_failed' })
+})
+
+test('a certificate that is not trusted is certainly not sent to', async () => {
+  const outcome = await outcomeAt({ secure: true, cert: CERTIFICATE, key: KEY }, { secure: true, ignoreTLS: false })
+  expect(outcome).toEqual({ outcome: 'retry', code: 'connection_failed' })
+})
+
+/** Speaks just enough SMTP to take the message, and then does something else than answer. */
+function afterData(then: (socket: Socket) => void) {
+  return (socket: Socket) => {
+    let data = false
+    let seen = ''
+    socket.write('220 here\r\n')
+    socket.on('data', (chunk) => {
+      seen += chunk.toString('latin1')
+      if (data && seen.endsWith('\r\n.\r\n')) then(socket)
+      if (data) return
+      data = /^DATA\r\n/m.test(seen)
+      socket.write(data ? '354 go on\r\n' : '250 ok\r\n')
+    })
+  }
+}
+
+test('a connection that breaks after the message may have been sent', async () => {
+  const port = await tcpPeer(afterData((socket) => socket.destroy()))
+  const channel = email(transportTo(port), { from: 'shop@example.com' })
+  const outcome = await channel.send(message('ada@example.test', LETTER), context())
+  expect(outcome).toEqual({ outcome: 'unknown', code: 'connection_lost' })
+})
+
+test('a connection that falls silent after the message may have been sent', async () => {
+  const port = await tcpPeer(afterData(() => {}))
+  const channel = email(transportTo(port, { socketTimeout: 20 }), { from: 'shop@example.com' })
+  const outcome = await channel.send(message('ada@example.test', LETTER), context())
+  expect(outcome).toEqual({ outcome: 'unknown', code: 'timeout' })
+})
+
+test('an abort while the server stalls ends the attempt and the connection', async () => {
+  const stalled = deferred<Socket>()
+  const port = await tcpPeer(afterData(stalled.resolve))
+  const channel = email(transportTo(port), { from: 'shop@example.com' })
+  const lease = new AbortController()
+  const sending = channel.send(message('ada@example.test', LETTER), context(lease.signal))
+  const socket = await stalled.promise
+  lease.abort()
+  expect(await sending).toEqual({ outcome: 'unknown', code: 'aborted' })
+  if (!socket.closed) await once(socket, 'close')
+})
+
+test('an abort is honoured when the transport knows nothing of signals', async () => {
+  const lease = new AbortController()
+  const transport: MailTransport = { sendMail: () => new Promise(() => lease.abort()) }
+  const channel = email(transport, { from: 'shop@example.com' })
+  const outcome = await channel.send(message('ada@example.test', LETTER), context(lease.signal))
+  expect(outcome).toEqual({ outcome: 'unknown', code: 'aborted' })
+})
+
+test('after an abort nothing is sent', async () => {
+  const { port, letters } = await inbox()
+  const channel = email(transportTo(port), { from: 'shop@example.com' })
+  const outcome = await channel.send(message('ada@example.test', LETTER), context(AbortSignal.abort()))
+  expect(outcome).toEqual({ outcome: 'retry', code: 'aborted' })
+  expect(letters).toHaveLength(0)
+})
+
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error('boom')
+    },
+  ],
+  ['rejects with nothing', () => Promise.reject(null)],
+])('a transport that %s may have sent', async (_what, sendMail) => {
+  const channel = email({ sendMail }, { from: 'shop@example.com' })
+  const outcome = await channel.send(message('ada@example.test', LETTER), context())
+  expect(outcome).toEqual({ outcome: 'unknown', code: 'transport_error' })
+})

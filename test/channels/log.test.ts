@@ -1,0 +1,42 @@
+import { log } from 'sallyport/channels/log'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { context, message } from './messages.ts'
+
+test('a message is printed in one readable block', async () => {
+  const lines: string[] = []
+  const channel = log({ write: (line) => lines.push(line) })
+  const content = { subject: 'Order 7', text: 'one\ntwo', data: { total: 7 } }
+  expect(await channel.send(message('user_42', content), context())).toEqual({ outcome: 'sent' })
+  expect(lines).toEqual([
+    [
+      '[sallyport] log',
+      '  to:       user_42',
+      '  event:    order.shipped',
+      '  delivery: dlv_1 (attempt 1)',
+      '  subject: Order 7',
+      '  text: one',
+      '    two',
+      '  data: {',
+      '      "total": 7',
+      '    }',
+    ].join('\n'),
+  ])
+})
+
+test('content cannot drive the terminal, nor pass for another field', async () => {
+  const lines: string[] = []
+  const content = { text: 'a\u001b[2Jb\rc\u009bd\n  to:       eve' }
+  await log({ write: (line) => lines.push(line) }).send(message('u\u001b]0;x\u0007\n1', content), context())
+  expect(lines[0]).toContain('  to:       u]0;x 1\n')
+  expect(lines[0]).toContain('  text: a[2Jbcd\n      to:       eve')
+})
+
+test('it reaches everyone, and writes to the console unless told otherwise', async () => {
+  const print = vi.spyOn(console, 'log').mockImplementation(() => {})
+  onTestFinished(() => print.mockRestore())
+  const channel = log()
+  expect(channel.address({ id: 'user_42' })).toBe('user_42')
+  expect(channel.checkFields).toBeUndefined()
+  await channel.send(message('user_42', {}), context())
+  expect(print).toHaveBeenCalledOnce()
+})

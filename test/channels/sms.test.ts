@@ -1,0 +1,216 @@
+import type { IncomingMessage } from 'node:http'
+import { type SmsOptions, sms } from 'sallyport/channels/sms'
+import { expect, test } from 'vitest'
+import type { SendOutcome } from '../../src/ports/channel.ts'
+import { context, message } from './messages.ts'
+import { bodyOf, deadPort, httpPeer, manualClock, NOW, tcpPeer } from './peers.ts'
+
+const ACCOUNT = { accountSid: 'AC123', authToken: 'tökén', from: '+15005550006' }
+const TO = '+436601234567'
+
+function channelTo(port: number, options: Partial<SmsOptions> = {}) {
+  return sms({ ...ACCOUNT, baseUrl: `http://127.0.0.1:${port}/`, ...options })
+}
+
+async function provider(status: number, answer: unknown, headers: Record<string, string> = {}) {
+  const requests: { request: IncomingMessage; form: Record<string, string> }[] = []
+  const port = await httpPeer(async (request, response) => {
+    requests.push({ request, form: Object.fromEntries(new URLSearchParams(await bodyOf(request))) })
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    response.end(typeof answer === 'string' ? answer : JSON.stringify(answer))
+  })
+  return { port, requests }
+}
+
+test('a text is posted as the provider wants it', async () => {
+  const { port, requests } = await provider(201, { sid: 'SM42', status: 'queued' })
+  const outcome = await channelTo(port).send(message(TO, { text: 'Ready & waiting: 100 % + ü' }), context())
+  expect(outcome).toEqual({ outcome: 'sent', providerMessageId: 'SM42' })
+  expect(requests).toHaveLength(1)
+  expect(requests[0]?.form).toEqual({ To: TO, From: '+15005550006', Body: 'Ready & waiting: 100 % + ü' })
+  expect(requests[0]?.request).toMatchObject({ method: 'POST', url: '/2010-04-01/Accounts/AC123/Messages.json' })
+  expect(requests[0]?.request.headers).toMatchObject({
+    'content-type': 'application/x-www-form-urlencoded;charset=UTF-8',
+    authorization: `Basic ${Buffer.from('AC123:tökén').toString('base64')}`,
+  })
+})
+
+test('an API key and a messaging service take the place of token and number', async () => {
+  const { port, requests } = await provider(201, { sid: 'SM42' })
+  const channel = sms({
+    accountSid: 'AC123',
+    apiKey: { sid: 'SK9', secret: 's3cret' },
+    messagingServiceSid: 'MG7',
+    baseUrl: `http://127.0.0.1:${port}`,
+  })
+  await channel.send(message(TO, { text: 'Hi' }), context())
+  expect(requests[0]?.form).toEqual({ To: TO, MessagingServiceSid: 'MG7', Body: 'Hi' })
+  expect(requests[0]?.request.headers.authorization).toBe(`Basic ${Buffer.from('SK9:s3cret').toString('base64')}`)
+})
+
+test('control characters and bidirectional overrides do not reach the phone', async () => {
+  const { port, requests } = await provider(201, {})
+  const text = ' Code\u0000:\u001b[31m\t12\u202e34\u2066\r\nnext\u0085 line '
+  await channelTo(port).send(message(TO, { text }), context())
+  expect(requests[0]?.form.Body).toBe('Code:[31m 1234\nnext line')
+})
+
+test.each([
+  ['too many segments', { text: 'a'.repeat(1_531) }, 'too_long'],
+  ['nothing to say', { text: '\u0000\u202e ' }, 'text_empty'],
+  ['a text that is none', { text: 7 }, 'content_invalid'],
+  ['no text', {}, 'content_invalid'],
+])('%s is rejected before it costs', async (_what, content, code) => {
+  const { port, requests } = await provider(201, {})
+  expect(await channelTo(port).send(message(TO, content), context())).toEqual({ outcome: 'rejected', code })
+  expect(requests).toHaveLength(0)
+})
+
+test('maxSegments is the number that still goes', async () => {
+  const { port } = await provider(201, {})
+  const channel = channelTo(port, { maxSegments: 1 })
+  expect(await channel.send(message(TO, { text: 'a'.repeat(160) }), context())).toEqual({ outcome: 'sent' })
+  expect(await channel.send(message(TO, { text: 'a'.repeat(161) }), context())).toMatchObject({ code: 'too_long' })
+})
+
+const LATER = new Date(NOW + 60_000).toUTCString()
+
+test.each<[string, number, unknown, Record<string, string>, SendOutcome]>([
+  ['200', 200, { sid: 'SM1' }, {}, { outcome: 'sent', providerMessageId: 'SM1' }],
+  ['201 that is no JSON', 201, '<html>', {}, { outcome: 'sent' }],
+  ['201 of 1 MB', 201, `{"sid":"${'x'.repeat(1e6)}"}`, {}, { outcome: 'sent' }],
+  ['400 with a code', 400, { code: 21211, message: 'x' }, {}, { outcome: 'rejected', code: 'twilio_21211' }],
+  ['400 with a code that is text', 400, { code: 'evil text' }, {}, { outcome: 'rejected', code: 'http_400' }],
+  ['400 without a body', 400, '', {}, { outcome: 'rejected', code: 'http_400' }],
+  ['400 with null', 400, 'null', {}, { outcome: 'rejected', code: 'http_400' }],
+  ['401', 401, { code: 20003 }, {}, { outcome: 'retry', code: 'provider_auth' }],
+  ['403', 403, { code: 20005 }, {}, { outcome: 'retry', code: 'provider_auth' }],
+  ['404', 404, { code: 20404 }, {}, { outcome: 'rejected', code: 'twilio_20404' }],
+  ['429', 429, { code: 20429 }, {}, { outcome: 'retry', code: 'http_429' }],
+  ['429 with seconds', 429, {}, { 'retry-after': '3' }, { outcome: 'retry', code: 'http_429', retryAfterMs: 3_000 }],
+  ['429 with a date', 429, {}, { 'retry-after': LATER }, { outcome: 'retry', code: 'http_429', retryAfterMs: 60_000 }],
+  ['503', 503, {}, { 'retry-after': '9' }, { outcome: 'retry', code: 'http_503', retryAfterMs: 9_000 }],
+  ['500, which may have been sent', 500, { code: 20500 }, {}, { outcome: 'unknown', code: 'http_500' }],
+  ['504, which may have been sent', 504, '', {}, { outcome: 'unknown', code: 'http_504' }],
+])('%s is told as it is', async (_what, status, answer, headers, outcome) => {
+  const { port } = await provider(status, answer, headers)
+  expect(await channelTo(port, { clock: manualClock() }).send(message(TO, { text: 'Hi' }), context())).toEqual(outcome)
+})
+
+test('a redirect does not get the credentials', async () => {
+  const elsewhere = await provider(201, { sid: 'SM1' })
+  const { port } = await provider(307, '', { location: `http://127.0.0.1:${elsewhere.port}/` })
+  const outcome = await channelTo(port).send(message(TO, { text: 'Hi' }), context())
+  expect(outcome).toEqual({ outcome: 'retry', code: 'http_307' })
+  expect(elsewhere.requests).toHaveLength(0)
+})
+
+test('nothing listening is certainly not sent', async () => {
+  const outcome = await channelTo(await deadPort()).send(message(TO, { text: 'Hi' }), context())
+  expect(outcome).toEqual({ outcome: 'retry', code: 'connection_failed' })
+})
+
+test('nothing listening at any address of a name is certainly not sent', async () => {
+  const baseUrl = `http://localhost:${await deadPort()}`
+  const outcome = await sms({ ...ACCOUNT, baseUrl }).send(message(TO, { text: 'Hi' }), context())
+  expect(outcome).toEqual({ outcome: 'retry', code: 'connection_failed' })
+})
+
+test('a connection that breaks may have been sent', async () => {
+  const port = await tcpPeer((socket) => socket.once('data', () => socket.resetAndDestroy()))
+  const outcome = await channelTo(port).send(message(TO, { text: 'Hi' }), context())
+  expect(outcome).toEqual({ outcome: 'unknown', code: 'connection_lost' })
+})
+
+test('a provider that stalls is left at the time limit, or when the lease ends', async () => {
+  const clock = manualClock()
+  const lease = new AbortController()
+  let stalled = () => clock.advance(15_000)
+  const port = await httpPeer(() => stalled())
+  const channel = channelTo(port, { clock })
+  const text = { text: 'Hi' }
+  expect(await channel.send(message(TO, text), context())).toEqual({ outcome: 'unknown', code: 'timeout' })
+  stalled = () => lease.abort()
+  expect(await channel.send(message(TO, text), context(lease.signal))).toEqual({ outcome: 'unknown', code: 'aborted' })
+  expect(clock.pending()).toBe(0)
+})
+
+test('a body that stalls after the status changes nothing', async () => {
+  const lease = new AbortController()
+  const port = await httpPeer((_request, response) => {
+    response.writeHead(201).write('{"sid":')
+  })
+  const request: NonNullable<SmsOptions['fetch']> = async (url, init) => {
+    const response = await fetch(url, init)
+    setImmediate(() => lease.abort())
+    return response
+  }
+  const outcome = await channelTo(port, { fetch: request }).send(message(TO, { text: 'Hi' }), context(lease.signal))
+  expect(outcome).toEqual({ outcome: 'sent' })
+})
+
+test('after an abort nothing is sent', async () => {
+  const { port, requests } = await provider(201, {})
+  const outcome = await channelTo(port).send(message(TO, { text: 'Hi' }), context(AbortSignal.abort()))
+  expect(outcome).toEqual({ outcome: 'retry', code: 'aborted' })
+  expect(requests).toHaveLength(0)
+})
+
+test('address gives E.164 numbers, and send takes no others', async () => {
+  const { port, requests } = await provider(201, {})
+  const channel = channelTo(port)
+  const of = (phone: string) => channel.address({ id: 'u1', phone })
+  expect(of(TO)).toBe(TO)
+  expect(channel.address({ id: 'u1' })).toBeUndefined()
+  for (const phone of [
+    '0660123456',
+    '+0123456789',
+    '+12345',
+    `+${'1'.repeat(16)}`,
+    `${TO}\n`,
+    `${TO},+15005550006`,
+    '',
+  ]) {
+    expect(of(phone), phone).toBeUndefined()
+    const outcome = await channel.send(message(phone, { text: 'Hi' }), context())
+    expect(outcome).toEqual({ outcome: 'rejected', code: 'address_invalid' })
+  }
+  expect(requests).toHaveLength(0)
+})
+
+test('checkFields asks for text alone', () => {
+  const { checkFields } = sms(ACCOUNT)
+  expect(checkFields?.(['text'])).toBeUndefined()
+  expect(checkFields?.(['text', 'subject'])).toBe('unknown field subject (known: text)')
+  expect(checkFields?.(['subject'])).toBe('needs text; unknown field subject (known: text)')
+  expect(checkFields?.([])).toBe('needs text')
+})
+
+test('bad options are all told at once, and none of them repeated', () => {
+  const make = () =>
+    sms({
+      accountSid: 'AC/../x',
+      authToken: 'hunter2',
+      apiKey: { sid: 'SK1', secret: '' },
+      from: 'way too long a name',
+      messagingServiceSid: 'MG 7',
+      baseUrl: 'http://sms.example/?hunter2',
+      maxSegments: 0,
+      timeoutMs: 1.5,
+      retrySchedule: [2, 1],
+    })
+  const fields = ['retrySchedule', 'maxSegments', 'timeoutMs', 'accountSid', 'authToken', 'apiKey', 'from', 'from']
+  const problems = [...fields, 'messagingServiceSid', 'baseUrl'].map((field) => expect.objectContaining({ field }))
+  expect(make).toThrowError(expect.objectContaining({ code: 'option_invalid', problems }))
+  expect(make).not.toThrowError('hunter2')
+})
+
+test.each([
+  { accountSid: 'AC1', from: '+15005550006' },
+  { accountSid: 'AC1', authToken: 'x' },
+  { accountSid: 'AC1', authToken: '', from: '+15005550006' },
+  { ...ACCOUNT, baseUrl: 'nonsense' },
+  { ...ACCOUNT, baseUrl: 'https://ada:secret@sms.example' },
+])('%o is not enough', (options) => {
+  expect(() => sms(options)).toThrowError(expect.objectContaining({ code: 'option_invalid' }))
+})

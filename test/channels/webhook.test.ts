@@ -1,0 +1,188 @@
+import { createServer } from 'node:https'
+import { webhook } from 'sallyport/channels/webhook'
+import { Webhook } from 'standardwebhooks'
+import { Webhook as SvixWebhook } from 'svix'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { webhookChannel } from '../../src/channels/webhook-channel.ts'
+import { CERTIFICATE, KEY } from './certificate.ts'
+import { DATA, NEXT_SECRET, type Received, recordingPeer, SECRET, sendTo } from './events.ts'
+import { context, message } from './messages.ts'
+import { bodyOf, httpPeer, listen, manualClock, NOW } from './peers.ts'
+
+test('an event arrives as Standard Webhooks has it', async () => {
+  const { port, received } = await recordingPeer()
+  expect(await sendTo(port)).toEqual({ outcome: 'sent' })
+  expect(received[0]).toMatchObject({
+    method: 'POST',
+    url: '/hook?a=b',
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'sallyport',
+      'webhook-id': 'dlv_1',
+      connection: 'close',
+    },
+  })
+  expect(JSON.parse(received[0]?.body ?? '')).toEqual({
+    type: 'order.shipped',
+    timestamp: '2026-11-21T07:59:00.000Z',
+    data: DATA,
+  })
+})
+
+test('the libraries of others verify the signature', async () => {
+  const { port, received } = await recordingPeer()
+  await sendTo(port)
+  const { body, headers } = received[0] as Received
+  expect(new Webhook(SECRET).verify(body, headers)).toMatchObject({ type: 'order.shipped' })
+  expect(new SvixWebhook(SECRET).verify(body, headers)).toMatchObject({ type: 'order.shipped' })
+  expect(() => new Webhook(SECRET).verify(`${body} `, headers)).toThrow()
+  expect(() => new Webhook(NEXT_SECRET).verify(body, headers)).toThrow()
+})
+
+test('with two secrets a receiver may hold either', async () => {
+  const { port, received } = await recordingPeer()
+  await sendTo(port, { secret: [NEXT_SECRET, SECRET] })
+  const { body, headers } = received[0] as Received
+  for (const secret of [SECRET, NEXT_SECRET]) expect(new Webhook(secret).verify(body, headers)).toBeTruthy()
+  expect(headers['webhook-signature']?.split(' ')).toHaveLength(2)
+})
+
+test('every attempt has the same id and body, and its own timestamp and signature', async () => {
+  const { port, received } = await recordingPeer()
+  const clock = manualClock()
+  await sendTo(port, { clock })
+  clock.advance(90_500)
+  await sendTo(port, { clock })
+  const [first, second] = received as [Received, Received]
+  expect(second.body).toBe(first.body)
+  expect(second.headers['webhook-id']).toBe(first.headers['webhook-id'])
+  expect(first.headers['webhook-timestamp']).toBe(String(NOW / 1_000))
+  expect(second.headers['webhook-timestamp']).toBe(String(NOW / 1_000 + 90))
+  expect(second.headers['webhook-signature']).not.toBe(first.headers['webhook-signature'])
+})
+
+test('the secret may be found by URL and tenant', async () => {
+  const { port, received } = await recordingPeer()
+  const find = vi.fn(async () => NEXT_SECRET)
+  await sendTo(port, { secret: find })
+  expect(find).toHaveBeenCalledWith(`http://127.0.0.1:${port}/hook?a=b#c`, 'acme')
+  expect(new Webhook(NEXT_SECRET).verify(received[0]?.body ?? '', received[0]?.headers ?? {})).toBeTruthy()
+})
+
+test.each([
+  ['none', undefined, 'secret_missing'],
+  ['no secret', 'hunter2', 'secret_invalid'],
+  ['an empty list', [], 'secret_invalid'],
+])('an endpoint whose secret is %s gets nothing unsigned', async (_what, secret, code) => {
+  const { port, received } = await recordingPeer()
+  expect(await sendTo(port, { secret: () => secret })).toEqual({ outcome: 'retry', code })
+  expect(received).toHaveLength(0)
+})
+
+test('content without data gives null', async () => {
+  const { port, received } = await recordingPeer()
+  const channel = webhook({ secret: SECRET, allowHttp: true, allowPrivateNetworks: true, ports: [port] })
+  await channel.send(message(`http://127.0.0.1:${port}/`, {}), context())
+  expect(JSON.parse(received[0]?.body ?? '').data).toBeNull()
+})
+
+test('TLS is verified for the name, not for the address that it resolved to', async () => {
+  const bodies: string[] = []
+  const server = createServer({ cert: CERTIFICATE, key: KEY }, async (request, response) => {
+    bodies.push(await bodyOf(request))
+    response.end()
+  })
+  const port = await listen(server)
+  const options = { secret: SECRET, allowPrivateNetworks: true, ports: [port] }
+  const resolve = async () => [{ address: '127.0.0.1', family: 4 }]
+  const trusting = webhookChannel(options, { resolve, ca: CERTIFICATE })
+  const to = (host: string) => message(`https://${host}:${port}/`, { data: DATA })
+  expect(await trusting.send(to('hook.example'), context())).toEqual({ outcome: 'sent' })
+  const failed = { outcome: 'retry', code: 'connection_failed' }
+  expect(await trusting.send(to('other.example'), context())).toEqual(failed)
+  expect(await webhookChannel(options, { resolve }).send(to('hook.example'), context())).toEqual(failed)
+  expect(bodies).toHaveLength(1)
+})
+
+test('proxy variables are not read', async () => {
+  const { port, received } = await recordingPeer()
+  const proxy = await httpPeer((_request, response) => response.writeHead(502).end())
+  for (const name of ['http_proxy', 'HTTP_PROXY', 'all_proxy']) vi.stubEnv(name, `http://127.0.0.1:${proxy}`)
+  vi.stubEnv('NODE_USE_ENV_PROXY', '1')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(await sendTo(port)).toEqual({ outcome: 'sent' })
+  expect(received).toHaveLength(1)
+})
+
+test('address gives the URL where its form is allowed', () => {
+  const { address } = webhook({ secret: SECRET, ports: [8443] })
+  const of = (url: string) => address({ id: 'u1', url })
+  for (const url of ['https://hook.example/a?b', 'https://hook.example:443/', 'https://hook.example:8443/']) {
+    expect(of(url)).toBe(url)
+  }
+  expect(address({ id: 'u1' })).toBeUndefined()
+  for (const url of [
+    'http://hook.example/',
+    'https://user@hook.example/',
+    'https://:secret@hook.example/',
+    'https://hook.example:22/',
+    'https://hook.example:80/',
+    'ftp://hook.example/',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    '//hook.example/',
+    'https://',
+    'https://256.256.256.256/',
+    'not a url',
+  ]) {
+    expect(of(url), url).toBeUndefined()
+  }
+  const http = webhook({ secret: SECRET, allowHttp: true })
+  expect(http.address({ id: 'u1', url: 'http://hook.example/' })).toBe('http://hook.example/')
+  expect(http.address({ id: 'u1', url: 'http://hook.example:8080/' })).toBeUndefined()
+})
+
+test('checkFields takes data alone, or nothing', () => {
+  const { checkFields } = webhook({ secret: SECRET })
+  expect(checkFields?.([])).toBeUndefined()
+  expect(checkFields?.(['data'])).toBeUndefined()
+  expect(checkFields?.(['data', 'body'])).toBe('unknown field body (known: data)')
+})
+
+test('the schedule is the one of Standard Webhooks, or the one given', () => {
+  const minutes = (n: number) => n * 60_000
+  expect(webhook({ secret: SECRET }).retrySchedule).toEqual(
+    [5 / 60, 5, 30, 120, 300, 600, 840, 1_200, 1_440].map(minutes),
+  )
+  expect(webhook({ secret: SECRET, retrySchedule: [1] }).retrySchedule).toEqual([1])
+})
+
+test.each([
+  'hunter2',
+  '',
+  'whsec_',
+  `whsec_${Buffer.alloc(23).toString('base64')}`,
+  `whsec_${Buffer.alloc(65).toString('base64')}`,
+  `whsec_${Buffer.alloc(32).toString('base64')}!`,
+  `${SECRET}\n`,
+  [],
+  [SECRET, 'hunter2'],
+])('%j is no secret, and the error does not repeat it', (secret) => {
+  const make = () => webhook({ secret, timeoutMs: 0, retrySchedule: [-1], ports: [70_000] })
+  const fields = ['retrySchedule', 'timeoutMs', 'secret', 'ports'].map((field) => expect.objectContaining({ field }))
+  expect(make).toThrowError(expect.objectContaining({ code: 'option_invalid', problems: fields }))
+  expect(make).not.toThrowError('hunter2')
+})
+
+test.each([
+  ['Bun', () => vi.stubGlobal('process', { ...process, versions: { ...process.versions, bun: '1.4.5' } })],
+  ['Deno', () => vi.stubGlobal('Deno', {})],
+  ['workerd', () => vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' })],
+])('on %s the channel is refused, unless its guard is not wanted', (runtime, stub) => {
+  stub()
+  onTestFinished(() => void vi.unstubAllGlobals())
+  expect(() => webhook({ secret: SECRET })).toThrowError(
+    expect.objectContaining({ code: 'config_invalid', message: expect.stringContaining(runtime) }),
+  )
+  expect(webhook({ secret: SECRET, allowPrivateNetworks: true })).toBeDefined()
+})
