@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server as NetServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
@@ -46,9 +46,9 @@ export async function startWebhookReceiver(secret: string) {
 }
 
 /** Listens on a free loopback port. */
-export async function listen(server: Pick<Server, 'listen' | 'once' | 'address'>): Promise<number> {
+export async function listen(server: NetServer): Promise<number> {
   server.listen(0, '127.0.0.1')
-  await once(server as Server, 'listening')
+  await once(server, 'listening')
   return (server.address() as AddressInfo).port
 }
 

@@ -1,9 +1,9 @@
 import type { ConfigProblem } from '../errors.ts'
 import type { Content } from '../model/dispatch.ts'
+import { parseDomain, parseMailbox } from '../model/mailbox.ts'
 import type { Recipient } from '../model/recipient.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import { singleLine } from './control-characters.ts'
-import { parseDomain, parseMailbox } from './email-address.ts'
 import { refuseBadOptions, scheduleProblems, unknownFields } from './option-problems.ts'
 import { smtpFaultOutcome, smtpReplyOutcome } from './smtp-outcome.ts'
 
@@ -106,8 +106,7 @@ export function email(transport: MailTransport, options: EmailOptions): Channel 
 
   return {
     address(recipient) {
-      const address = options.addressOf ? options.addressOf(recipient) : recipient.email
-      return address !== undefined && parseMailbox(address) !== undefined ? address : undefined
+      return (options.addressOf ? options.addressOf(recipient) : recipient.email) || undefined
     },
     send,
     ...(options.retrySchedule && { retrySchedule: options.retrySchedule }),

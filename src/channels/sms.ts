@@ -1,8 +1,9 @@
+import { isPhoneNumber } from '../model/phone-number.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
+import { systemClock } from '../runtime/system-clock.ts'
 import { boundedJson } from './bounded-json.ts'
 import { isConnectFault } from './connect-fault.ts'
 import { plainText } from './control-characters.ts'
-import { defaultClock } from './default-clock.ts'
 import { refuseBadOptions, unknownFields } from './option-problems.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { type SmsOptions, smsOptionProblems } from './sms-options.ts'
@@ -11,7 +12,6 @@ import { segmentCount } from './sms-segments.ts'
 
 export type { SmsOptions } from './sms-options.ts'
 
-const E164 = /^\+[1-9]\d{6,14}$/
 const MAX_ANSWER_BYTES = 16 * 1024
 
 /**
@@ -31,13 +31,13 @@ const MAX_ANSWER_BYTES = 16 * 1024
  */
 export function sms(options: SmsOptions): Channel {
   refuseBadOptions('sms', smsOptionProblems(options))
-  const { accountSid, maxSegments = 10, timeoutMs = 15_000, retrySchedule, clock = defaultClock } = options
+  const { accountSid, maxSegments = 10, timeoutMs = 15_000, retrySchedule, clock = systemClock } = options
   const base = (options.baseUrl ?? 'https://api.twilio.com').replace(/\/+$/, '')
   const url = `${base}/2010-04-01/Accounts/${accountSid}/Messages.json`
   const authorization = basicAuth(options.apiKey?.sid ?? accountSid, options.apiKey?.secret ?? options.authToken ?? '')
 
   async function send({ to, content }: OutboundMessage, { signal }: SendContext): Promise<SendOutcome> {
-    if (!E164.test(to)) return { outcome: 'rejected', code: 'address_invalid' }
+    if (!isPhoneNumber(to)) return { outcome: 'rejected', code: 'address_invalid' }
     if (typeof content.text !== 'string') return { outcome: 'rejected', code: 'content_invalid' }
     const text = plainText(content.text).trim()
     if (text === '') return { outcome: 'rejected', code: 'text_empty' }
@@ -77,7 +77,7 @@ export function sms(options: SmsOptions): Channel {
   }
 
   return {
-    address: ({ phone }) => (phone !== undefined && E164.test(phone) ? phone : undefined),
+    address: ({ phone }) => phone || undefined,
     send,
     ...(retrySchedule && { retrySchedule }),
     checkFields(fields) {

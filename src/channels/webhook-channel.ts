@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import type { ConfigProblem } from '../errors.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
-import { defaultClock } from './default-clock.ts'
+import { systemClock } from '../runtime/system-clock.ts'
 import { positiveIntegerProblems, refuseBadOptions, scheduleProblems, unknownFields } from './option-problems.ts'
 import { guardedLookup, isForbiddenLiteral, parseWebhookUrl, type Resolve, type WebhookReach } from './webhook-guard.ts'
 import type { WebhookOptions } from './webhook-options.ts'
@@ -23,7 +23,7 @@ export interface WebhookSeams {
 export function webhookChannel(options: WebhookOptions, seams: WebhookSeams = {}): Channel {
   refuseBadOptions('webhook', problemsOf(options))
   refuseUnguardedRuntime(options.allowPrivateNetworks === true)
-  const { secret, timeoutMs = 15_000, retrySchedule = SCHEDULE, clock = defaultClock } = options
+  const { secret, timeoutMs = 15_000, retrySchedule = SCHEDULE, clock = systemClock } = options
   const reach: WebhookReach = {
     allowHttp: options.allowHttp === true,
     allowPrivateNetworks: options.allowPrivateNetworks === true,
@@ -52,7 +52,7 @@ export function webhookChannel(options: WebhookOptions, seams: WebhookSeams = {}
   }
 
   return {
-    address: ({ url }) => (url !== undefined && parseWebhookUrl(url, reach) !== undefined ? url : undefined),
+    address: ({ url }) => url || undefined,
     send,
     retrySchedule,
     checkFields: (fields) => unknownFields(fields, ['data']),

@@ -40,7 +40,8 @@ export function parseWebhookUrl(text: string, reach: WebhookReach): URL | undefi
   if (protocol !== 'https:' && !(protocol === 'http:' && reach.allowHttp)) return undefined
   if (username !== '' || password !== '') return undefined
   const number = Number(port || (protocol === 'https:' ? 443 : 80))
-  const open = number === 443 || (number === 80 && reach.allowHttp) || reach.ports.includes(number)
+  const open =
+    reach.allowPrivateNetworks || number === 443 || (number === 80 && reach.allowHttp) || reach.ports.includes(number)
   return open ? url : undefined
 }
 

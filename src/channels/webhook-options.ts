@@ -21,7 +21,7 @@ export interface WebhookOptions {
    * firewall does that work. Default: `false`.
    */
   readonly allowPrivateNetworks?: boolean
-  /** Ports to allow beside 443, and beside 80 with `allowHttp`. Default: none. */
+  /** Ports to allow beside 443, and beside 80 with `allowHttp`. Default: none; any with `allowPrivateNetworks`. */
   readonly ports?: readonly number[]
   /** For the whole attempt, from resolving the name to the end of the answer. Default: 15,000. */
   readonly timeoutMs?: number

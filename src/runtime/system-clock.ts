@@ -4,8 +4,9 @@ import type { Clock } from '../ports/clock.ts'
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, run) {
-    const timer: unknown = setTimeout(run, ms)
-    if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer as { unref(): void }).unref()
-    return () => clearTimeout(timer as Parameters<typeof clearTimeout>[0])
+    const timer = setTimeout(run, ms)
+    // A number where the runtime is not Node.
+    if (typeof timer === 'object') timer.unref()
+    return () => clearTimeout(timer)
   },
 }

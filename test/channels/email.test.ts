@@ -100,12 +100,16 @@ test('every transport that nodemailer makes fits', () => {
   onTestFinished(() => createTransport({ pool: true }).close())
 })
 
-test('address gives the one that the recipient has, where it is one', () => {
+test('address gives the one that the recipient has, and send says if it is none', async () => {
   const transport = createTransport({ jsonTransport: true })
   const channel = email(transport, { from: 'shop@example.com' })
   expect(channel.address({ id: 'u1', email: 'Ada@Example.Test' })).toBe('Ada@Example.Test')
   expect(channel.address({ id: 'u1' })).toBeUndefined()
-  expect(channel.address({ id: 'u1', email: 'ada@example.test, eve@example.test' })).toBeUndefined()
+  expect(channel.address({ id: 'u1', email: '' })).toBeUndefined()
+  const two = 'ada@example.test, eve@example.test'
+  expect(channel.address({ id: 'u1', email: two })).toBe(two)
+  const outcome = await channel.send(message(two, { subject: 'Hi', text: 'Hi' }), context())
+  expect(outcome).toEqual({ outcome: 'rejected', code: 'address_invalid' })
   const custom = email(transport, { from: 'shop@example.com', addressOf: ({ addresses }) => addresses?.billing })
   expect(custom.address({ id: 'u1', email: 'a@b.test', addresses: { billing: 'c@d.test' } })).toBe('c@d.test')
 })

@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { webhookChannel } from '../../src/channels/webhook-channel.ts'
+import { parseWebhookUrl } from '../../src/channels/webhook-guard.ts'
 import { CERTIFICATE, KEY } from './certificate.ts'
 import { DATA, NEXT_SECRET, type Received, recordingPeer, SECRET, sendTo } from './events.ts'
 import { context, message } from './messages.ts'
@@ -114,32 +115,42 @@ test('proxy variables are not read', async () => {
   expect(received).toHaveLength(1)
 })
 
-test('address gives the URL where its form is allowed', () => {
-  const { address } = webhook({ secret: SECRET, ports: [8443] })
-  const of = (url: string) => address({ id: 'u1', url })
-  for (const url of ['https://hook.example/a?b', 'https://hook.example:443/', 'https://hook.example:8443/']) {
-    expect(of(url)).toBe(url)
-  }
+test('address gives the URL that the recipient has', () => {
+  const { address } = webhook({ secret: SECRET })
+  expect(address({ id: 'u1', url: 'https://hook.example/a?b' })).toBe('https://hook.example/a?b')
+  expect(address({ id: 'u1', url: '' })).toBeUndefined()
   expect(address({ id: 'u1' })).toBeUndefined()
-  for (const url of [
-    'http://hook.example/',
-    'https://user@hook.example/',
-    'https://:secret@hook.example/',
-    'https://hook.example:22/',
-    'https://hook.example:80/',
-    'ftp://hook.example/',
-    'file:///etc/passwd',
-    'javascript:alert(1)',
-    '//hook.example/',
-    'https://',
-    'https://256.256.256.256/',
-    'not a url',
-  ]) {
-    expect(of(url), url).toBeUndefined()
-  }
-  const http = webhook({ secret: SECRET, allowHttp: true })
-  expect(http.address({ id: 'u1', url: 'http://hook.example/' })).toBe('http://hook.example/')
-  expect(http.address({ id: 'u1', url: 'http://hook.example:8080/' })).toBeUndefined()
+})
+
+test.each([
+  'http://hook.example/',
+  'https://user@hook.example/',
+  'https://:secret@hook.example/',
+  'https://hook.example:22/',
+  'https://hook.example:80/',
+  'ftp://hook.example/',
+  'file:///etc/passwd',
+  'javascript:alert(1)',
+  '//hook.example/',
+  'https://',
+  'https://256.256.256.256/',
+  'not a url',
+])('nothing is sent to %s', async (url) => {
+  const outcome = await webhook({ secret: SECRET, ports: [8443] }).send(message(url, { data: 1 }), context())
+  expect(outcome).toEqual({ outcome: 'rejected', code: 'address_forbidden' })
+})
+
+test.each([
+  ['https://hook.example:443/', {}, true],
+  ['https://hook.example:8443/', {}, false],
+  ['https://hook.example:8443/', { ports: [8443] }, true],
+  ['http://hook.example/', {}, false],
+  ['http://hook.example/', { allowHttp: true }, true],
+  ['http://hook.example:8080/', { allowHttp: true }, false],
+  ['https://hook.example:8080/', { allowPrivateNetworks: true }, true],
+])('the form of %s with %o is allowed: %s', (url, options, allowed) => {
+  const reach = { allowHttp: false, allowPrivateNetworks: false, ports: [], ...options }
+  expect(parseWebhookUrl(url, reach) !== undefined).toBe(allowed)
 })
 
 test('checkFields takes data alone, or nothing', () => {

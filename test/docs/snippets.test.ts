@@ -36,7 +36,7 @@ beforeAll(() => {
   const listen = Server.prototype.listen
   vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server) {
     servers.push(this)
-    return listen.call(this, 0, '127.0.0.1')
+    return listen.call(this, { port: 0, host: '127.0.0.1' })
   })
   vi.spyOn(console, 'log').mockImplementation(() => {})
 })

@@ -1,12 +1,11 @@
+import { parseMailbox } from '../../model/mailbox.ts'
+import { isPhoneNumber } from '../../model/phone-number.ts'
 import type { Recipient } from '../../model/recipient.ts'
 import type { Channel } from '../../ports/channel.ts'
 import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
 import { port } from '../fault.ts'
 import { type Refused, refuse } from '../result.ts'
 
-/** One mail address, narrower than RFC 5321: no quotes, no comments, no lists. Linear. */
-const EMAIL = /^[^\s"(),:;<>@[\\\]\p{Cc}]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{N}.-]{0,251}[\p{L}\p{N}])?$/u
-const E164 = /^\+[1-9]\d{6,14}$/
 const URL_START = /^https:\/\//i
 
 /**
@@ -34,9 +33,9 @@ export async function resolveRecipient(
 
 /** The recipient that an address stands for by itself. */
 export function adHocRecipient(recipient: string): Recipient | undefined {
-  if (E164.test(recipient)) return { id: recipient, phone: recipient }
+  if (isPhoneNumber(recipient)) return { id: recipient, phone: recipient }
   if (URL_START.test(recipient)) return URL.canParse(recipient) ? { id: recipient, url: recipient } : undefined
-  if (EMAIL.test(recipient) && !recipient.includes('..')) return { id: recipient, email: recipient }
+  if (parseMailbox(recipient) !== undefined) return { id: recipient, email: recipient }
   return undefined
 }
 

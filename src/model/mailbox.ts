@@ -1,5 +1,7 @@
 const LOCAL = /^[A-Za-z0-9#$&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9#$&'*+/=?^_`{|}~-]+)*$/
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+// Needs no parser: most domains, as most people write them.
+const PLAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/
 // What the URL parser would drop, decode or take for a delimiter must not reach it.
 const DOMAIN_INPUT = /^[A-Za-z0-9.\u{a1}-\u{10ffff}-]+$/u
 
@@ -24,6 +26,7 @@ export function parseMailbox(text: string): string | undefined {
 
 /** A domain name in ASCII and lower case, international names as A-labels; `undefined` when it is none. */
 export function parseDomain(text: string): string | undefined {
+  if (PLAIN.test(text) && text.length <= 253) return text
   if (text.length > 253 || !DOMAIN_INPUT.test(text) || !URL.canParse(`http://${text}`)) return undefined
   const domain = new URL(`http://${text}`).hostname
   const labels = domain.split('.')
