@@ -43,7 +43,12 @@ export function answerRefusal<Body>(refused: Refused, deps: AnswerDeps): Handler
   const requestId = deps.ids.next('req')
   const answer = problem<Body>(refused, requestId)
   if (answer.status >= 500) {
-    deps.logger.log('error', 'request.failed', { requestId, code: refused.refused, ...describeCause(refused.cause) })
+    deps.logger.log('error', 'request.failed', {
+      requestId,
+      code: refused.refused,
+      detail: refused.detail,
+      ...describeCause(refused.cause),
+    })
   }
   return answer
 }

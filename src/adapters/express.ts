@@ -1,0 +1,27 @@
+import type { Mountable } from '../http/answer.ts'
+import { answerNode, type NodeRequest, type NodeResponse, send } from '../http/node-bridge.ts'
+import { type MountOptions, matcher } from '../http/routes.ts'
+
+/** What Express's `app.use` takes, described by what is used of it. */
+export type ExpressHandler = (
+  req: NodeRequest & { readonly body?: unknown },
+  res: NodeResponse,
+  next: (error?: unknown) => void,
+) => void
+
+/**
+ * Mounts Sallyport on Express 5 or 4: `app.use(toExpress(sallyport))`, or below a path, `app.use('/v1', toExpress(sallyport))`.
+ *
+ * Best before `express.json()`, so that the body is read once, with Sallyport's own limits; a body that a parser has read
+ * before is used as it is. Requests for other paths go on to `next()`.
+ */
+export function toExpress({ endpoints }: Mountable, options?: MountOptions): ExpressHandler {
+  const match = matcher(options)
+  return (req, res, next) => {
+    const target = match(req.url ?? '')
+    if (!target) return next()
+    answerNode(endpoints, target, req, () => req.body)
+      .then((wire) => send(res, wire))
+      .catch(next)
+  }
+}

@@ -1,0 +1,33 @@
+import type { Mountable } from '../http/answer.ts'
+import { answerNode, type NodeRequest } from '../http/node-bridge.ts'
+import { type MountOptions, matcher } from '../http/routes.ts'
+
+/** What is used of a Koa context. */
+export interface KoaContext {
+  readonly req: NodeRequest
+  readonly request: { readonly method: string; readonly body?: unknown }
+  status: number
+  body: unknown
+  set(headers: Record<string, string>): void
+}
+
+/** What Koa's `app.use` takes, described by what is used of it. */
+export type KoaMiddleware = (ctx: KoaContext, next: () => Promise<unknown>) => Promise<void>
+
+/**
+ * Mounts Sallyport on Koa 3 or 2: `app.use(toKoa(sallyport))`.
+ *
+ * The answer is put on the context, so that middleware further out sees it as any other. Best before a body parser; a body
+ * that one has read before is used as it is. Requests for other paths go on to `next()`.
+ */
+export function toKoa({ endpoints }: Mountable, options?: MountOptions): KoaMiddleware {
+  const match = matcher(options)
+  return async (ctx, next) => {
+    const target = match(ctx.req.url ?? '')
+    if (!target) return void (await next())
+    const { status, headers, text } = await answerNode(endpoints, target, ctx.req, () => ctx.request.body)
+    ctx.status = status
+    ctx.set({ ...headers })
+    ctx.body = text
+  }
+}

@@ -1,0 +1,86 @@
+import type { Endpoints } from '../core/endpoints.ts'
+import type { HandlerRequest } from '../core/result.ts'
+import type { Clock } from '../ports/clock.ts'
+import { answer, type Wire } from './answer.ts'
+import { BODY_TIMEOUT_MS, type BodySink, type HostBody, type Pump } from './body-reader.ts'
+import type { Target } from './routes.ts'
+
+/** What is used of a `Request`. Some frameworks bring their own class, so nothing asks for an instance. */
+export interface FetchRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: { forEach(visit: (value: string, name: string) => void): void }
+  readonly bodyUsed: boolean
+  readonly body: FetchBody | null
+}
+
+interface FetchBody {
+  readonly locked: boolean
+  getReader(): FetchReader
+}
+
+interface FetchReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>
+  cancel(): Promise<void>
+}
+
+/** Answers a fetch-style request. */
+export function answerFetch(endpoints: Endpoints, target: Target, request: FetchRequest): Promise<Wire> {
+  return answer(endpoints, target, {
+    method: request.method,
+    headers: headersOf(request),
+    body: () => bodyOf(request, endpoints.clock),
+  })
+}
+
+/** Puts an answer into a `Response`. */
+export function toResponse({ status, headers, text }: Wire, method: string): Response {
+  const length = String(new TextEncoder().encode(text).byteLength)
+  return new Response(method === 'HEAD' ? null : text, { status, headers: { ...headers, 'content-length': length } })
+}
+
+function headersOf(request: FetchRequest): HandlerRequest['headers'] {
+  const headers: Record<string, string> = Object.create(null)
+  request.headers.forEach((value, name) => {
+    headers[name] = value
+  })
+  return headers
+}
+
+function bodyOf({ body, bodyUsed }: FetchRequest, clock: Clock): HostBody {
+  if (bodyUsed || body?.locked) return { kind: 'consumed' }
+  return { kind: 'stream', pump: body ? pumpOf(body, clock) : noBody }
+}
+
+/**
+ * A refused body is let by, but for no longer than any other, and only then cancelled: in hosts on Node, to cancel is to cut
+ * the connection, and the answer with it. A body that was refused unread is the host's to deal with, like any that a handler
+ * does not ask for.
+ */
+function pumpOf(body: FetchBody, clock: Clock): Pump {
+  return (sink) => {
+    const reader = body.getReader()
+    const flowing = flow(reader, sink)
+    return () => {
+      const callOff = clock.after(BODY_TIMEOUT_MS, () => void reader.cancel().catch(() => {}))
+      void flowing.finally(callOff)
+    }
+  }
+}
+
+async function flow(reader: FetchReader, sink: BodySink): Promise<void> {
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return sink.end()
+      if (value) sink.chunk(value)
+    }
+  } catch {
+    sink.broken()
+  }
+}
+
+function noBody(sink: BodySink): () => void {
+  queueMicrotask(sink.end)
+  return () => {}
+}

@@ -1,0 +1,89 @@
+import { bodyParser } from '@koa/bodyparser'
+import Koa from 'koa'
+import { afterEach, describe, expect, test } from 'vitest'
+import { toKoa } from '../../src/adapters/koa.ts'
+import { call } from '../support/host-call.ts'
+import { FakeEndpoints } from '../support/host-endpoints.ts'
+import { Koa2, listen } from '../support/hosts.ts'
+
+const RUN = '/api/agents/session/run'
+
+describe.each([
+  ['Koa 3', Koa],
+  ['Koa 2', Koa2],
+])('%s', (_name, Framework) => {
+  const open: { close(): Promise<void> }[] = []
+  afterEach(async () => {
+    for (const running of open.splice(0)) await running.close()
+  })
+  /** Mounts Sallyport after something that the host does first. */
+  async function behind(before: Koa.Middleware): Promise<{ url: string; endpoints: FakeEndpoints; app: Koa }> {
+    const app = new Framework()
+    const endpoints = new FakeEndpoints()
+    app.use(before).use(toKoa({ endpoints }))
+    const running = await listen(app.callback())
+    open.push(running)
+    return { url: running.url + RUN, endpoints, app }
+  }
+
+  test('lets middleware further out see the answer, and change it', async () => {
+    const seen: unknown[] = []
+    const { url } = await behind(async (ctx, next) => {
+      ctx.set('vary', 'origin')
+      await next()
+      seen.push(ctx.status, ctx.type, typeof ctx.body)
+      ctx.set('x-after', '1')
+    })
+    const reply = await call(url, { body: '{"a":"ü"}' })
+    expect(seen).toEqual([201, 'application/json', 'string'])
+    expect(reply.headers).toMatchObject({ vary: 'origin', 'x-after': '1', 'content-type': 'application/json' })
+    expect(Number(reply.headers['content-length'])).toBe(reply.bytes.byteLength)
+  })
+
+  test('stands below a prefix that other middleware strips', async () => {
+    const { url } = await behind((ctx, next) => {
+      ctx.path = ctx.path.replace('/v1', '')
+      return next()
+    })
+    expect((await call(`${url.replace('/api/', '/v1/api/')}?a=1`, { body: '{}' })).json.query).toEqual({ a: '1' })
+  })
+
+  test('reads the stream itself where the parser passed the request over', async () => {
+    const { url } = await behind(bodyParser({ enableTypes: ['form'] }))
+    expect((await call(url, { body: '{"a":1}' })).json.body).toEqual({ a: 1 })
+  })
+
+  test('parses text that the parser has left', async () => {
+    const { url } = await behind(bodyParser({ enableTypes: ['text'], extendTypes: { text: ['application/json'] } }))
+    expect((await call(url, { body: '{"a":1}' })).json.body).toEqual({ a: 1 })
+  })
+
+  test('says at once what to fix when the stream was drained', async () => {
+    const { url } = await behind(async (ctx, next) => {
+      for await (const _chunk of ctx.req);
+      await next()
+    })
+    const reply = await call(url, { body: '{"a":1}' })
+    expect(reply.json).toMatchObject({
+      status: 500,
+      code: 'body_already_consumed',
+      detail: /ctx\.request\.body \(Koa\)/,
+    })
+  })
+
+  test('throws to the middleware further out', async () => {
+    const { url, endpoints } = await behind(async (ctx, next) => {
+      try {
+        await next()
+      } catch (error) {
+        ctx.status = 599
+        ctx.body = String(error)
+      }
+    })
+    endpoints.handle = async () => {
+      throw new Error('broken')
+    }
+    const reply = await call(url, { body: '{}' })
+    expect([reply.status, reply.text]).toEqual([599, 'Error: broken'])
+  })
+})

@@ -1,0 +1,161 @@
+import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { afterEach, describe, expect, test } from 'vitest'
+import { toNode } from '../../src/adapters/node.ts'
+import { isSallyportError } from '../../src/errors.ts'
+import { call } from '../support/host-call.ts'
+import { FakeEndpoints, TOKEN } from '../support/host-endpoints.ts'
+import { listen } from '../support/hosts.ts'
+
+const RUN = '/api/agents/session/run'
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const running of open.splice(0)) await running.close()
+})
+
+async function start(
+  listener: (endpoints: FakeEndpoints) => RequestListener = (endpoints) => toNode({ endpoints }),
+): Promise<{ url: string; endpoints: FakeEndpoints }> {
+  const endpoints = new FakeEndpoints()
+  const running = await listen(listener(endpoints))
+  open.push(running)
+  return { url: running.url, endpoints }
+}
+
+function rawHead(headers: readonly string[], target = RUN, token = TOKEN): string {
+  const all = ['host: a', `authorization: ${token}`, 'content-type: application/json', ...headers]
+  return `POST ${target} HTTP/1.1\r\n${all.join('\r\n')}\r\n\r\n`
+}
+
+/** A connection on which a request was begun, byte by byte as given. */
+function raw(url: string, headers: readonly string[], body: string, target = RUN, token = TOKEN): Socket {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.write(rawHead(headers, target, token) + body)
+  return socket
+}
+
+describe('toNode', () => {
+  test('answers other paths with a 404 problem where there is no next', async () => {
+    const { url } = await start()
+    const reply = await call(`${url}/elsewhere`, { body: 'anything' })
+    expect(reply.status).toBe(404)
+    expect(reply.headers['content-type']).toBe('application/problem+json')
+    expect(reply.json.code).toBe('not_found')
+  })
+
+  test('passes what is thrown to next, or answers 500', async () => {
+    const broken = async (): Promise<never> => {
+      throw new Error('canary')
+    }
+    const alone = await start()
+    alone.endpoints.handle = broken
+    const reply = await call(alone.url + RUN, { body: '{}' })
+    expect(reply.json).toMatchObject({ status: 500, code: 'internal_error' })
+    expect(reply.text).not.toContain('canary')
+    const followed = await start((endpoints) => (req, res) => {
+      endpoints.handle = broken
+      return toNode({ endpoints })(req, res, (error) => void res.writeHead(599).end(String(error)))
+    })
+    expect((await call(followed.url + RUN, { body: '{}' })).text).toBe('Error: canary')
+  })
+
+  test('takes a whole URL as the target of a request', async () => {
+    const { url } = await start()
+    const socket = raw(url, ['content-length: 2'], '{}', `http://a.example${RUN}?x=1`)
+    const [answer] = await once(socket, 'data')
+    socket.destroy()
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 201 /)
+  })
+
+  test('answers two requests that came in one packet', async () => {
+    const { url } = await start()
+    const socket = raw(
+      url,
+      ['content-length: 7'],
+      `{"n":1}${rawHead(['content-length: 7', 'connection: close'])}{"n":2}`,
+    )
+    let text = ''
+    for await (const chunk of socket) text += chunk
+    expect(text.match(/"n":\d/g)).toEqual(['"n":1', '"n":2'])
+  })
+
+  test('gives up on a stream that is destroyed, be it before it is read or meanwhile', async () => {
+    const endpoints = new FakeEndpoints()
+    const headers = { authorization: TOKEN, 'content-type': 'application/json' }
+    for (const early of [true, false]) {
+      const stream = new Readable({ read() {} })
+      const req = Object.assign(stream, { method: 'POST', url: RUN, headers, rawHeaders: [], complete: false })
+      if (early) await once(stream.destroy(), 'close')
+      const answered = toNode({ endpoints })(req, { headersSent: true, writeHead() {}, end() {} })
+      if (!early) {
+        await endpoints.clock.pending(1)
+        req.destroy()
+      }
+      await answered
+      await endpoints.clock.pending(0)
+    }
+    expect(endpoints.refusals.map(({ detail }) => detail)).toEqual(Array(2).fill('The body broke off before its end.'))
+  })
+
+  test('closes the connection after a 408', async () => {
+    const { url, endpoints } = await start()
+    const socket = raw(url, ['content-length: 7'], '{')
+    const closed = once(socket, 'close')
+    await endpoints.clock.pending(1)
+    endpoints.clock.advance(10_000)
+    const [answer] = await once(socket, 'data')
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 408 (?:.*\r\n)*connection: close\r\n/)
+    await closed
+    await endpoints.clock.pending(0)
+  })
+
+  test.each([
+    ['token', 'Bearer bad', 401],
+    ['size', TOKEN, 413],
+  ])('lets a body that is refused by its %s come for 10 s more, then cuts it off', async (_what, token, status) => {
+    const { url, endpoints } = await start()
+    const socket = raw(url, ['transfer-encoding: chunked'], `20000\r\n${'x'.repeat(100_000)}`, RUN, token)
+    const closed = once(socket, 'close')
+    const [answer] = await once(socket, 'data')
+    expect(String(answer)).toContain(`HTTP/1.1 ${status} `)
+    await endpoints.clock.pending(1)
+    endpoints.clock.advance(9_999)
+    expect(socket.closed).toBe(false)
+    endpoints.clock.advance(1)
+    await closed
+  })
+
+  test('forgets about a refused body that came to its end', async () => {
+    const { url, endpoints } = await start()
+    const socket = raw(url, ['content-length: 70000'], 'x'.repeat(69_999))
+    expect(String((await once(socket, 'data'))[0])).toContain('HTTP/1.1 413 ')
+    await endpoints.clock.pending(1)
+    socket.write(`x${rawHead(['content-length: 2'])}{}`)
+    expect(String((await once(socket, 'data'))[0])).toContain('HTTP/1.1 201 ')
+    await endpoints.clock.pending(0)
+    socket.destroy()
+  })
+
+  test('stops at a base path that is none', () => {
+    for (const basePath of ['/a?b', '/a//b', '//', 'a b', 'https://x.example/a', '/ü']) {
+      try {
+        toNode({ endpoints: new FakeEndpoints() }, { basePath })
+        expect.unreachable(basePath)
+      } catch (error) {
+        expect(isSallyportError(error) && error.code).toBe('option_invalid')
+      }
+    }
+  })
+
+  test.each(['', '/', undefined])('takes the base path %j as none', async (basePath) => {
+    const { url } = await start((endpoints) => toNode({ endpoints }, { basePath }))
+    expect((await call(url + RUN, { body: '{}' })).status).toBe(201)
+  })
+
+  test.each(['v1', '/v1', '/v1/'])('takes the base path %s as /v1', async (basePath) => {
+    const { url } = await start((endpoints) => toNode({ endpoints }, { basePath }))
+    expect((await call(`${url}/v1${RUN}`, { body: '{}' })).status).toBe(201)
+  })
+})

@@ -1,0 +1,44 @@
+import type { Endpoints } from '../../src/core/endpoints.ts'
+import {
+  type HandlerRequest,
+  type HandlerResult,
+  problem,
+  type Refused,
+  refuse,
+  success,
+} from '../../src/core/result.ts'
+import type { Operation, Principal } from '../../src/model/principal.ts'
+import { HostClock } from './host-clock.ts'
+
+export const TOKEN = 'Bearer good'
+
+/** Endpoints that answer with what they were handed, for looking at the transport alone. */
+export class FakeEndpoints implements Endpoints {
+  readonly clock = new HostClock()
+  readonly handled: HandlerRequest[] = []
+  readonly refusals: Refused[] = []
+  /** Awaited before every answer, when set. */
+  gate: Promise<void> | undefined
+  /** Called as a request gets to the handler. */
+  onHandle: () => void = () => {}
+
+  async authenticate(headers: HandlerRequest['headers'], _operation: Operation): Promise<Principal | Refused> {
+    if (headers.authorization === TOKEN) return { id: 'test', tenant: 'default' }
+    return headers.authorization === undefined
+      ? refuse('unauthorized', 'No token.', { headers: { 'www-authenticate': 'Bearer realm="sallyport"' } })
+      : refuse('invalid_token', 'Bad token.')
+  }
+
+  async handle(operation: Operation, _principal: Principal, request: HandlerRequest): Promise<HandlerResult<unknown>> {
+    this.handled.push(request)
+    this.onHandle()
+    await this.gate
+    const { body, query } = request
+    return success(operation === 'dispatch' ? 202 : 201, { operation, body, query }, { 'x-answered': 'yes' })
+  }
+
+  refuse(refused: Refused): HandlerResult<never> {
+    this.refusals.push(refused)
+    return problem(refused, 'req_test')
+  }
+}
