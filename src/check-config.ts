@@ -32,6 +32,7 @@ function channelProblem(
 }
 
 function scheduleProblem(channel: string, { retrySchedule }: Channel): ConfigProblem | undefined {
-  const ascends = retrySchedule?.every((ms, index) => ms >= (retrySchedule[index - 1] ?? 0)) ?? true
+  const ascends =
+    retrySchedule?.every((ms, index) => Number.isFinite(ms) && ms >= (retrySchedule[index - 1] ?? 0)) ?? true
   return ascends ? undefined : { channel, detail: 'retrySchedule must be milliseconds in ascending order' }
 }

@@ -11,6 +11,7 @@ import { viewRun } from './core/runs/run-view.ts'
 import { rollUpSession } from './core/runs/session-view.ts'
 import { type RuntimePorts, withDefaults } from './defaults.ts'
 import type { DispatchAnswer, DispatchRequest, DispatchView } from './model/dispatch.ts'
+import type { JsonObject } from './model/json.ts'
 import type { Run, Session } from './model/run.ts'
 import type { AuthVerifier } from './ports/auth-verifier.ts'
 import type { Channel } from './ports/channel.ts'
@@ -56,11 +57,9 @@ export interface ListOptions extends TenantScope {
 }
 
 /** An event from within the host: what the endpoint takes, with the data that the event's schema asks for. */
-export interface DispatchInput<Events, Type extends keyof Events>
-  extends Omit<DispatchRequest, 'eventType' | 'eventData'> {
+export type DispatchInput<Events, Type extends keyof Events> = Omit<DispatchRequest, 'eventType' | 'eventData'> & {
   readonly eventType: Type
-  readonly eventData: Events[Type]
-}
+} & (JsonObject extends Events[Type] ? { readonly eventData?: Events[Type] } : { readonly eventData: Events[Type] })
 
 /** How {@link Sallyport.dispatch} is to act. */
 export interface DispatchCallOptions extends TenantScope {

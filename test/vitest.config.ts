@@ -8,6 +8,7 @@ const config: ViteUserConfig = defineConfig({
     typecheck: { enabled: true, include: ['test/**/*.test-d.ts'], tsconfig: 'tsconfig.json' },
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    coverage: { include: ['src/**'] },
   },
 })
 

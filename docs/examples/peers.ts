@@ -9,7 +9,9 @@ import { SMTPServer } from 'smtp-server'
 import { Webhook } from 'standardwebhooks'
 
 /** A mail server on loopback that keeps what it takes, as a mail parser reads it, and puts off one domain twice. */
-export async function startMailServer(busyDomain: string) {
+export async function startMailServer(
+  busyDomain: string,
+): Promise<{ mails: Email[]; port: number; close(): Promise<void> }> {
   const mails: Email[] = []
   let refusals = 2
   const server = new SMTPServer({
@@ -30,7 +32,9 @@ export async function startMailServer(busyDomain: string) {
 }
 
 /** A webhook receiver on loopback that keeps what the reference verifier lets through. */
-export async function startWebhookReceiver(secret: string) {
+export async function startWebhookReceiver(
+  secret: string,
+): Promise<{ received: unknown[]; url: string; close(): Promise<void> }> {
   const verifier = new Webhook(secret)
   const received: unknown[] = []
   const server = createServer(async (req, res) => {
@@ -70,14 +74,14 @@ let failures = 0
 
 /** Writes what happens, and remembers what was not as expected. */
 export const tell = {
-  title: (words: string) => console.log(`\n${paint(1, words)}`),
-  line: (words: string) => console.log(`  ${words}`),
-  detail: (words: string) => console.log(paint(2, `    ${words}`)),
-  check(words: string, holds: boolean) {
+  title: (words: string): void => console.log(`\n${paint(1, words)}`),
+  line: (words: string): void => console.log(`  ${words}`),
+  detail: (words: string): void => console.log(paint(2, `    ${words}`)),
+  check(words: string, holds: boolean): void {
     if (!holds) failures++
     console.log(`  ${holds ? paint(32, 'ok ') : paint(31, 'NO ')} ${words}`)
   },
-  get failures() {
+  get failures(): number {
     return failures
   },
 }

@@ -2,6 +2,9 @@ import type { Mountable } from '../http/answer.ts'
 import { answerNode, type NodeRequest, type NodeResponse, send } from '../http/node-bridge.ts'
 import { type MountOptions, matcher } from '../http/routes.ts'
 
+export type { Mountable } from '../http/answer.ts'
+export type { MountOptions } from '../http/routes.ts'
+
 /** What Express's `app.use` takes, described by what is used of it. */
 export type ExpressHandler = (
   req: NodeRequest & { readonly body?: unknown },

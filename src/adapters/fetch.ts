@@ -2,6 +2,9 @@ import { type Mountable, notFound } from '../http/answer.ts'
 import { answerFetch, toResponse } from '../http/fetch-bridge.ts'
 import { type MountOptions, matcher } from '../http/routes.ts'
 
+export type { Mountable } from '../http/answer.ts'
+export type { MountOptions } from '../http/routes.ts'
+
 /** Where Sallyport is mounted, and what answers the rest. */
 export interface FetchOptions extends MountOptions {
   /** Answers requests for other paths, such as the host's own `app.fetch`; by default they get a 404 problem. */

@@ -2,6 +2,9 @@ import type { Mountable } from '../http/answer.ts'
 import { answerNode, type NodeRequest } from '../http/node-bridge.ts'
 import { type MountOptions, matcher } from '../http/routes.ts'
 
+export type { Mountable } from '../http/answer.ts'
+export type { MountOptions } from '../http/routes.ts'
+
 /** What is used of a Koa context. */
 export interface KoaContext {
   readonly req: NodeRequest

@@ -1,8 +1,8 @@
 import type { Issue, IssueCode } from '../errors.ts'
+import { IssueList } from './issue-list.ts'
 import { pointerTo } from './json-pointer.ts'
 
 const MAX_DEPTH = 32
-const MAX_ISSUES = 50
 
 /** A place in the body; its pointer is only written out when something is wrong there. */
 interface Place {
@@ -12,72 +12,97 @@ interface Place {
   readonly depth: number
 }
 
+interface Fault {
+  readonly code: IssueCode
+  readonly detail: string
+}
+
 /**
  * Looks through a parsed body for what no store, log or template should meet: depth over 32, NUL, lone surrogates, a
  * `__proto__` key, numbers that JSON cannot carry exactly, and values that JSON does not have. Iterative: no body overflows it.
  */
 export function guardJson(body: unknown): readonly Issue[] {
+  const found = new IssueList()
   if (typeof body !== 'object' || body === null) {
     const fault = scalarFault(body)
-    return fault ? [{ pointer: '', ...fault }] : []
+    if (fault) found.add({ pointer: '', ...fault })
+    return found.issues
   }
-  const issues: Issue[] = []
   const places: Place[] = [{ value: body, key: '', parent: undefined, depth: 1 }]
-  for (let place = places.pop(); place && issues.length < MAX_ISSUES; place = places.pop()) {
-    const { value, depth } = place
-    if (!isPlain(value)) report(issues, place, 'type', 'expected a value that JSON can carry')
-    else if (depth > MAX_DEPTH) report(issues, place, 'too_deep', `nested deeper than ${MAX_DEPTH} levels`)
-    else if (Array.isArray(value)) {
-      for (let index = 0; index < value.length; index++) visit(String(index), value[index], place, places, issues)
-    } else {
-      for (const key of Object.keys(value)) {
-        if (key === '__proto__') report(issues, place, 'forbidden_key', 'a key is not allowed here', key)
-        const fault = scalarFault(key)
-        if (fault) issues.push({ pointer: pointerOf(place), ...fault })
-        visit(key, (value as Record<string, unknown>)[key], place, places, issues)
-      }
-    }
+  for (let place = places.pop(); place && !found.isFull; place = places.pop()) {
+    const fault = containerFault(place)
+    if (fault) found.add({ pointer: pointerOf(place), ...fault })
+    else if (Array.isArray(place.value)) visitItems(place, place.value, places, found)
+    else visitMembers(place, places, found)
   }
-  return issues
+  return found.issues
 }
 
-function visit(key: string, value: unknown, parent: Place, places: Place[], issues: Issue[]): void {
+function visitItems(place: Place, items: readonly unknown[], places: Place[], found: IssueList): void {
+  for (let index = 0; index < items.length && !found.isFull; index++) {
+    visit(place, String(index), items[index], places, found)
+  }
+}
+
+function visitMembers(place: Place, places: Place[], found: IssueList): void {
+  const members = place.value as Readonly<Record<string, unknown>>
+  for (const key of Object.keys(members)) {
+    if (found.isFull) return
+    const fault = stringFault(key)
+    if (fault) found.add({ pointer: pointerOf(place), code: fault.code, detail: `${fault.detail} in a key` })
+    else if (key === '__proto__') found.add({ pointer: pointerTo(pointerOf(place), key), ...FORBIDDEN_KEY })
+    else visit(place, key, members[key], places, found)
+  }
+}
+
+function visit(parent: Place, key: string, value: unknown, places: Place[], found: IssueList): void {
   if (typeof value === 'object' && value !== null) {
     places.push({ value, key, parent, depth: parent.depth + 1 })
     return
   }
   const fault = scalarFault(value)
-  if (fault) issues.push({ pointer: pointerTo(pointerOf(parent), key), ...fault })
+  if (fault) found.add({ pointer: pointerTo(pointerOf(parent), key), ...fault })
 }
 
-function scalarFault(value: unknown): { code: IssueCode; detail: string } | undefined {
+const FORBIDDEN_KEY: Fault = { code: 'forbidden_key', detail: 'a key is not allowed here' }
+const NOT_JSON: Fault = { code: 'type', detail: 'expected a value that JSON can carry' }
+
+function containerFault({ value, depth }: Place): Fault | undefined {
+  if (depth > MAX_DEPTH) return { code: 'too_deep', detail: `nested deeper than ${MAX_DEPTH} levels` }
+  return isPlain(value) ? undefined : NOT_JSON
+}
+
+function scalarFault(value: unknown): Fault | undefined {
   switch (typeof value) {
     case 'string':
-      if (value.includes('\0')) return { code: 'nul_character', detail: 'holds a NUL character' }
-      return value.isWellFormed() ? undefined : { code: 'lone_surrogate', detail: 'holds half of a surrogate pair' }
+      return stringFault(value)
     case 'number':
-      if (!Number.isFinite(value)) return { code: 'out_of_range', detail: 'expected a finite number' }
-      return Number.isInteger(value) && !Number.isSafeInteger(value)
-        ? { code: 'out_of_range', detail: 'expected an integer of at most 2^53 - 1' }
-        : undefined
+      return numberFault(value)
     case 'boolean':
     case 'undefined':
     case 'object':
       return undefined
     default:
-      return { code: 'type', detail: 'expected a value that JSON can carry' }
+      return NOT_JSON
   }
 }
 
+function stringFault(text: string): Fault | undefined {
+  if (text.includes('\0')) return { code: 'nul_character', detail: 'holds a NUL character' }
+  return text.isWellFormed() ? undefined : { code: 'lone_surrogate', detail: 'holds half of a surrogate pair' }
+}
+
+function numberFault(value: number): Fault | undefined {
+  if (!Number.isFinite(value)) return { code: 'out_of_range', detail: 'expected a finite number' }
+  if (!Number.isInteger(value) || Number.isSafeInteger(value)) return undefined
+  return { code: 'out_of_range', detail: 'expected an integer of at most 2^53 - 1' }
+}
+
+/** Also for objects of another realm, which have another `Object.prototype`. */
 function isPlain(value: object): boolean {
   if (Array.isArray(value)) return true
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null
-}
-
-function report(issues: Issue[], place: Place, code: IssueCode, detail: string, key?: string): void {
-  const pointer = pointerOf(place)
-  issues.push({ pointer: key === undefined ? pointer : pointerTo(pointer, key), code, detail })
 }
 
 function pointerOf(place: Place): string {

@@ -1,5 +1,6 @@
 import type { Issue, Problem, ProblemCode } from '../errors.ts'
 import { statusOf } from '../errors.ts'
+import { boundedIssues } from './issue-list.ts'
 
 /** A request without its transport. */
 export interface HandlerRequest {
@@ -38,7 +39,6 @@ export interface Refused {
 }
 
 const TYPE_PREFIX = 'urn:sallyport:problem:'
-const MAX_ISSUES = 50
 
 export function refuse(code: ProblemCode, detail: string, more?: Omit<Refused, 'refused' | 'detail'>): Refused {
   return { refused: code, detail, ...more }
@@ -71,7 +71,7 @@ export function problem<Body>(refused: Refused, requestId: string): HandlerResul
       detail,
       code,
       requestId,
-      ...(errors && { errors: errors.slice(0, MAX_ISSUES) }),
+      ...(errors && { errors: boundedIssues(errors) }),
       ...(limit !== undefined && { limit }),
     },
   }

@@ -11,3 +11,8 @@ export function toJson(value: unknown): JsonValue | undefined {
   const text = JSON.stringify(value)
   return text === undefined ? undefined : (JSON.parse(text) as JsonValue)
 }
+
+/** A function that should have been synchronous may have given a promise: what becomes of it must not end the process. */
+export function ignoreRejection(value: unknown): void {
+  if (value instanceof Promise) value.catch(() => {})
+}

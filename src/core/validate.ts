@@ -15,22 +15,18 @@ export interface Valid<T> {
 export function validate<T>(schema: v.GenericSchema<unknown, T>, body: unknown): Valid<T> | Refused {
   const dangers = guardJson(body)
   if (dangers.length > 0) return invalid(dangers)
+  const { lists, unknown } = compareShape(schema, body)
   const result = v.safeParse(schema, body)
-  if (!result.success) return invalid(result.issues.map(describeIssue))
-  const warnings: Warning[] = []
-  collectUnknown(schema, body, '', warnings)
-  return { value: result.output, warnings }
+  if (result.success && lists.length === 0) return { value: result.output, warnings: unknown }
+  const issues = (result.issues ?? []).map(describeIssue)
+  const isInList = ({ pointer }: Issue): boolean => lists.some((list) => pointer.startsWith(`${list.pointer}/`))
+  return invalid([...lists, ...issues.filter((issue) => !isInList(issue))])
 }
 
 /** The refusal that lists faults of a body. */
 export function invalid(errors: readonly Issue[]): Refused {
-  return refuse(
-    'validation_failed',
-    `${errors.length === 1 ? 'One place' : `${errors.length} places`} in the body cannot be accepted.`,
-    {
-      errors,
-    },
-  )
+  const places = errors.length === 1 ? 'One place' : `${errors.length} places`
+  return refuse('validation_failed', `${places} in the body cannot be accepted.`, { errors })
 }
 
 /** Codes of valibot's checks; everything else that is checked is `invalid`. */
@@ -50,6 +46,7 @@ function describeIssue(issue: v.BaseIssue<unknown>): Issue {
   const pointer = issue.path?.reduce((at, { key }) => pointerTo(at, String(key)), '') ?? ''
   if (issue.kind === 'validation') return { pointer, code: CHECK_CODES[issue.type] ?? 'invalid', detail: issue.message }
   if (issue.received === 'undefined') return { pointer, code: 'required', detail: 'is required' }
+  if (issue.type === 'custom') return { pointer, code: 'type', detail: issue.message }
   if (issue.type === 'picklist') return { pointer, code: 'not_allowed', detail: `expected one of ${issue.expected}` }
   return { pointer, code: 'type', detail: `expected ${(issue.expected ?? 'another type').toLowerCase()}` }
 }
@@ -64,20 +61,55 @@ interface Inspectable {
   readonly item?: Inspectable
 }
 
-function collectUnknown(schema: Inspectable, value: unknown, pointer: string, warnings: Warning[]): void {
+/** What valibot passes over: lists where objects belong, and fields that the schema does not know. */
+interface Shape {
+  readonly lists: Issue[]
+  readonly unknown: Warning[]
+}
+
+function compareShape(schema: Inspectable, body: unknown): Shape {
+  const shape: Shape = { lists: [], unknown: [] }
+  compare(schema, body, [], shape)
+  return shape
+}
+
+/** `path` leads to `value`; it is pushed to and popped from, and a pointer made of it only where there is something to tell. */
+function compare(schema: Inspectable, value: unknown, path: string[], shape: Shape): void {
   if (typeof value !== 'object' || value === null) return
   const { wrapped, item, entries } = schema
-  if (wrapped) collectUnknown(wrapped, value, pointer, warnings)
+  if (wrapped) compare(wrapped, value, path, shape)
   else if (item && Array.isArray(value)) {
-    for (const [index, element] of value.entries()) collectUnknown(item, element, pointerTo(pointer, index), warnings)
+    for (let index = 0; index < value.length; index++) step(item, value[index], String(index), path, shape)
   } else if (schema.type === 'object' && entries) {
-    for (const [key, member] of Object.entries(value)) {
-      const at = pointerTo(pointer, key)
-      const known = Object.hasOwn(entries, key) ? entries[key] : undefined
-      if (known) collectUnknown(known, member, at, warnings)
-      else if (member !== undefined && warnings.length < MAX_WARNINGS) {
-        warnings.push({ code: 'unknown_field', pointer: at, detail: 'is not known here and was dropped' })
-      }
+    if (Array.isArray(value)) shape.lists.push({ pointer: pointerOf(path), code: 'type', detail: 'expected object' })
+    else compareMembers(entries, value as Readonly<Record<string, unknown>>, path, shape)
+  }
+}
+
+function compareMembers(
+  entries: NonNullable<Inspectable['entries']>,
+  members: Readonly<Record<string, unknown>>,
+  path: string[],
+  shape: Shape,
+): void {
+  for (const key of Object.keys(members)) {
+    const member = members[key]
+    const known = Object.hasOwn(entries, key) ? entries[key] : undefined
+    if (known) step(known, member, key, path, shape)
+    else if (member !== undefined && shape.unknown.length < MAX_WARNINGS) {
+      const pointer = pointerTo(pointerOf(path), key)
+      shape.unknown.push({ code: 'unknown_field', pointer, detail: 'is not known here and was dropped' })
     }
   }
+}
+
+function step(schema: Inspectable, value: unknown, key: string, path: string[], shape: Shape): void {
+  if (typeof value !== 'object' || value === null) return
+  path.push(key)
+  compare(schema, value, path, shape)
+  path.pop()
+}
+
+function pointerOf(path: readonly string[]): string {
+  return path.reduce(pointerTo, '')
 }

@@ -12,7 +12,7 @@ export interface Route {
 }
 
 /** Everything that Sallyport answers to. */
-export const ROUTES: readonly Route[] = [
+const ROUTES: readonly Route[] = [
   { operation: 'dispatch', method: 'POST', path: '/api/outbound/dispatch', maxBytes: 262_144 },
   { operation: 'session_run', method: 'POST', path: '/api/agents/session/run', maxBytes: 65_536 },
 ]

@@ -170,6 +170,7 @@ export interface RunState {
   }
   /** By path, such as `model`, `agent.name` or `timings.toolMs`. */
   readonly latest: Readonly<Record<string, Stamped>>
+  /** `null`: deleted. It wins over any other value of the same `seq`. */
   readonly metadata: Readonly<Record<string, Stamped<string | number | boolean | null>>>
   /** Sorted. */
   readonly tags: readonly string[]

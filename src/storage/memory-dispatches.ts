@@ -66,8 +66,10 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
   function insert({ dispatch, expiresInMs }: Acceptance, now: number): void {
     const { deliveries: records, ...head } = dispatch
     const row: DispatchRow = { head, rows: [], expiresAt: now + expiresInMs }
-    for (const { dueAt: _, ...record } of records) {
-      const delivery: Row = { record: { ...record }, dispatch: row, fence: undefined, wakeAt: 0, slot: -1 }
+    for (const given of records) {
+      const record = { ...given, ...(given.content && { content: copy(given.content) }) }
+      if (given.trace) record.trace = structuredClone(given.trace)
+      const delivery: Row = { record, dispatch: row, fence: undefined, wakeAt: 0, slot: -1 }
       row.rows.push(delivery)
       deliveries.set(record.deliveryId, delivery)
       if (record.status === 'queued') queue(delivery, now)

@@ -55,7 +55,8 @@ describe('a documented snippet', () => {
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
     const files = all.map(({ file }) => file)
     const program = ts.createProgram(files, { ...options, isolatedDeclarations: false, declaration: false })
-    const told = ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
+    const diagnostics = files.flatMap((file) => ts.getPreEmitDiagnostics(program, program.getSourceFile(file)))
+    const told = diagnostics.map(({ file, start, messageText }) => {
       const line = file && start !== undefined ? file.getLineAndCharacterOfPosition(start).line + 1 : 0
       return `${file?.fileName.slice(scratch.length)}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`
     })

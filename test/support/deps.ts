@@ -48,7 +48,7 @@ export function recordingLogger(): RecordingLogger {
   return { lines, log: (level, event, fields) => void lines.push({ level, event, fields }) }
 }
 
-export const orderEvents: EventCatalog = defineEvents({
+const orderEvents: EventCatalog = defineEvents({
   'order.shipped': {
     data: v.object({ orderId: v.string(), total: v.number() }),
     channels: {

@@ -14,7 +14,7 @@ export const TOKEN = 'Bearer good'
 
 /** Endpoints that answer with what they were handed, for looking at the transport alone. */
 export class FakeEndpoints implements Endpoints {
-  readonly clock = new HostClock()
+  readonly clock: HostClock = new HostClock()
   readonly handled: HandlerRequest[] = []
   readonly refusals: Refused[] = []
   /** Awaited before every answer, when set. */

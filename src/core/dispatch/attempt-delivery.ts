@@ -20,7 +20,11 @@ export type AttemptResult = Settlement['to'] | 'lost'
 /** The part of a lease in which a channel may send; the rest is left for writing down how it went. */
 const SENDING_SHARE = 0.9
 
-/** Sends one claimed delivery and writes down how it went. Throws only when the store does. */
+/**
+ * Sends one claimed delivery and writes down how it went. Throws only when the store does.
+ *
+ * One that has been claimed more often than it may be attempted has taken its workers with it: it is failed unsent.
+ */
 export async function attemptDelivery(
   claimed: ClaimedDelivery,
   leaseMs: number,
@@ -28,8 +32,10 @@ export async function attemptDelivery(
 ): Promise<AttemptResult> {
   const { deliveryId, channel: name, attempts } = claimed
   const channel = deps.channels[name]
-  const outcome = channel ? await send(channel, claimed, leaseMs * SENDING_SHARE, deps) : CHANNEL_ERROR
-  const settlement = settlementOf(outcome, claimed, channel?.retrySchedule ?? MESSAGE_RETRIES)
+  const schedule = channel?.retrySchedule ?? MESSAGE_RETRIES
+  const isPoison = attempts > schedule.length + 1
+  const outcome = channel && !isPoison ? await send(channel, claimed, leaseMs * SENDING_SHARE, deps) : UNSENT
+  const settlement = settlementOf(outcome, claimed, schedule)
   const live = await deps.store.settle(settlement)
   const level = !live || settlement.to === 'failed' ? 'warn' : 'info'
   deps.logger.log(level, `delivery.${live ? settlement.to : 'lease_lost'}`, {
@@ -46,6 +52,8 @@ export async function attemptDelivery(
 /** A channel's outcome, or what stands for it when the channel threw; `thrown` marks those. */
 type Sent = SendOutcome & { readonly thrown?: true }
 
+/** What stands for a channel that is not there, or was not asked. */
+const UNSENT: Sent = { outcome: 'retry', code: 'not_attempted' }
 const CHANNEL_ERROR: Sent = { outcome: 'retry', code: 'channel_error', thrown: true }
 
 async function send(channel: Channel, claimed: ClaimedDelivery, ms: number, deps: AttemptDeps): Promise<Sent> {
@@ -76,13 +84,17 @@ async function send(channel: Channel, claimed: ClaimedDelivery, ms: number, deps
   }
 }
 
+const OUTCOMES: readonly unknown[] = ['sent', 'retry', 'unknown', 'rejected'] satisfies SendOutcome['outcome'][]
+
+/** What a channel of the host's gave may be anything. */
 function isOutcome(value: unknown): value is SendOutcome {
-  const known = ['sent', 'retry', 'unknown', 'rejected']
-  return typeof value === 'object' && value !== null && 'outcome' in value && known.includes(String(value.outcome))
+  if (typeof value !== 'object' || value === null || !('outcome' in value) || !OUTCOMES.includes(value.outcome))
+    return false
+  return value.outcome === 'sent' || ('code' in value && typeof value.code === 'string')
 }
 
 /** What a channel's outcome means for the delivery, and for those held behind it. */
-export function settlementOf(outcome: Sent, claimed: ClaimedDelivery, schedule: readonly number[]): Settlement {
+function settlementOf(outcome: Sent, claimed: ClaimedDelivery, schedule: readonly number[]): Settlement {
   const { deliveryId, fence, attempts, dispatch } = claimed
   const lease = { deliveryId, fence }
   const isFallback = dispatch.route === 'first'

@@ -6,6 +6,10 @@ import type { StandardIssue, StandardResult, StandardSchema } from './standard-s
 
 const BASE = '/eventData'
 const MAX_EXPECTED = 200
+/** Libraries that tell what they expected apart from what they got. */
+const TELLS_APART = new Set(['valibot', 'zod', 'arktype'])
+/** In a union, arktype does not. */
+const TELLS_VALUE = '(was '
 
 /** Checks an event's data against its schema; without one, any object will do. */
 export function checkData(
@@ -13,26 +17,29 @@ export function checkData(
   eventData: JsonObject,
 ): DataOutcome | Promise<DataOutcome> {
   if (!schema) return { outcome: 'valid', data: eventData }
+  const { vendor } = schema['~standard']
   const result = schema['~standard'].validate(eventData)
-  return 'then' in result ? result.then((settled) => outcomeOf(settled, eventData)) : outcomeOf(result, eventData)
+  return 'then' in result
+    ? result.then((settled) => outcomeOf(settled, eventData, vendor))
+    : outcomeOf(result, eventData, vendor)
 }
 
-function outcomeOf(result: StandardResult<unknown>, eventData: JsonObject): DataOutcome {
+function outcomeOf(result: StandardResult<unknown>, eventData: JsonObject, vendor: string): DataOutcome {
   if (!result.issues) return { outcome: 'valid', data: result.value }
-  return { outcome: 'invalid', issues: result.issues.map((issue) => describeIssue(issue, eventData)) }
+  return { outcome: 'invalid', issues: result.issues.map((issue) => describeIssue(issue, eventData, vendor)) }
 }
 
 /**
- * Says where and what was expected. The library's own message is left out, since most quote the value that was sent;
- * valibot, zod and arktype all tell the expectation apart from it.
+ * Says where, and what was expected where that can be told apart from the value. The library's own message is left out,
+ * since most quote what was sent.
  */
-function describeIssue(issue: StandardIssue, eventData: JsonObject): Issue {
+function describeIssue(issue: StandardIssue, eventData: JsonObject, vendor: string): Issue {
   const keys = (issue.path ?? []).map((part) => (typeof part === 'object' ? part.key : part))
   const pointer = keys.reduce<string>(pointerTo, BASE)
   if (valueAt(eventData, keys) === undefined) return { pointer, code: 'required', detail: 'is required' }
-  const expected = 'expected' in issue ? issue.expected : undefined
-  const told = typeof expected === 'string' && expected.length <= MAX_EXPECTED
-  return { pointer, code: 'invalid', detail: told ? `expected ${expected}` : "does not fit the event's data schema" }
+  const expected = TELLS_APART.has(vendor) && 'expected' in issue ? issue.expected : undefined
+  const isTold = typeof expected === 'string' && expected.length <= MAX_EXPECTED && !expected.includes(TELLS_VALUE)
+  return { pointer, code: 'invalid', detail: isTold ? `expected ${expected}` : "does not fit the event's data schema" }
 }
 
 function valueAt(root: unknown, keys: readonly PropertyKey[]): unknown {

@@ -9,7 +9,7 @@ import type {
   FieldRendering,
 } from '../../ports/event-catalog.ts'
 import type { TemplateEngine } from '../../ports/template-engine.ts'
-import { toJson } from '../to-json.ts'
+import { ignoreRejection, toJson } from '../to-json.ts'
 import { checkData } from './check-data.ts'
 import type { EventDefinition } from './event-definition.ts'
 import type { InputOf, StandardSchema } from './standard-schema.ts'
@@ -67,7 +67,8 @@ class Compiler {
   event(eventType: string, definition: Definition): CatalogEvent {
     const place = { event: eventType }
     if (!EVENT_TYPE.test(eventType)) this.#report(place, 'an event key is 1-256 of A-Z a-z 0-9 . _ -')
-    const { data, route = 'all', when, channels } = definition
+    if (!isRecord(definition)) this.#report(place, 'is not an event definition: { data?, when?, route?, channels }')
+    const { data, route = 'all', when, channels } = isRecord(definition) ? definition : { channels: {} }
     if (route !== 'all' && route !== 'first') this.#report(place, 'route is "all" or "first"')
     if (data && typeof data['~standard']?.validate !== 'function') {
       this.#report({ ...place, field: 'data' }, 'is not a Standard Schema (valibot, zod, arktype, …)')
@@ -86,7 +87,8 @@ class Compiler {
 
   #channel(event: string, channel: string, definition: Definition['channels'][string]): CatalogChannel {
     if (!CHANNEL_NAME.test(channel)) this.#report({ event, channel }, 'a channel name is 1-64 of A-Z a-z 0-9 . _ -')
-    const { when, ...templates } = definition
+    if (!isRecord(definition)) this.#report({ event, channel }, 'is not a channel definition: { when?, …fields }')
+    const { when, ...templates } = isRecord(definition) ? definition : {}
     const condition = this.#condition(when, { event, channel, field: 'when' })
     const fields: Record<string, (facts: EventFacts) => FieldRendering> = {}
     for (const [field, template] of Object.entries(templates)) {
@@ -139,6 +141,7 @@ class Compiler {
 function decide(condition: (facts: EventFacts) => boolean, facts: EventFacts): Decision {
   try {
     const result: unknown = condition(facts)
+    ignoreRejection(result)
     if (result === true) return { outcome: 'true' }
     if (result === false) return { outcome: 'false', trace: [{ rule: 'function', result: false }] }
     return { outcome: 'error', detail: 'the condition function gave no boolean' }
@@ -149,7 +152,9 @@ function decide(condition: (facts: EventFacts) => boolean, facts: EventFacts): D
 
 function call(template: (facts: EventFacts) => unknown, facts: EventFacts): FieldRendering {
   try {
-    const value = toJson(template(facts))
+    const given = template(facts)
+    ignoreRejection(given)
+    const value = toJson(given)
     return value === undefined
       ? { outcome: 'error', detail: 'the template function gave no JSON value' }
       : rendered(value)
@@ -160,4 +165,8 @@ function call(template: (facts: EventFacts) => unknown, facts: EventFacts): Fiel
 
 function rendered(value: JsonValue): FieldRendering {
   return { outcome: 'rendered', value }
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

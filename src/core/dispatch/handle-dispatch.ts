@@ -15,7 +15,7 @@ import { invalid, validate } from '../validate.ts'
 import { authoriseDispatch } from './authorise-dispatch.ts'
 import { dispatchSchema } from './dispatch-schema.ts'
 import { viewDispatch } from './dispatch-view.ts'
-import { fingerprint, readIdempotencyKey } from './idempotency.ts'
+import { fingerprint, idempotencyScope, readIdempotencyKey } from './idempotency.ts'
 import { type Plan, planDispatch } from './plan-dispatch.ts'
 import { type DispatchPreview, previewDispatch } from './preview-dispatch.ts'
 import { resolveRecipient } from './resolve-recipient.ts'
@@ -74,7 +74,8 @@ export async function acceptDispatch(
   if (mode === 'dry_run') return success(200, previewDispatch(event, planned, authorised.sessionId, warnings))
 
   const dispatch = newDispatch(event, authorised, principal.tenant, planned, deps)
-  return store(dispatch, warnings, idempotency.key, request.body, deps)
+  const key = idempotency.key === undefined ? undefined : idempotencyScope(principal, idempotency.key)
+  return store(dispatch, warnings, key, request.body, deps)
 }
 
 /** `?dryRun=true` shows rendered content, and with it what the host knows of a recipient: for applications only. */

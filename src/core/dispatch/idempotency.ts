@@ -1,8 +1,9 @@
+import type { Principal } from '../../model/principal.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import type { HandlerRequest, Refused } from '../result.ts'
 import { refuse } from '../result.ts'
 
-const QUOTED = /^"([\x20-\x21\x23-\x7e]{1,255})"$/
+const QUOTED = /^"([\x21\x23-\x7e]{1,255})"$/
 const BARE = /^[\x21\x23-\x7e]{1,255}$/
 
 /** The `Idempotency-Key` of a request: 1-255 visible ASCII characters, quoted (as the IETF draft has it) or bare. */
@@ -15,6 +16,14 @@ export function readIdempotencyKey(headers: HandlerRequest['headers']): { key: s
     'idempotency_key_invalid',
     'Send one Idempotency-Key of 1-255 visible ASCII characters, quoted or bare.',
   )
+}
+
+/**
+ * What a key is remembered as: that of a session token apart from those of applications and of other sessions, so that an
+ * agent can neither take a key from them nor see what they were answered. No key and no session id holds a space.
+ */
+export function idempotencyScope({ sessionId }: Principal, key: string): string {
+  return sessionId === undefined ? key : `${sessionId} ${key}`
 }
 
 /** SHA-256 of the canonical body, hex: equal for equal bodies, whatever the order of their keys. */

@@ -7,6 +7,7 @@ import type { CatalogChannel, CatalogEvent, EventFacts } from '../../ports/event
 import { pointerTo } from '../json-pointer.ts'
 import { type Refused, refuse } from '../result.ts'
 import { toJson } from '../to-json.ts'
+import { reachThrough } from './reach-through.ts'
 
 /** What is to become of one channel. */
 export type PlannedDelivery = { readonly channel: string } & (
@@ -55,24 +56,13 @@ function planChannel(
     return { channel, status: 'skipped', reason: 'condition_false', trace: decision.trace }
   }
   if (decision?.outcome === 'error') return { channel, status: 'failed', reason: 'condition_error' }
-  const address = addressOf(channels[channel], facts)
-  if (address === 'unknown') return { channel, status: 'failed', reason: 'channel_error' }
-  if (address === undefined) return { channel, status: 'skipped', reason: 'no_address' }
+  const reach = reachThrough(channels[channel], facts.recipient)
+  if (reach.outcome === 'error') return { channel, status: 'failed', reason: 'channel_error' }
+  if (reach.outcome === 'none') return { channel, status: 'skipped', reason: 'no_address' }
   const content = render(fields, facts, missing)
   return content
-    ? { channel, status: 'queued', address: address.at, content }
+    ? { channel, status: 'queued', address: reach.address, content }
     : { channel, status: 'failed', reason: 'template_error' }
-}
-
-/** Wrapped, so that no address can be taken for the word that says it could not be found out. */
-function addressOf(channel: Channel | undefined, { recipient }: EventFacts): { at: string } | undefined | 'unknown' {
-  if (!channel) return 'unknown'
-  try {
-    const at = channel.address(recipient)
-    return at === undefined ? undefined : { at }
-  } catch {
-    return 'unknown'
-  }
 }
 
 /** The rendered fields; `undefined` when one cannot be. What is missing from the event's data is noted for the caller. */

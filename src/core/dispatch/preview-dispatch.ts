@@ -41,9 +41,9 @@ export function previewDispatch(
 
 /** `jane@example.com` as `j…@example.com`, `+4915112345678` as `+49…78`, a URL as its origin, anything else as its first letter. */
 export function maskAddress(address: string): string {
-  const at = address.lastIndexOf('@')
-  if (at > 0) return `${address.slice(0, 1)}…${address.slice(at)}`
+  if (/^https?:/i.test(address) && URL.canParse(address)) return `${new URL(address).origin}/…`
   if (address.startsWith('+')) return `${address.slice(0, 3)}…${address.slice(-2)}`
-  if (URL.canParse(address)) return `${new URL(address).origin}/…`
-  return `${address.slice(0, 1)}…`
+  const [first = ''] = address
+  const at = address.lastIndexOf('@')
+  return at > 0 ? `${first}…${address.slice(at)}` : `${first}…`
 }

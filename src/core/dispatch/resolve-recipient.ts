@@ -5,8 +5,9 @@ import type { Channel } from '../../ports/channel.ts'
 import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
 import { port } from '../fault.ts'
 import { type Refused, refuse } from '../result.ts'
+import { reachThrough } from './reach-through.ts'
 
-const URL_START = /^https:\/\//i
+const HTTPS_URL = /^https:\/\/[^\s\p{Cc}]+$/iu
 
 /**
  * Finds out who is meant: an address speaks for itself, anything else is a user id for the directory. Without a directory
@@ -25,7 +26,7 @@ export async function resolveRecipient(
     return found ?? unresolvable('No recipient has this id.')
   }
   const bare = { id: recipient }
-  if (channels.some((channel) => channel.address(bare) !== undefined)) return bare
+  if (channels.some((channel) => reachThrough(channel, bare).outcome === 'reached')) return bare
   return unresolvable(
     'It is not one mail address, E.164 number or https URL, and there is no recipient directory to ask.',
   )
@@ -34,7 +35,7 @@ export async function resolveRecipient(
 /** The recipient that an address stands for by itself. */
 export function adHocRecipient(recipient: string): Recipient | undefined {
   if (isPhoneNumber(recipient)) return { id: recipient, phone: recipient }
-  if (URL_START.test(recipient)) return URL.canParse(recipient) ? { id: recipient, url: recipient } : undefined
+  if (HTTPS_URL.test(recipient)) return URL.canParse(recipient) ? { id: recipient, url: recipient } : undefined
   if (parseMailbox(recipient) !== undefined) return { id: recipient, email: recipient }
   return undefined
 }

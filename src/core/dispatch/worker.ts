@@ -120,11 +120,17 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
       const results: AttemptResult[] = []
       for (let more = true; more; ) {
         const { deliveries } = await store.claim({ limit: concurrency, leaseMs, channels })
-        results.push(...(await Promise.all(deliveries.map((claimed) => attemptDelivery(claimed, leaseMs, deps)))))
+        results.push(...(await allEnded(deliveries.map((claimed) => attemptDelivery(claimed, leaseMs, deps)))))
         more = deliveries.length > 0
       }
       const count = (wanted: AttemptResult): number => results.filter((result) => result === wanted).length
       return { attempted: results.length, sent: count('sent'), retried: count('queued'), failed: count('failed') }
     },
   }
+}
+
+/** What all of them gave, once the last has ended; throws what the first to throw threw. */
+async function allEnded<T>(attempts: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(attempts)
+  return Promise.all(attempts)
 }

@@ -7,7 +7,7 @@ interface Standing {
   readonly rank: number
 }
 
-const STANDINGS = {
+const STANDINGS: Readonly<Record<RunStatus, Standing>> = {
   queued: { class: 0, rank: 0 },
   running: { class: 0, rank: 1 },
   waiting: { class: 0, rank: 2 },
@@ -16,10 +16,12 @@ const STANDINGS = {
   incomplete: { class: 2, rank: 1 },
   failed: { class: 2, rank: 2 },
   cancelled: { class: 2, rank: 3 },
-} as const satisfies Record<RunStatus, Standing>
+}
+
+type ClientStatus = Exclude<RunStatus, 'expired'>
 
 /** What other systems call it. Compared in lower case, with `_` for `-` and spaces. */
-const ALIASES = {
+const ALIASES: Readonly<Record<ClientStatus, readonly string[]>> = {
   queued: ['pending', 'submitted', 'scheduled', 'delayed', 'dequeued'],
   running: ['in_progress', 'working', 'executing', 'started', 'cancelling', 'canceling'],
   waiting: ['requires_action', 'input_required', 'auth_required', 'suspended', 'paused'],
@@ -27,9 +29,7 @@ const ALIASES = {
   incomplete: [],
   failed: ['error', 'errored', 'failure', 'crashed', 'system_failure', 'timeout', 'timed_out'],
   cancelled: ['canceled', 'aborted'],
-} as const satisfies Record<Exclude<RunStatus, 'expired'>, readonly string[]>
-
-type ClientStatus = keyof typeof ALIASES
+}
 
 /** The statuses that a caller may send by their own name. */
 export const CLIENT_STATUSES: readonly ClientStatus[] = Object.keys(ALIASES) as ClientStatus[]

@@ -1,9 +1,14 @@
 import * as v from 'valibot'
-import type { IssueCode } from '../../errors.ts'
+import type { IssueCode } from '../errors.ts'
+
+type FaultCode = Extract<
+  IssueCode,
+  'type' | 'format' | 'out_of_range' | 'too_short' | 'too_long' | 'too_many' | 'not_allowed'
+>
 
 /** What is wrong with a value. */
 export interface Fault {
-  readonly code: Extract<IssueCode, keyof typeof TOLD_AS>
+  readonly code: FaultCode
   /** Never holds the value. With `not_allowed`: what is, after the words "expected one of". */
   readonly detail: string
   /** Where inside the value. */
@@ -11,14 +16,15 @@ export interface Fault {
 }
 
 /** The valibot check that stands for a code, so that `validate` tells it as that code. */
-const TOLD_AS = {
+const TOLD_AS: Readonly<Record<FaultCode, string>> = {
   type: 'integer',
   format: 'regex',
   out_of_range: 'min_value',
+  too_short: 'min_length',
   too_long: 'max_length',
   too_many: 'max_entries',
   not_allowed: 'picklist',
-} as const satisfies Partial<Record<IssueCode, string>>
+}
 
 /**
  * A schema whose values are read by one function, which gives the value out or pushes what is wrong with it. For what a pipe
@@ -30,6 +36,7 @@ export function reading<S extends v.GenericSchema>(
 ): S {
   return Object.assign(schema, {
     '~run'({ value }: v.UnknownDataset): v.OutputDataset<v.InferOutput<S>, v.BaseIssue<unknown>> {
+      if (value === undefined) return { typed: false, value, issues: [missing()] }
       const faults: Fault[] = []
       const output = read(value, faults)
       const [first, ...others] = faults
@@ -53,10 +60,51 @@ export function optional<S extends v.GenericSchema>(wrapped: S): v.ExactOptional
   })
 }
 
+/**
+ * An object of such fields. As valibot's, which tells what is wrong; but where nothing is, only the fields that were sent are
+ * looked at, and what was not told is not there.
+ */
+export function objectOf<Entries extends v.ObjectEntries>(entries: Entries): v.ObjectSchema<Entries, undefined> {
+  const schema = v.object(entries)
+  const telling = schema['~run'].bind(schema)
+  const fields = new Map(Object.entries(entries))
+  const required = Object.keys(entries).filter((key) => entries[key]?.type !== 'exact_optional')
+  return Object.assign(schema, {
+    '~run'(dataset: v.UnknownDataset, config: v.Config<v.BaseIssue<unknown>>): ReturnType<typeof telling> {
+      const members = membersOf(dataset.value)
+      if (!members) return telling(dataset, config)
+      const output: Record<string, unknown> = {}
+      for (const key in members) {
+        const field = fields.get(key)
+        if (!field) continue
+        const { typed, issues, value } = field['~run']({ value: members[key] }, config)
+        if (!typed || issues) return telling(dataset, config)
+        if (value !== undefined) output[key] = value
+      }
+      for (const key of required) if (output[key] === undefined) return telling(dataset, config)
+      // Every field has passed its own schema, and none that is required is missing.
+      return { typed: true, value: output as v.InferOutput<typeof schema> }
+    },
+  })
+}
+
+/** A list of at most `max`. */
+export function listOf<S extends v.GenericSchema>(item: S, max: number): v.GenericSchema<v.InferOutput<S>[]> {
+  const list = v.array(item)
+  const limit = v.maxLength<v.InferOutput<S>[], number, string>(max, `expected at most ${max}`)
+  const checked = v.pipe(list, Object.assign({ ...limit }, { type: TOLD_AS.too_many }))
+  return Object.assign(v.pipe(list, limit), { '~run': checked['~run'] })
+}
+
 /** An object that is no array, or `undefined`. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   return isObject ? (value as Readonly<Record<string, unknown>>) : undefined
+}
+
+/** Told as `required`. Made anew for every place, since valibot writes the path into it. */
+function missing(): v.BaseIssue<unknown> {
+  return { kind: 'schema', type: 'undefined', input: undefined, expected: null, received: 'undefined', message: '' }
 }
 
 function issueOf({ code, detail, path }: Fault, input: unknown): v.BaseIssue<unknown> {

@@ -1,0 +1,26 @@
+import type { Recipient } from '../../model/recipient.ts'
+import type { Channel } from '../../ports/channel.ts'
+import { ignoreRejection } from '../to-json.ts'
+
+/** Whether a channel reaches a recipient, and where. */
+export type Reach =
+  | { readonly outcome: 'reached'; readonly address: string }
+  | { readonly outcome: 'none' }
+  /** The channel threw, gave no string, or is not there. */
+  | { readonly outcome: 'error' }
+
+const NONE: Reach = { outcome: 'none' }
+const ERROR: Reach = { outcome: 'error' }
+
+/** Asks a channel, which may be of the host's own making, where it reaches a recipient. */
+export function reachThrough(channel: Channel | undefined, recipient: Recipient): Reach {
+  if (!channel) return ERROR
+  try {
+    const address: unknown = channel.address(recipient)
+    if (typeof address === 'string' && address !== '') return { outcome: 'reached', address }
+    ignoreRejection(address)
+    return address === undefined || address === null || address === '' ? NONE : ERROR
+  } catch {
+    return ERROR
+  }
+}

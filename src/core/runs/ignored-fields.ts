@@ -1,0 +1,71 @@
+import type { JsonValue } from '../../model/json.ts'
+import type { IgnoredField, RunState, RunUpdate } from '../../model/run.ts'
+import { writeInstant } from './instants.ts'
+import { isSame } from './registers.ts'
+import { hasEnded, isFinal } from './run-status.ts'
+import { finalOf } from './shown-run.ts'
+
+type Reason = IgnoredField['reason']
+
+const FINAL_FIELDS = {
+  endedAt: 'timings.endedAt',
+  durationMs: 'timings.durationMs',
+  error: 'error',
+  finishReason: 'finishReason',
+}
+
+/** What a post told that the run, which it was merged into, does not show. */
+export function ignoredFields(posted: RunState, run: RunState): readonly IgnoredField[] {
+  const ignored: IgnoredField[] = []
+  const ignore = (field: string, reason: Reason, kept?: JsonValue | undefined): void => {
+    ignored.push(kept === undefined ? { field, reason } : { field, reason, kept })
+  }
+  if (posted.status && run.status && posted.status.value !== run.status.value) {
+    const hadEnded = hasEnded(run.status.value) && !isFinal(posted.status.value)
+    ignore('status', hadEnded ? 'terminal' : 'superseded', run.status.value)
+  }
+  for (const [key, told] of Object.entries(posted.earliest)) {
+    const kept = run.earliest[key as keyof RunState['earliest']]
+    if (kept !== undefined && kept < told) ignore(`timings.${key}`, 'later_time', writeInstant(kept))
+  }
+  for (const key of Object.keys(posted.counts)) {
+    const kept = run.counts[key]
+    if (kept !== posted.counts[key]) ignore(`counts.${key}`, 'lower_count', kept)
+  }
+  for (const key of Object.keys(posted.final) as (keyof RunState['final'])[]) {
+    const kept = finalOf(run, key) as JsonValue | undefined
+    if (isSame(kept, posted.final[key]?.value)) continue
+    ignore(FINAL_FIELDS[key], 'superseded', key === 'endedAt' && typeof kept === 'number' ? writeInstant(kept) : kept)
+  }
+  superseded(posted.latest, run.latest, '', ignore)
+  superseded(posted.metadata, run.metadata, 'metadata.', ignore)
+  return ignored
+}
+
+/** What an update told that belongs to a final status, when it has none. */
+export function notFinalFields({ status, timings, error, finishReason }: RunUpdate): readonly IgnoredField[] {
+  if (status !== undefined && hasEnded(status)) return NONE
+  const fields = [
+    timings?.endedAt !== undefined && FINAL_FIELDS.endedAt,
+    timings?.durationMs !== undefined && FINAL_FIELDS.durationMs,
+    error !== undefined && FINAL_FIELDS.error,
+    finishReason !== undefined && FINAL_FIELDS.finishReason,
+  ].filter((field) => field !== false)
+  return fields.map((field) => ({ field, reason: 'not_final' }))
+}
+
+const NONE: readonly IgnoredField[] = []
+
+function superseded(
+  posted: RunState['latest'],
+  kept: RunState['latest'],
+  prefix: string,
+  ignore: (field: string, reason: Reason, kept?: JsonValue) => void,
+): void {
+  for (const key of Object.keys(posted)) {
+    const mine = posted[key]
+    const theirs = kept[key]
+    if (mine && theirs && mine !== theirs && !isSame(mine.value, theirs.value))
+      ignore(`${prefix}${key}`, 'superseded', theirs.value)
+  }
+}

@@ -1,0 +1,113 @@
+import type { Warning } from '../../model/dispatch.ts'
+import type { RunCounts, RunPost, RunTimings, RunUpdate } from '../../model/run.ts'
+import { isFinal, saysTimeout, statusNamed } from './run-status.ts'
+import type { CheckedSessionRun } from './session-run-schema.ts'
+import { readUsage } from './usage.ts'
+
+/** What a post says, in one way of saying it, and what deserves a look. */
+export interface NormalisedRun {
+  readonly update: RunUpdate
+  readonly warnings: readonly Warning[]
+}
+
+/**
+ * Turns a checked body into an update: statuses by their own names, one set of inclusive counts, and nothing that only a
+ * final status can have beside one that is not final.
+ */
+export function normaliseRun({ sessionId, run }: CheckedSessionRun): NormalisedRun {
+  const warnings: Warning[] = []
+  const status = run.status === undefined ? undefined : statusNamed(run.status)
+  const counts = run.usage === undefined ? run.counts : withUsage(run.usage, run.counts, warnings)
+  const error = run.error ?? (run.status !== undefined && saysTimeout(run.status) ? { type: 'timeout' } : undefined)
+  const update: Draft = { runId: run.runId, sessionId }
+  tell(update, 'status', status)
+  tell(update, 'counts', counts)
+  if (status !== undefined && isFinal(status)) {
+    tell(update, 'timings', run.timings)
+    tell(update, 'error', error)
+    tell(update, 'finishReason', run.finishReason)
+  } else {
+    tell(update, 'timings', run.timings && ongoing(run.timings, warnings))
+    if (error !== undefined) warnings.push(notFinal('error'))
+    if (run.finishReason !== undefined) warnings.push(notFinal('finishReason'))
+  }
+  for (const field of AS_SENT) tell(update, field, run[field])
+  lookAtCounts(run, counts, warnings)
+  return { update, warnings }
+}
+
+/** What goes into the update as the schema gave it out. */
+const AS_SENT = [
+  'provider',
+  'model',
+  'responseModel',
+  'seq',
+  'parentRunId',
+  'resumedFromRunId',
+  'attempt',
+  'agent',
+  'countsScope',
+  'usageByModel',
+  'cost',
+  'waitingFor',
+  'trace',
+  'userId',
+  'environment',
+  'tags',
+  'metadata',
+] as const satisfies (keyof RunUpdate)[]
+
+type Draft = { -readonly [Field in keyof RunUpdate]: RunUpdate[Field] }
+
+function tell<Field extends keyof Draft>(update: Draft, field: Field, value: Draft[Field] | undefined): void {
+  if (value !== undefined) update[field] = value
+}
+
+function withUsage(
+  usage: RunPost['usage'],
+  explicit: RunCounts | undefined,
+  warnings: Warning[],
+): RunCounts | undefined {
+  const told = readUsage(usage, [])
+  if (told) return { ...told, ...explicit }
+  const detail = 'is not a usage object of OpenAI, Anthropic, Gemini or the AI SDK, and was dropped'
+  warnings.push({ code: 'unknown_field', pointer: '/run/usage', detail })
+  return explicit
+}
+
+function ongoing(timings: RunTimings<number>, warnings: Warning[]): RunTimings<number> {
+  if (timings.endedAt === undefined && timings.durationMs === undefined) return timings
+  const { endedAt, durationMs, ...rest } = timings
+  if (endedAt !== undefined) warnings.push(notFinal('timings/endedAt'))
+  if (durationMs !== undefined) warnings.push(notFinal('timings/durationMs'))
+  return rest
+}
+
+function notFinal(path: string): Warning {
+  const detail = 'was dropped: it belongs to a final status, and this post has none'
+  return { code: 'not_final', pointer: `/run/${path}`, detail }
+}
+
+function lookAtCounts(run: RunPost, counts: RunCounts | undefined, warnings: Warning[]): void {
+  if (counts && looksExclusive(counts))
+    warnings.push(exclusive(run.counts?.inputTokens === undefined ? '/run/usage' : '/run/counts/inputTokens'))
+  run.usageByModel?.forEach((model, index) => {
+    if (looksExclusive(model.counts)) warnings.push(exclusive(`/run/usageByModel/${index}/counts/inputTokens`))
+  })
+}
+
+function looksExclusive({ inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 }: RunCounts): boolean {
+  return inputTokens !== undefined && cacheReadTokens + cacheWriteTokens > inputTokens
+}
+
+function exclusive(pointer: string): Warning {
+  const detail = 'is less than what was read from and written to the cache, which it should include'
+  return { code: 'usage_looks_exclusive', pointer, detail }
+}
+
+/** The warning for an end that lies before the run's start. */
+export const CLAMPED: Warning = {
+  code: 'clamped',
+  pointer: '/run/timings/endedAt',
+  detail: 'lies before the start of the run, which is shown instead',
+}

@@ -1,0 +1,96 @@
+import type { ModelUsage, Run, RunAgent, RunCost, RunError, RunState, RunTimings } from '../../model/run.ts'
+import type { StoredRun } from '../../ports/run-store.ts'
+import { copyJson } from './copy-json.ts'
+import { writeInstant } from './instants.ts'
+import { hasEnded } from './run-status.ts'
+import { finalOf, latestOf, statusOfRun } from './shown-run.ts'
+
+type Draft<T> = { -readonly [Field in keyof T]: T[Field] }
+
+/** A stored run as a caller sees it. Shares nothing with what is stored. */
+export function viewRun({ state, createdAt, updatedAt, revision }: StoredRun): Run {
+  const { runId, sessionId, parentRunId, resumedFromRunId, attempt, seq, tags } = state
+  const status = statusOfRun(state)
+  const created = writeInstant(createdAt)
+  const run: Draft<Run> = {
+    runId,
+    sessionId,
+    status,
+    createdAt: created,
+    updatedAt: updatedAt === createdAt ? created : writeInstant(updatedAt),
+    revision,
+  }
+  if (seq >= 0) run.seq = seq
+  if (parentRunId !== undefined) run.parentRunId = parentRunId
+  if (resumedFromRunId !== undefined) run.resumedFromRunId = resumedFromRunId
+  if (attempt !== undefined) run.attempt = attempt
+  show(run, 'provider', latestOf(state, 'provider'))
+  show(run, 'model', latestOf(state, 'model'))
+  show(run, 'responseModel', latestOf(state, 'responseModel'))
+  show(run, 'agent', viewAgent(state))
+  show(run, 'timings', viewTimings(state))
+  show(run, 'counts', filled({ ...state.counts }))
+  show(run, 'countsScope', latestOf(state, 'countsScope'))
+  show(run, 'usageByModel', copied<readonly ModelUsage[]>(latestOf(state, 'usageByModel')))
+  show(run, 'cost', copied<RunCost>(latestOf(state, 'cost')))
+  show(run, 'finishReason', finalOf(state, 'finishReason'))
+  if (status === 'waiting') show(run, 'waitingFor', latestOf(state, 'waitingFor'))
+  show(run, 'error', copied<RunError>(finalOf(state, 'error')))
+  show(run, 'trace', copied<NonNullable<Run['trace']>>(latestOf(state, 'trace')))
+  show(run, 'userId', latestOf(state, 'userId'))
+  show(run, 'environment', latestOf(state, 'environment'))
+  if (tags.length > 0) run.tags = [...tags]
+  show(run, 'metadata', viewMetadata(state))
+  return run
+}
+
+function viewAgent(state: RunState): RunAgent | undefined {
+  const agent: Draft<RunAgent> = {}
+  show(agent, 'id', latestOf(state, 'agent.id'))
+  show(agent, 'name', latestOf(state, 'agent.name'))
+  show(agent, 'version', latestOf(state, 'agent.version'))
+  return filled(agent)
+}
+
+function viewTimings(state: RunState): RunTimings<string> | undefined {
+  const { queuedAt, startedAt, firstTokenAt } = state.earliest
+  const timings: Draft<RunTimings<string>> = {}
+  if (queuedAt !== undefined) timings.queuedAt = writeInstant(queuedAt)
+  if (startedAt !== undefined) timings.startedAt = writeInstant(startedAt)
+  if (firstTokenAt !== undefined) timings.firstTokenAt = writeInstant(firstTokenAt)
+  if (hasEnded(statusOfRun(state))) {
+    const told = finalOf(state, 'endedAt')
+    const endedAt = told !== undefined && startedAt !== undefined && told < startedAt ? startedAt : told
+    if (endedAt !== undefined) timings.endedAt = writeInstant(endedAt)
+    const span = endedAt !== undefined && startedAt !== undefined ? endedAt - startedAt : undefined
+    show(timings, 'durationMs', finalOf(state, 'durationMs') ?? span)
+  }
+  show(timings, 'activeMs', latestOf(state, 'timings.activeMs'))
+  show(timings, 'modelMs', latestOf(state, 'timings.modelMs'))
+  show(timings, 'toolMs', latestOf(state, 'timings.toolMs'))
+  show(timings, 'timeToFirstTokenMs', latestOf(state, 'timings.timeToFirstTokenMs'))
+  return filled(timings)
+}
+
+function viewMetadata({ metadata }: RunState): Run['metadata'] {
+  const shown: Record<string, string | number | boolean> = {}
+  for (const key of Object.keys(metadata)) {
+    const value = metadata[key]?.value
+    if (value !== undefined && value !== null) shown[key] = value
+  }
+  return filled(shown)
+}
+
+function show<T, Field extends keyof T>(on: T, field: Field, value: T[Field] | undefined): void {
+  if (value !== undefined) on[field] = value
+}
+
+function filled<T extends object>(value: T): T | undefined {
+  for (const _ in value) return value
+  return undefined
+}
+
+/** A copy has the type of what it was copied from. */
+function copied<T>(value: T | undefined): T | undefined {
+  return value === undefined ? undefined : (copyJson(value) as T)
+}

@@ -1,0 +1,161 @@
+import * as v from 'valibot'
+import type { ModelUsage, RunCost, RunPost, RunTimings, SessionRunRequest } from '../../model/run.ts'
+import { type Fault, listOf, membersOf, objectOf, optional, reading } from '../reading.ts'
+import { readCounts, readWhole } from './counts.ts'
+import { canonicalDecimal } from './decimal.ts'
+import { readInstant } from './instants.ts'
+import { CLIENT_STATUSES, statusNamed } from './run-status.ts'
+import { readUsage } from './usage.ts'
+
+/** A body that passed: instants are epoch milliseconds, amounts exact decimals, trace ids in lower case. */
+export interface CheckedSessionRun extends SessionRunRequest {
+  readonly run: RunPost & {
+    readonly timings?: RunTimings<number>
+    readonly cost?: RunCost
+    readonly usageByModel?: readonly ModelUsage[]
+  }
+}
+
+const MAX_METADATA = 32
+
+const sessionId = text(200, /^[!-~]+$/, 'expected visible ASCII characters')
+const runId = text(200, /^[A-Za-z0-9_.:-]+$/, 'expected only A-Z a-z 0-9 _ . : -')
+const duration = whole(0)
+const instant = reading(v.union([v.string(), v.number()]), readInstant) as v.GenericSchema<string | number, number>
+const counts = reading(v.record(v.string(), v.number()), readCounts)
+const name = text(128)
+
+const cost = objectOf({
+  amount: reading(v.union([v.string(), v.number()]), readAmount) as v.GenericSchema<string | number, string>,
+  currency: v.pipe(v.string(), v.regex(/^[A-Za-z]{3}$/, 'expected an ISO 4217 code'), v.toUpperCase()),
+  source: v.picklist(['provider', 'local', 'client']),
+  pricingVersion: optional(text(100)),
+})
+
+const run = objectOf({
+  runId,
+  status: optional(reading(v.string(), readStatus)),
+  provider: optional(text(64)),
+  model: optional(text(200)),
+  responseModel: optional(text(200)),
+  seq: optional(whole(0)),
+  parentRunId: optional(runId),
+  resumedFromRunId: optional(runId),
+  attempt: optional(whole(1)),
+  agent: optional(objectOf({ id: optional(name), name: optional(name), version: optional(name) })),
+  timings: optional(
+    objectOf({
+      queuedAt: optional(instant),
+      startedAt: optional(instant),
+      firstTokenAt: optional(instant),
+      endedAt: optional(instant),
+      durationMs: optional(duration),
+      activeMs: optional(duration),
+      modelMs: optional(duration),
+      toolMs: optional(duration),
+      timeToFirstTokenMs: optional(duration),
+    }),
+  ),
+  counts: optional(counts),
+  countsScope: optional(v.picklist(['self', 'tree'])),
+  usage: optional(
+    reading(
+      v.custom<NonNullable<RunPost['usage']>>(() => true),
+      checkUsage,
+    ),
+  ),
+  usageByModel: optional(listOf(objectOf({ provider: text(64), model: text(200), counts, cost: optional(cost) }), 16)),
+  cost: optional(cost),
+  finishReason: optional(text(100)),
+  waitingFor: optional(v.picklist(['input', 'approval', 'auth', 'tool'])),
+  error: optional(
+    objectOf({
+      type: text(100),
+      message: optional(v.pipe(v.string(), v.maxLength(2000, 'expected at most 2000 characters'))),
+      code: optional(text(100)),
+      retryable: optional(v.boolean()),
+    }),
+  ),
+  trace: optional(objectOf({ traceId: hex(32), spanId: hex(16) })),
+  userId: optional(text(200)),
+  environment: optional(text(64)),
+  tags: optional(listOf(text(64), 20)),
+  metadata: optional(
+    reading(v.record(v.string(), v.nullable(v.union([v.string(), v.number(), v.boolean()]))), readMetadata),
+  ),
+} satisfies Record<keyof RunPost, v.GenericSchema>)
+
+/** The body of `POST /api/agents/session/run`. `null` in an optional place says nothing, but deletes a metadata key. */
+export const sessionRunSchema: v.GenericSchema<unknown, CheckedSessionRun> = objectOf({ sessionId, run })
+
+/** 1 to `max` characters, all of `allowed`. */
+function text(max: number, allowed?: RegExp, whatIs = ''): v.GenericSchema<string> {
+  const detail = `expected 1 to ${max} characters`
+  const length = v.pipe(v.string(), v.minLength(1, detail), v.maxLength(max, detail))
+  const described = allowed ? v.pipe(length, v.regex(allowed, whatIs)) : length
+  return reading(described, (value, faults) => {
+    if (typeof value !== 'string') faults.push({ code: 'type', detail: 'expected a string' })
+    else if (value === '' || value.length > max) faults.push({ code: value === '' ? 'too_short' : 'too_long', detail })
+    else if (allowed && !allowed.test(value)) faults.push({ code: 'format', detail: whatIs })
+    return value as string
+  })
+}
+
+function hex(digits: number): v.GenericSchema<string> {
+  const detail = `expected ${digits} hex digits, not all zero`
+  return v.pipe(v.string(), v.regex(new RegExp(`^(?!0+$)[0-9A-Fa-f]{${digits}}$`), detail), v.toLowerCase())
+}
+
+function whole(min: number): v.GenericSchema<number> {
+  return reading(v.number(), (value, faults) => readWhole(value, min, faults))
+}
+
+function readStatus(value: unknown, faults: Fault[]): string {
+  if (typeof value !== 'string') faults.push({ code: 'type', detail: 'expected a string' })
+  else if (statusNamed(value) === undefined)
+    faults.push({ code: 'not_allowed', detail: `${CLIENT_STATUSES.join(', ')}${WHY_NOT[value] ?? ''}` })
+  return String(value)
+}
+
+const WHY_NOT: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  interrupted: '; interrupted is ambiguous: waiting, if the run will go on, or cancelled',
+  expired: '; expired is set here, when nothing is heard of a run',
+})
+
+function readAmount(value: unknown, faults: Fault[]): string {
+  if (typeof value !== 'string' && typeof value !== 'number') {
+    faults.push({ code: 'type', detail: 'expected a decimal string or a number' })
+    return '0'
+  }
+  const amount = canonicalDecimal(value)
+  if (amount === undefined) faults.push({ code: 'format', detail: 'expected a decimal of at most 40 digits' })
+  else if (amount.startsWith('-')) faults.push({ code: 'out_of_range', detail: 'expected 0 or more' })
+  return amount ?? '0'
+}
+
+function checkUsage(value: unknown, faults: Fault[]): NonNullable<RunPost['usage']> {
+  if (!membersOf(value)) faults.push({ code: 'type', detail: 'expected an object' })
+  readUsage(value, faults)
+  return value as NonNullable<RunPost['usage']>
+}
+
+function readMetadata(value: unknown, faults: Fault[]): Record<string, string | number | boolean | null> {
+  const members = membersOf(value)
+  const read: Record<string, string | number | boolean | null> = {}
+  if (!members) faults.push({ code: 'type', detail: 'expected an object' })
+  let keys = 0
+  for (const key in members) {
+    const entry = members[key]
+    if (entry === undefined) continue
+    keys++
+    if (key.length < 1 || key.length > 64)
+      faults.push({ code: 'too_long', detail: 'expected a key of 1 to 64 characters', path: [key] })
+    if (typeof entry === 'string' && entry.length > 512)
+      faults.push({ code: 'too_long', detail: 'expected at most 512 characters', path: [key] })
+    if (typeof entry === 'number') read[key] = entry + 0
+    else if (entry === null || typeof entry === 'string' || typeof entry === 'boolean') read[key] = entry
+    else faults.push({ code: 'type', detail: 'expected a string, a number, a boolean or null', path: [key] })
+  }
+  if (keys > MAX_METADATA) faults.push({ code: 'too_many', detail: `expected at most ${MAX_METADATA} keys` })
+  return read
+}

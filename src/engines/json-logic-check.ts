@@ -1,0 +1,180 @@
+import type { ConditionFault } from '../ports/condition-engine.ts'
+
+/** A rule that passed the check: a literal, a list, or one operation with its operands in an array. */
+export type Rule = Literal | readonly Rule[] | Operation
+
+/** A JSON scalar. */
+export type Literal = string | number | boolean | null
+
+/** `{ operator: operands }`, with that one key. */
+export interface Operation {
+  readonly [operator: string]: readonly Rule[]
+}
+
+const MAX_DEPTH = 16
+const MAX_NODES = 256
+
+/** How many operands each operator takes. Whatever is not in here is refused. */
+const OPERANDS: ReadonlyMap<string, readonly [min: number, max: number]> = new Map([
+  ['and', [1, MAX_NODES]],
+  ['or', [1, MAX_NODES]],
+  ['if', [2, MAX_NODES]],
+  ['!', [1, 1]],
+  ['!!', [1, 1]],
+  ['==', [2, 2]],
+  ['===', [2, 2]],
+  ['!=', [2, 2]],
+  ['!==', [2, 2]],
+  ['<', [2, 3]],
+  ['<=', [2, 3]],
+  ['>', [2, 3]],
+  ['>=', [2, 3]],
+  ['in', [2, 2]],
+  ['var', [1, 2]],
+  ['missing', [1, MAX_NODES]],
+  ['missing_some', [2, 2]],
+  ['some', [2, 2]],
+  ['none', [2, 2]],
+  ['all', [2, 2]],
+  ['+', [1, MAX_NODES]],
+  ['*', [1, MAX_NODES]],
+  ['-', [1, 2]],
+  ['/', [2, 2]],
+  ['%', [2, 2]],
+])
+
+const INHERITED: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Object.prototype), 'prototype'])
+
+class Fault {
+  readonly fault: string
+  readonly pointer: string
+
+  constructor(fault: string, pointer: string) {
+    this.fault = fault
+    this.pointer = pointer
+  }
+}
+
+/**
+ * Gives a copy of the rule that nobody can change any more and that is safe to evaluate, or the first fault in it.
+ *
+ * In the copy the first operand of `some`, `none` and `all` is `{ list: [operand, nodes of the body] }`, so that
+ * evaluation can see to it that it is an array and charge for it.
+ */
+export function checkRule(rule: unknown): { readonly rule: Rule } | ConditionFault {
+  const walk = new Walk()
+  try {
+    if (typeof rule === 'boolean') return { rule }
+    if (!isPlainObject(rule)) throw new Fault('A rule is an operation such as { "==": [...] }, or true or false.', '')
+    return { rule: walk.operation(rule, '', 1, false) }
+  } catch (error) {
+    if (error instanceof Fault) return { fault: error.fault, pointer: error.pointer }
+    throw error
+  }
+}
+
+class Walk {
+  #nodes = 0
+
+  operation(value: object, pointer: string, depth: number, inList: boolean): Operation {
+    this.#count(pointer, depth)
+    const [entry, another] = Object.entries(value)
+    if (!entry || another) throw new Fault('An operation is an object with exactly one key, its operator.', pointer)
+    const [operator, given] = entry
+    const at = `${pointer}/${operator.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const limits = OPERANDS.get(operator)
+    if (!limits) {
+      throw new Fault(
+        `The operator "${operator.slice(0, 40)}" is not available: ${[...OPERANDS.keys()].join(' ')}.`,
+        at,
+      )
+    }
+    const operands: readonly unknown[] = Array.isArray(given) ? given : [given]
+    const place = (index: number): string => (Array.isArray(given) ? `${at}/${index}` : at)
+    const [min, max] = limits
+    if (operands.length < min || operands.length > max) {
+      const range = min === max ? min : max === MAX_NODES ? `${min} or more` : `${min} to ${max}`
+      throw new Fault(`"${operator}" takes ${range} operands, not ${operands.length}.`, at)
+    }
+    switch (operator) {
+      case 'var':
+        return { var: this.#variable(operands, place, depth, inList) }
+      case 'missing':
+        return { missing: operands.map((path, index) => this.#path(path, place(index), depth, inList)) }
+      case 'missing_some':
+        return { missing_some: this.#missingSome(operands, place, depth, inList) }
+      case 'some':
+      case 'none':
+      case 'all':
+        return { [operator]: this.#iteration(operands, place, depth, inList) }
+      default:
+        return { [operator]: operands.map((operand, index) => this.#rule(operand, place(index), depth + 1, inList)) }
+    }
+  }
+
+  #rule(value: unknown, pointer: string, depth: number, inList: boolean): Rule {
+    if (Array.isArray(value)) {
+      this.#count(pointer, depth)
+      return value.map((item: unknown, index) => this.#rule(item, `${pointer}/${index}`, depth + 1, inList))
+    }
+    return isPlainObject(value) ? this.operation(value, pointer, depth, inList) : this.#literal(value, pointer, depth)
+  }
+
+  #literal(value: unknown, pointer: string, depth: number): Literal {
+    this.#count(pointer, depth)
+    if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
+    if (typeof value === 'number' && Number.isFinite(value)) return value
+    throw new Fault('This is not a JSON value.', pointer)
+  }
+
+  #variable(operands: readonly unknown[], place: (index: number) => string, depth: number, inList: boolean): Rule[] {
+    const [path, ...fallback] = operands
+    const checked: Rule[] = [this.#path(path, place(0), depth, inList)]
+    for (const value of fallback) {
+      if (typeof value === 'object' && value !== null) throw new Fault('The default of "var" is a scalar.', place(1))
+      checked.push(this.#literal(value, place(1), depth))
+    }
+    return checked
+  }
+
+  #missingSome(operands: readonly unknown[], place: (index: number) => string, depth: number, inList: boolean): Rule[] {
+    const [needed, paths] = operands
+    if (typeof needed !== 'number' || !Number.isInteger(needed)) throw new Fault('This is a whole number.', place(0))
+    if (!Array.isArray(paths)) throw new Fault('This is an array of paths.', place(1))
+    return [needed, paths.map((path: unknown, index) => this.#path(path, `${place(1)}/${index}`, depth, inList))]
+  }
+
+  /** A list is always a `var`: were literals allowed, rules could nest into loops of any length. */
+  #iteration(operands: readonly unknown[], place: (index: number) => string, depth: number, inList: boolean): Rule[] {
+    const [list, body] = operands
+    if (!isPlainObject(list) || !Object.hasOwn(list, 'var')) throw new Fault('The list is a "var".', place(0))
+    const checkedList = this.operation(list, place(0), depth + 1, inList)
+    const before = this.#nodes
+    const checkedBody = this.#rule(body, place(1), depth + 1, true)
+    return [{ list: [checkedList, this.#nodes - before] }, checkedBody]
+  }
+
+  #path(path: unknown, pointer: string, depth: number, inList: boolean): string {
+    this.#count(pointer, depth)
+    if (typeof path !== 'string') throw new Fault('A path is a literal string such as "data.order.total".', pointer)
+    if (inList && path === '') return path
+    const segments = path.split('.')
+    if (segments.includes('')) throw new Fault('A path has no empty segment.', pointer)
+    if (!inList && segments[0] !== 'data' && segments[0] !== 'recipient') {
+      throw new Fault('A path starts with "data." or "recipient.".', pointer)
+    }
+    const inherited = segments.find((segment) => INHERITED.has(segment))
+    if (inherited !== undefined) throw new Fault(`"${inherited}" is not a name of data.`, pointer)
+    return path
+  }
+
+  #count(pointer: string, depth: number): void {
+    if (depth > MAX_DEPTH) throw new Fault(`The rule nests deeper than ${MAX_DEPTH} levels.`, pointer)
+    this.#nodes += 1
+    if (this.#nodes > MAX_NODES) throw new Fault(`The rule has more than ${MAX_NODES} nodes.`, pointer)
+  }
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

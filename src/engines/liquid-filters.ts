@@ -1,0 +1,166 @@
+import { type Context, type FilterImplOptions, filters as library, toValue } from 'liquidjs'
+import { LIST_FILTERS } from './liquid-list-filters.ts'
+import {
+  charge,
+  chargeSearch,
+  checkTime,
+  escapeHtml,
+  type Handler,
+  RenderFault,
+  shortNumber,
+  toText,
+  unescapeHtml,
+} from './liquid-text.ts'
+
+const MAX_DATE = 64
+const MAX_FORMAT = 100
+/** What the name of a month or a day costs: a formatter of its own, some 50 microseconds. A time zone takes two. */
+const DATE_WORD = 1500
+const WORDS = /%[-_0^#:]*\d*[aAbBhcxX]/g
+
+const TEXT = [
+  ...['append', 'prepend', 'capitalize', 'downcase', 'upcase', 'strip_newlines', 'squish'],
+  ...['truncate', 'truncatewords', 'strip_html', 'url_encode'],
+]
+const TRIM = ['strip', 'lstrip', 'rstrip']
+const SEARCH = ['remove', 'remove_first', 'replace', 'replace_first', 'split']
+const NUMBER = [
+  'abs',
+  'at_least',
+  'at_most',
+  'ceil',
+  'divided_by',
+  'floor',
+  'minus',
+  'modulo',
+  'plus',
+  'round',
+  'times',
+]
+const LIST = ['compact', 'concat', 'default', 'first', 'last', 'reverse', 'size', 'uniq']
+
+/**
+ * Gives the filters that templates may use: bounded in what one call costs, so that the limits, which are looked at
+ * between calls, hold. `raw`, expression filters (`where_exp` and the like), `json` and everything that hashes or
+ * decodes is left out.
+ */
+export function allowedFilters(escaping: 'html' | 'none'): ReadonlyMap<string, FilterImplOptions> {
+  return new Map<string, FilterImplOptions>([
+    ...TEXT.map((name) => [name, textFilter(original(name))] as const),
+    ...TRIM.map((name) => [name, trimFilter(original(name))] as const),
+    ...SEARCH.map((name) => [name, searchFilter(original(name))] as const),
+    ...NUMBER.map((name) => [name, numberFilter(original(name))] as const),
+    ...LIST.map((name) => [name, timedFilter(original(name))] as const),
+    ...Object.entries(LIST_FILTERS),
+    ['slice', sliceFilter(original('slice'))],
+    ['date', dateFilter(original('date'))],
+    ...Object.entries(escaping === 'html' ? HTML_ESCAPES : TEXT_ESCAPES),
+  ])
+}
+
+function original(name: string): Handler {
+  const filter = library[name]
+  if (typeof filter !== 'function') throw new Error(`liquidjs has no filter ${name}`)
+  return filter
+}
+
+function timedFilter(handler: Handler): Handler {
+  return function (...values: Parameters<Handler>): unknown {
+    checkTime(this.context)
+    const [value, ...rest] = values.map((item) => toValue(item))
+    return handler.call(this, value, ...rest)
+  }
+}
+
+function textFilter(handler: Handler): Handler {
+  return function (value: unknown, ...rest: unknown[]): unknown {
+    checkTime(this.context)
+    const text = toText(value, this.context)
+    charge(this.context, text.length)
+    return handler.call(
+      this,
+      text,
+      ...rest.map((item) => (typeof item === 'object' ? toText(item, this.context) : item)),
+    )
+  }
+}
+
+function sliceFilter(handler: Handler): Handler {
+  return function (value: unknown, ...rest: unknown[]): unknown {
+    checkTime(this.context)
+    const sliced = Array.isArray(value) ? value : toText(value, this.context)
+    charge(this.context, sliced.length)
+    return handler.call(this, sliced, ...rest)
+  }
+}
+
+/** Of white space only: taking off given characters is far dearer. */
+function trimFilter(handler: Handler): Handler {
+  const trim = textFilter(handler)
+  return function (value: unknown): unknown {
+    return trim.call(this, value)
+  }
+}
+
+function searchFilter(handler: Handler): Handler {
+  return function (value: unknown, pattern: unknown, ...rest: unknown[]): unknown {
+    checkTime(this.context)
+    const [text, wanted, ...texts] = [value, pattern, ...rest].map((item) => toText(item, this.context))
+    chargeSearch(this.context, text ?? '', wanted ?? '')
+    return handler.call(this, text, wanted, ...texts)
+  }
+}
+
+function numberFilter(handler: Handler): Handler {
+  return function (...values: unknown[]): unknown {
+    checkTime(this.context)
+    const [value, ...rest] = values.map(shortNumber)
+    return handler.call(this, value, ...rest)
+  }
+}
+
+/** A value that is no date is left as it is, as in Liquid. */
+function dateFilter(handler: Handler): Handler {
+  return function (given: unknown, format: unknown, zone: unknown): unknown {
+    checkTime(this.context)
+    const value: unknown = toValue(given)
+    if (typeof value !== 'number' && (typeof value !== 'string' || value.length > MAX_DATE)) return value
+    const [pattern, where] = [toTextOrNothing(format, this.context), toTextOrNothing(zone, this.context)]
+    if (typeof pattern === 'string' && pattern.length > MAX_FORMAT) throw new RenderFault('a date format is too long')
+    if (typeof where === 'string' && where.length > MAX_DATE) throw new RenderFault('a time zone is too long')
+    const words = typeof pattern === 'string' ? (pattern.match(WORDS)?.length ?? 0) : 2
+    const inZone = typeof (where ?? this.context.opts.timezoneOffset) === 'string'
+    charge(this.context, DATE_WORD * (words + (inZone ? 2 : 0)))
+    return handler.call(this, value, pattern, where)
+  }
+}
+
+function toTextOrNothing(value: unknown, context: Context): unknown {
+  return typeof value === 'number' ? value : value === null || value === undefined ? undefined : toText(value, context)
+}
+
+const TEXT_ESCAPES: Readonly<Record<string, FilterImplOptions>> = {
+  escape: escaper(escapeHtml),
+  escape_once: escaper((text) => escapeHtml(unescapeHtml(text))),
+  newline_to_br: escaper(breakLines),
+}
+
+/** What these give is safe, so they are marked `raw`: where one comes last, the text is not escaped a second time. */
+const HTML_ESCAPES: Readonly<Record<string, FilterImplOptions>> = {
+  escape: { raw: true, handler: escaper(escapeHtml) },
+  escape_once: { raw: true, handler: escaper((text) => escapeHtml(unescapeHtml(text))) },
+  newline_to_br: { raw: true, handler: escaper((text) => breakLines(escapeHtml(unescapeHtml(text)))) },
+}
+
+function escaper(change: (text: string) => string): Handler {
+  return function (value: unknown): string {
+    checkTime(this.context)
+    const text = change(toText(value, this.context))
+    charge(this.context, text.length)
+    return text
+  }
+}
+
+function breakLines(text: string): string {
+  return text.replace(/\r?\n/g, '<br />\n')
+}

@@ -1,0 +1,63 @@
+import { type Context, Drop, defaultOperators, type LiquidOptions, toValue } from 'liquidjs'
+import { charge, chargeSearch, checkTime, countKeys } from './liquid-text.ts'
+
+type Operators = NonNullable<LiquidOptions['operators']>
+
+/**
+ * Whether two values are the same to `==`, `contains`, `case` and `where`. A drop (`nil`, `empty`, `blank`) decides
+ * itself.
+ */
+export function same(left: unknown, right: unknown, context: Context): unknown {
+  if (left instanceof Drop || right instanceof Drop) {
+    for (const side of [left, right]) charge(context, typeof side === 'string' ? side.length : 16 * countKeys(side))
+    return defaultOperators['==']?.(left, right, context)
+  }
+  return sameValue(left, right, context)
+}
+
+/** Gives Liquid's operators, each bounded and, for lists, charged. Objects and lists have no order. */
+export function boundedOperators(): Operators {
+  return {
+    ...defaultOperators,
+    '==': (left, right, context: Context) => settled(same(left, right, context), context, true),
+    '!=': (left, right, context: Context) => settled(same(left, right, context), context, false),
+    contains: (list, item, context: Context) => contains(toValue(list), toValue(item), context),
+    '<': ordered('<'),
+    '<=': ordered('<='),
+    '>': ordered('>'),
+    '>=': ordered('>='),
+  }
+}
+
+type Operator = Operators[string]
+
+function* settled(outcome: unknown, context: Context, wanted: boolean): Generator<unknown, boolean> {
+  checkTime(context)
+  return Boolean(yield outcome) === wanted
+}
+
+function ordered(name: string): Operator {
+  return (left: unknown, right: unknown, context: Context) => {
+    checkTime(context)
+    if (typeof left === 'string' && typeof right === 'string') charge(context, left.length / 32)
+    return hasOrder(left) && hasOrder(right) ? (defaultOperators[name]?.(left, right, context) ?? false) : false
+  }
+}
+
+function hasOrder(value: unknown): boolean {
+  return value === null || typeof value !== 'object' || value instanceof Drop
+}
+
+function contains(list: unknown, item: unknown, context: Context): boolean {
+  checkTime(context)
+  if (Array.isArray(list)) return list.some((element) => sameValue(element, item, context))
+  if (typeof list !== 'string' || (typeof item !== 'string' && typeof item !== 'number')) return false
+  chargeSearch(context, list, String(item))
+  return list.includes(String(item))
+}
+
+function sameValue(left: unknown, right: unknown, context: Context): boolean {
+  charge(context, 4 + (typeof left === 'string' && typeof right === 'string' ? left.length / 32 : 0))
+  if (left === right || !Array.isArray(left) || !Array.isArray(right)) return left === right
+  return left.length === right.length && left.every((item, index) => sameValue(item, right[index], context))
+}

@@ -1,0 +1,106 @@
+import * as liquidjs from 'liquidjs'
+import {
+  type Context,
+  type Emitter,
+  evalToken,
+  evalTokenValue,
+  type Liquid,
+  type Parser,
+  type TagToken,
+  type Template,
+  type TopLevelToken,
+  TypeGuards,
+  toValue,
+  Value,
+} from 'liquidjs'
+import { same } from './liquid-operators.ts'
+import { charge, checkTime, countKeys, RenderedText, TextEmitter } from './liquid-text.ts'
+
+const ELEMENT = 16
+const TURN = 64
+
+type Tags = Liquid['tags']
+
+/**
+ * Like the library's, but a variable that is absent is missing here too: it could not be told from an empty one later.
+ */
+class AssignTag extends liquidjs.AssignTag {
+  override *render(ctx: Context): Generator<unknown, void, unknown> {
+    const [value] = this.arguments()
+    const [name] = this.localScope()
+    if (value instanceof Value && name) ctx.bottom()[name.content] = yield value.value(ctx, false)
+  }
+}
+
+/**
+ * Like the library's, but what is captured is limited and charged, static text included, and is not escaped once more.
+ */
+class CaptureTag extends liquidjs.CaptureTag {
+  override *render(ctx: Context): Generator<unknown, void, string> {
+    const text = yield this.liquid.renderer.renderTemplates(this.templates, ctx, new TextEmitter())
+    charge(ctx, text.length)
+    ctx.bottom()[this.variable] = new RenderedText(text)
+  }
+}
+
+/** Like the library's, but comparing is charged. */
+class CaseTag extends liquidjs.CaseTag {
+  override *render(ctx: Context, emitter: Emitter): Generator<unknown, void, unknown> {
+    const { renderer } = this.liquid
+    const target = toValue(yield this.value.value(ctx, true))
+    let hit = false
+    for (const branch of this.branches) {
+      for (const value of branch.values) {
+        checkTime(ctx)
+        if (!(yield same(target, yield evalToken(value, ctx, true), ctx))) continue
+        yield renderer.renderTemplates(branch.templates, ctx, emitter)
+        hit = true
+        break
+      }
+    }
+    if (!hit) yield renderer.renderTemplates(this.elseTemplates, ctx, emitter)
+  }
+}
+
+/** Like the library's, but every turn is charged for the source it runs through, and a collection for being listed. */
+class ForTag extends liquidjs.ForTag {
+  constructor(token: TagToken, remaining: TopLevelToken[], liquid: Liquid, parser: Parser) {
+    const tokens = [...remaining]
+    super(token, remaining, liquid, parser)
+    const body = tokens.slice(0, tokens.length - remaining.length)
+    const cost = body.reduce(
+      (sum, part) => sum + (TypeGuards.isHTMLToken(part) ? 4 : 4 * (part.end - part.begin)),
+      TURN,
+    )
+    this.templates.unshift({ token, render: (ctx) => charge(ctx, cost) })
+  }
+
+  override *render(ctx: Context, emitter: Emitter): Generator<unknown, void, Template[]> {
+    const { collection } = this
+    if (TypeGuards.isRangeToken(collection)) {
+      const [low, high] = [yield evalTokenValue(collection.lhs, ctx), yield evalTokenValue(collection.rhs, ctx)]
+      charge(ctx, ELEMENT * (Number(high) - Number(low) + 1))
+    } else {
+      charge(ctx, ELEMENT * countKeys(yield evalToken(collection, ctx)))
+    }
+    yield* super.render(ctx, emitter)
+  }
+}
+
+/**
+ * The tags that templates may use. None of them reads a file, and none keeps anything from one rendering to the next.
+ */
+export const ALLOWED_TAGS: Tags = {
+  assign: AssignTag,
+  capture: CaptureTag,
+  case: CaseTag,
+  if: liquidjs.IfTag,
+  unless: liquidjs.UnlessTag,
+  for: ForTag,
+  break: liquidjs.BreakTag,
+  continue: liquidjs.ContinueTag,
+  cycle: liquidjs.CycleTag,
+  comment: liquidjs.CommentTag,
+  raw: liquidjs.RawTag,
+  '#': liquidjs.InlineCommentTag,
+}

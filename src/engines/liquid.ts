@@ -1,0 +1,148 @@
+import {
+  type Context,
+  Liquid,
+  LiquidError,
+  type Template,
+  TypeGuards,
+  toValueSync,
+  UndefinedVariableError,
+} from 'liquidjs'
+import { SallyportError } from '../errors.ts'
+import type { CompiledTemplate, Rendering, TemplateEngine, TemplateFacts } from '../ports/template-engine.ts'
+import { parse } from './liquid-check.ts'
+import { ABSENT, PlainContext } from './liquid-context.ts'
+import { allowedFilters } from './liquid-filters.ts'
+import { boundedOperators } from './liquid-operators.ts'
+import { ALLOWED_TAGS } from './liquid-tags.ts'
+import { charge, escapeHtml, RenderedText, RenderFault, TextEmitter, toText } from './liquid-text.ts'
+
+/** How dates are written. */
+export interface LiquidOptions {
+  /** BCP 47, for the names of months and days. Default `en-US`, wherever the process runs. */
+  readonly locale?: string
+  /** IANA name, for `date` without a time zone of its own. Default `UTC`, wherever the process runs. */
+  readonly timeZone?: string
+}
+
+/**
+ * Only a backstop: the charges are used up far sooner, and a process that waits for its turn must not fail a message.
+ */
+const RENDER_LIMIT_MS = 2000
+const MEMORY_LIMIT = 1_000_000
+
+/**
+ * Renders templates that are written in [Liquid](https://liquidjs.com).
+ *
+ * Tags: `assign capture case if unless for break continue cycle comment raw #`. Filters: text (`append prepend
+ * capitalize downcase upcase strip lstrip rstrip strip_newlines squish truncate truncatewords strip_html url_encode
+ * remove remove_first replace replace_first split escape escape_once newline_to_br`), numbers (`abs at_least at_most
+ * ceil divided_by floor minus modulo plus round times`), lists (`compact concat first join last map reverse size slice
+ * sort sum uniq where`), `date` and `default`. Every other tag or filter stops start-up, `include`, `render`, `layout`
+ * and `raw` among them: a template reads no file, and no value reaches HTML unescaped. Nothing is escaped twice: not a
+ * capture, and not what `escape`, `escape_once` or `newline_to_br` gives where it is the last filter.
+ *
+ * A variable that is absent makes the rendering `missing`, except in a condition (`{% if data.x %}`) and where
+ * `default` is its first filter; one that is `null` is there, and empty. Only own properties are seen. An object has no
+ * text.
+ *
+ * Limits: a template has at most 65,536 characters and 32 nested tags, and is refused at start-up otherwise. A
+ * rendering gives at most 262,144 characters and does at most 1,000,000 units of work: one for a character that it
+ * handles, four for a character of tag that a loop runs through and for a list element, 1,500 for the name of a month.
+ * Past that the outcome is `error`, on every machine alike; 2 s are a backstop. No code is generated.
+ *
+ * @throws SallyportError `option_invalid` for a locale or time zone that the runtime does not know.
+ */
+export function liquid(options: LiquidOptions = {}): TemplateEngine {
+  const { locale = 'en-US', timeZone = 'UTC' } = options
+  try {
+    new Intl.DateTimeFormat(locale, { timeZone })
+  } catch (cause) {
+    throw new SallyportError('option_invalid', 'liquid() needs a known locale and time zone.', [], { cause })
+  }
+  const engines = { html: lockedDown('html', locale, timeZone), none: lockedDown('none', locale, timeZone) }
+  return {
+    compile(source, escaping) {
+      const engine = engines[escaping]
+      const parsed = parse(engine, source)
+      return 'fault' in parsed ? parsed : compiled(engine, [...parsed])
+    },
+  }
+}
+
+function lockedDown(escaping: 'html' | 'none', locale: string, timeZone: string): Liquid {
+  const engine = new Liquid({
+    templates: {},
+    dynamicPartials: false,
+    ownPropertyOnly: true,
+    strictFilters: true,
+    strictVariables: true,
+    lenientIf: true,
+    locale,
+    timezoneOffset: timeZone === 'UTC' ? 0 : timeZone,
+    operators: boundedOperators(),
+    outputEscape: escaping === 'html' ? htmlOutput : textOutput,
+    memoryLimit: MEMORY_LIMIT,
+    renderLimit: RENDER_LIMIT_MS,
+  })
+  for (const name of Object.keys(engine.tags)) delete engine.tags[name]
+  for (const [name, tag] of Object.entries(ALLOWED_TAGS)) engine.registerTag(name, tag)
+  for (const name of Object.keys(engine.filters)) engine.unregisterFilter(name)
+  for (const [name, filter] of allowedFilters(escaping)) engine.registerFilter(name, filter)
+  return engine
+}
+
+function htmlOutput(this: { context: Context }, value: unknown): string {
+  const text = value instanceof RenderedText ? value.valueOf() : escapeHtml(toText(value, this.context))
+  charge(this.context, text.length)
+  return text
+}
+
+/** Escapes nothing; without an output filter the library would not charge for what is put out. */
+function textOutput(this: { context: Context }, value: unknown): string {
+  const text = toText(value, this.context)
+  charge(this.context, text.length)
+  return text
+}
+
+function compiled(engine: Liquid, templates: Template[]): CompiledTemplate {
+  return (facts) => {
+    try {
+      return { outcome: 'rendered', text: render(engine, templates, facts) }
+    } catch (error) {
+      return failure(error)
+    }
+  }
+}
+
+/** What the library's `renderSync` does, with an emitter that stops at a length. */
+function render(engine: Liquid, templates: Template[], facts: TemplateFacts): string {
+  const context = new PlainContext(facts, engine.options, { sync: true }, { liquid: engine })
+  const emitter = new TextEmitter()
+  toValueSync(engine.renderer.renderTemplates(templates, context, emitter))
+  return emitter.buffer
+}
+
+function failure(error: unknown): Rendering {
+  if (error instanceof UndefinedVariableError && error.originalError === ABSENT) {
+    return { outcome: 'missing', path: pathOf(error) }
+  }
+  if (!LiquidError.is(error)) return { outcome: 'error', detail: reason(error) }
+  const [line, column] = error.token.getPosition()
+  return { outcome: 'error', detail: `${reason(error.originalError)} (line ${line}, column ${column})` }
+}
+
+/** Only what is known to hold no value of the facts is repeated. */
+function reason(error: unknown): string {
+  if (error instanceof RenderFault) return error.message
+  const message = error instanceof Error ? error.message : ''
+  if (message === 'memory alloc limit exceeded') return 'the rendering works on too much data'
+  if (message === 'template render limit exceeded') return `the rendering takes longer than ${RENDER_LIMIT_MS} ms`
+  return 'the template could not be rendered'
+}
+
+/** As the template writes it, so that an index which comes from the facts is not repeated. */
+function pathOf({ token }: UndefinedVariableError): string {
+  if (!TypeGuards.isPropertyAccessToken(token) || token.variable !== undefined) return token.getText()
+  const names = token.props.map((prop) => ('content' in prop ? String(prop.content) : undefined))
+  return names.includes(undefined) ? token.getText() : names.join('.')
+}

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { entries } from '../support/entries.ts'
+import { LAYERS, LOADED, layerOf } from './layers.ts'
+import { parse, readSources, type Source } from './source.ts'
+
+const sources = readSources()
+
+describe('the table of layers', () => {
+  it('has a row for every file', () => {
+    expect(sources.filter(({ path }) => layerOf(path) === '').map(({ path }) => path)).toEqual([])
+  })
+
+  it('has files for every row, and rows for every layer it names', () => {
+    const used = new Set(sources.map(({ path }) => layerOf(path)))
+    const rows = Object.keys(LAYERS)
+    expect(rows.filter((row) => !used.has(row))).toEqual([])
+    const stated = Object.values(LAYERS).flatMap(({ layers = [] }) => layers)
+    expect(stated.filter((layer) => !rows.includes(layer))).toEqual([])
+  })
+
+  it('is kept by every import', () => {
+    expect(sources.flatMap(trespasses)).toEqual([])
+  })
+
+  it.each([
+    ['src/core/dispatch/plan.ts', "import { get } from 'node:http'", 'node:http'],
+    ['src/core/dispatch/plan.ts', "import type { Wire } from '../../http/answer.ts'", 'src/http/answer.ts'],
+    ['src/core/plan.ts', "export * from '../sallyport.ts'", 'src/sallyport.ts'],
+    ['src/adapters/koa.ts', "import { toNode } from './node.ts'", 'src/adapters/node.ts'],
+    ['src/adapters/koa.ts', "import type Koa from 'koa'", 'koa'],
+    ['src/auth/jwt.ts', "const store = await import('../storage/memory.ts')", 'src/storage/memory.ts'],
+    ['src/engines/liquid.ts', "import 'json-logic-engine/compiler'", 'json-logic-engine'],
+    ['src/channels/sms.ts', "type Agent = import('node:http').Agent", 'node:http'],
+    ['src/model/run.ts', "import { issue } from '../errors.ts'", 'src/errors.ts'],
+    ['src/defaults.ts', "import { toFetch } from './adapters/fetch.ts'", 'src/adapters/fetch.ts'],
+  ])('is broken by %s with %s', (path, text, to) => {
+    expect(trespasses(parse(path, text))).toEqual([`${path} may not import ${to}`])
+  })
+})
+
+describe('cycles', () => {
+  it('are nowhere, not even of types', () => {
+    expect(cycleAmong(sources)).toEqual([])
+  })
+
+  it('are found', () => {
+    const ring = [
+      parse('src/a.ts', "import type { B } from './b.ts'"),
+      parse('src/b.ts', "export { C } from './c/c.ts'"),
+      parse('src/c/c.ts', "import type { A } from '../a.ts'"),
+    ]
+    expect(cycleAmong(ring)).toEqual(['src/a.ts', 'src/b.ts', 'src/c/c.ts', 'src/a.ts'])
+  })
+})
+
+describe('the modules an entry loads', () => {
+  it('are stated for every entry', () => {
+    expect(Object.keys(LOADED)).toEqual([...entries().keys()])
+  })
+
+  it.each([...entries()])('%s: no more and no fewer than stated', (entry, file) => {
+    expect(loadedBy(file)).toEqual(LOADED[entry])
+  })
+
+  it('are none of node: for the root and under fetch', () => {
+    const everywhere = ['sallyport', 'sallyport/fetch', 'sallyport/auth', 'sallyport/liquid', 'sallyport/json-logic']
+    expect(everywhere.flatMap((entry) => LOADED[entry]).filter((module) => module?.startsWith('node:'))).toEqual([])
+  })
+})
+
+function trespasses({ path, imports }: Source): string[] {
+  const own = layerOf(path)
+  const { layers = [], modules = {}, apart = false } = LAYERS[own] ?? {}
+  const allowed = Object.entries(modules).flatMap(([prefix, names]) => (path.startsWith(prefix) ? names : []))
+  const mayImport = (to: string): boolean => {
+    if (!to.startsWith('src/')) return allowed.includes(to)
+    const layer = layerOf(to)
+    return layer === own ? !apart : layers.includes(layer)
+  }
+  return imports.flatMap(({ to }) => (mayImport(to) ? [] : `${path} may not import ${to}`))
+}
+
+function cycleAmong(files: readonly Source[]): string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]))
+  const done = new Set<string>()
+  const walk = (path: string, trail: readonly string[]): string[] => {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path]
+    if (done.has(path)) return []
+    for (const { to } of byPath.get(path)?.imports ?? []) {
+      const cycle = walk(to, [...trail, path])
+      if (cycle.length > 0) return cycle
+    }
+    done.add(path)
+    return []
+  }
+  return files.map(({ path }) => walk(path, [])).find((cycle) => cycle.length > 0) ?? []
+}
+
+function loadedBy(file: string): string[] {
+  const byPath = new Map(sources.map((source) => [source.path, source]))
+  const reached = new Set<string>()
+  const follow = (path: string): void => {
+    if (reached.has(path)) return
+    reached.add(path)
+    for (const { to, typeOnly } of byPath.get(path)?.imports ?? []) if (!typeOnly) follow(to)
+  }
+  follow(file)
+  return [...reached].filter((path) => !path.startsWith('src/')).sort()
+}

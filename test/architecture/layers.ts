@@ -1,0 +1,85 @@
+/** What the files of one layer may lean on. A layer may always import from itself, unless it is `apart`. */
+export interface Layer {
+  /** What is here, in a few words. */
+  readonly holds: string
+  /** Other layers, by their keys. */
+  readonly layers?: readonly string[]
+  /** Packages and `node:` modules, for the files whose path starts so. */
+  readonly modules?: Readonly<Record<string, readonly string[]>>
+  /** Interfaces and types only: nothing of it is left at run time. */
+  readonly typesOnly?: true
+  /** Its files do not import one another. */
+  readonly apart?: true
+  /** Same input, same output: no clock, chance, environment or network. */
+  readonly pure?: true
+}
+
+const CONTRACTS = ['src/ports/', 'src/model/', 'src/errors.ts']
+
+/**
+ * The layers of `src/`, by path: where there are two, the longer one holds. Imports of types count like any other, and what
+ * is not allowed here is forbidden. `docs/architecture.md` tells the story.
+ */
+export const LAYERS: Readonly<Record<string, Layer>> = {
+  'src/errors.ts': { holds: 'error codes', pure: true },
+  'src/model/': { holds: 'readonly values, and how the ones with rules of their own are read', pure: true },
+  'src/ports/': { holds: 'interfaces', layers: ['src/model/', 'src/errors.ts'], typesOnly: true, pure: true },
+  'src/core/': {
+    holds: 'both handlers and every business rule',
+    layers: CONTRACTS,
+    modules: { 'src/core/': ['valibot'] },
+    pure: true,
+  },
+  'src/http/': {
+    holds: 'all that knows HTTP',
+    layers: ['src/core/', ...CONTRACTS],
+    modules: { 'src/http/node-bridge.ts': ['node:buffer'] },
+  },
+  'src/adapters/': { holds: 'one thin mount per framework', layers: ['src/http/'], apart: true },
+  'src/auth/': { holds: 'verifiers of credentials', layers: CONTRACTS, modules: { 'src/auth/': ['jose'] } },
+  'src/channels/': {
+    holds: 'ways to reach a recipient',
+    layers: ['src/runtime/', ...CONTRACTS],
+    modules: {
+      'src/channels/webhook-channel.ts': ['node:dns/promises'],
+      'src/channels/webhook-guard.ts': ['ipaddr.js', 'node:dns', 'node:net'],
+      'src/channels/webhook-request.ts': ['node:http', 'node:https', 'node:net'],
+      'src/channels/webhook-signature.ts': ['node:crypto'],
+    },
+  },
+  'src/engines/': {
+    holds: 'template and condition languages',
+    layers: CONTRACTS,
+    modules: { 'src/engines/json-logic': ['json-logic-engine'], 'src/engines/liquid': ['liquidjs'] },
+  },
+  'src/queue/': { holds: 'alarm clocks of the workers', layers: CONTRACTS },
+  'src/runtime/': { holds: 'the default clock, ids and logger', layers: ['src/ports/', 'src/model/'] },
+  'src/storage/': { holds: 'stores', layers: CONTRACTS },
+  'src/': {
+    holds: 'entries, and the composition of what a host is given',
+    layers: ['src/core/', 'src/auth/', 'src/queue/', 'src/runtime/', ...CONTRACTS],
+  },
+}
+
+/** The packages and `node:` modules that an entry loads, itself or through what it imports. */
+export const LOADED: Readonly<Record<string, readonly string[]>> = {
+  sallyport: ['valibot'],
+  'sallyport/auth': ['jose'],
+  'sallyport/express': ['node:buffer'],
+  'sallyport/koa': ['node:buffer'],
+  'sallyport/fetch': [],
+  'sallyport/node': ['node:buffer'],
+  'sallyport/liquid': ['liquidjs'],
+  'sallyport/json-logic': ['json-logic-engine'],
+  'sallyport/storage/memory': [],
+  'sallyport/channels/email': [],
+  'sallyport/channels/webhook': ['ipaddr.js', 'node:crypto', 'node:dns/promises', 'node:http', 'node:https'],
+  'sallyport/channels/sms': [],
+  'sallyport/channels/log': [],
+}
+
+/** The layer that a file belongs to: the longest key that its path starts with. */
+export function layerOf(path: string): string {
+  const fitting = Object.keys(LAYERS).filter((key) => path.startsWith(key))
+  return fitting.sort((a, b) => b.length - a.length)[0] ?? ''
+}

@@ -1,0 +1,117 @@
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+import { LAYERS, layerOf } from './layers.ts'
+import { nodesOf, parse, placeOf, readSources, type Source, tokensOf } from './source.ts'
+
+const MAX_LINES = 300
+const MAX_ADAPTER_LINES = 60
+const VAGUE = ['utils', 'util', 'helpers', 'helper', 'common', 'shared', 'misc', 'types', 'manager']
+
+const sources = readSources()
+
+describe('names', () => {
+  it('say what is in a file', () => {
+    const vague = sources.filter(({ path }) => path.split(/[/.-]/).some((word) => VAGUE.includes(word)))
+    expect(vague.map(({ path }) => path)).toEqual([])
+  })
+
+  it('are written in lower case, with hyphens', () => {
+    const odd = sources.filter(({ path }) => !/^src\/(?:[a-z\d]+(?:-[a-z\d]+)*[/.])+ts$/.test(path))
+    expect(odd.map(({ path }) => path)).toEqual([])
+  })
+})
+
+describe('size', () => {
+  it(`is at most ${MAX_LINES} lines a file`, () => {
+    const long = sources.map(({ path, ast }) => ({ path, lines: ast.text.split('\n').length - 1 }))
+    expect(long.filter(({ lines }) => lines > MAX_LINES)).toEqual([])
+  })
+
+  it(`is at most ${MAX_ADAPTER_LINES} lines of code an adapter`, () => {
+    const adapters = sources.filter(({ path }) => layerOf(path) === 'src/adapters/')
+    expect(adapters.length).toBeGreaterThan(0)
+    const long = adapters.map((source) => ({ path: source.path, lines: codeLines(source) }))
+    expect(long.filter(({ lines }) => lines > MAX_ADAPTER_LINES)).toEqual([])
+  })
+
+  it('counts code, not comments and blank lines', () => {
+    expect(codeLines(parse('src/a.ts', '/** A\n * b. */\nconst a = {\n\n  b: `\n`, // c\n}\n'))).toBe(4)
+  })
+})
+
+describe('exports', () => {
+  it('have names', () => {
+    expect(places(isDefaultExport)).toEqual([])
+  })
+
+  it('are never passed on wholesale', () => {
+    expect(places((node) => ts.isExportDeclaration(node) && isStar(node))).toEqual([])
+  })
+
+  it('are passed on by entries alone: no folder has a barrel', () => {
+    const inFolders = sources.filter(({ path }) => layerOf(path) !== 'src/')
+    expect(inFolders.filter(isBarrel).map(({ path }) => path)).toEqual([])
+    expect(sources.map(({ path }) => path).filter((path) => path.endsWith('/index.ts'))).toEqual(['src/index.ts'])
+  })
+})
+
+describe('the ports', () => {
+  it('are types alone', () => {
+    const promised = sources.filter(({ path }) => LAYERS[layerOf(path)]?.typesOnly)
+    const real = promised.flatMap((file) =>
+      file.ast.statements.filter((s) => !isErased(s)).map((s) => placeOf(file, s)),
+    )
+    expect(real).toEqual([])
+  })
+})
+
+describe('types', () => {
+  it('are never any', () => {
+    expect(places((node) => node.kind === ts.SyntaxKind.AnyKeyword)).toEqual([])
+  })
+
+  it('are never silenced', () => {
+    const silenced = sources.filter((source) => tokensOf(source).some(({ before }) => /@ts-[a-z]/.test(before)))
+    expect(silenced.map(({ path }) => path)).toEqual([])
+  })
+})
+
+function places(isWrong: (node: ts.Node) => boolean): string[] {
+  return sources.flatMap((source) =>
+    nodesOf(source.ast)
+      .filter(isWrong)
+      .map((node) => placeOf(source, node)),
+  )
+}
+
+function isDefaultExport(node: ts.Node): boolean {
+  if (ts.isExportAssignment(node) || node.kind === ts.SyntaxKind.DefaultKeyword) return true
+  return ts.isExportSpecifier(node) && node.name.text === 'default'
+}
+
+function isStar({ exportClause }: ts.ExportDeclaration): boolean {
+  return !exportClause || ts.isNamespaceExport(exportClause)
+}
+
+function isBarrel({ ast }: Source): boolean {
+  return ast.statements.length > 0 && ast.statements.every((s) => ts.isExportDeclaration(s) && s.moduleSpecifier)
+}
+
+function isErased(node: ts.Statement): boolean {
+  if (ts.isImportDeclaration(node)) return node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
+  if (ts.isExportDeclaration(node)) return node.isTypeOnly
+  return ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)
+}
+
+function codeLines(source: Source): number {
+  const lines = new Set<number>()
+  for (const { start, end } of tokensOf(source)) {
+    const last = lineAt(source, end)
+    for (let line = lineAt(source, start); start < end && line <= last; line++) lines.add(line)
+  }
+  return lines.size
+}
+
+function lineAt({ ast }: Source, offset: number): number {
+  return ast.getLineAndCharacterOfPosition(offset).line
+}

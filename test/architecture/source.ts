@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import ts from 'typescript'
+import { ROOT } from '../support/entries.ts'
+
+/** A file of `src/`, parsed. */
+export interface Source {
+  /** From the root: `src/core/result.ts`. */
+  readonly path: string
+  readonly ast: ts.SourceFile
+  readonly imports: readonly Import[]
+}
+
+/** One mention of another module: `import`, `export … from`, `import()` or `import('…')` as a type. */
+export interface Import {
+  /** The path of a file of ours, the name of a package without its subpath, or a whole `node:` name. */
+  readonly to: string
+  /** Nothing of it is left at run time. */
+  readonly typeOnly: boolean
+}
+
+/** All of `src/`. */
+export function readSources(): Source[] {
+  const files = readdirSync(new URL('src/', ROOT), { recursive: true, encoding: 'utf8' })
+  const paths = files.filter((file) => file.endsWith('.ts')).map((file) => `src/${file.replaceAll('\\', '/')}`)
+  return paths.sort().map((path) => parse(path, readFileSync(new URL(path, ROOT), 'utf8')))
+}
+
+/** One file, as the compiler's parser reads it. */
+export function parse(path: string, text: string): Source {
+  const ast = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true)
+  return { path, ast, imports: nodesOf(ast).flatMap((node) => importOf(path, node) ?? []) }
+}
+
+/** Every node below this one. */
+export function nodesOf(node: ts.Node): ts.Node[] {
+  const found: ts.Node[] = []
+  const visit = (child: ts.Node): void => {
+    found.push(child)
+    ts.forEachChild(child, visit)
+  }
+  ts.forEachChild(node, visit)
+  return found
+}
+
+/** Every token of a file. What stands between two of them is white space and comments: {@link Token.before}. */
+export function tokensOf({ ast }: Source): Token[] {
+  const read = (node: ts.Node): Token[] => {
+    if (ts.isJSDoc(node)) return []
+    const children = node.getChildren(ast)
+    if (children.length > 0) return children.flatMap(read)
+    const start = node.getStart(ast)
+    return [{ before: ast.text.slice(node.pos, start), start, end: node.end }]
+  }
+  return read(ast)
+}
+
+/** A word or sign of code, by its offsets. */
+export interface Token {
+  readonly before: string
+  readonly start: number
+  readonly end: number
+}
+
+/** Where a node is, for a message: `src/core/result.ts:12`. */
+export function placeOf({ path, ast }: Source, node: ts.Node): string {
+  return `${path}:${ast.getLineAndCharacterOfPosition(node.getStart(ast)).line + 1}`
+}
+
+function importOf(from: string, node: ts.Node): Import | undefined {
+  if (ts.isImportDeclaration(node)) return named(from, node.moduleSpecifier, isTypeImport(node))
+  if (ts.isExportDeclaration(node)) return named(from, node.moduleSpecifier, node.isTypeOnly)
+  if (ts.isImportTypeNode(node)) return named(from, ts.isLiteralTypeNode(node.argument) && node.argument.literal, true)
+  const loads = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword
+  return loads ? named(from, node.arguments[0], false) : undefined
+}
+
+/** `import { type A }` without more still loads the module: the compiler keeps it as `import {}`. */
+function isTypeImport({ importClause }: ts.ImportDeclaration): boolean {
+  return importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
+}
+
+function named(from: string, specifier: ts.Node | undefined | false, typeOnly: boolean): Import | undefined {
+  if (!specifier) return undefined
+  const text = ts.isStringLiteralLike(specifier) ? specifier.text : specifier.getText()
+  if (text.startsWith('.')) return { to: posix.join(posix.dirname(from), text), typeOnly }
+  return { to: text.startsWith('node:') ? text : packageOf(text), typeOnly }
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}

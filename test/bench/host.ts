@@ -1,0 +1,49 @@
+/** One host in a process of its own: `host.ts <name>` prints its port and serves until it is killed. */
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { createSallyport } from 'sallyport'
+import { appSecrets } from 'sallyport/auth'
+import { toExpress } from 'sallyport/express'
+import { toNode } from 'sallyport/node'
+import { memoryStore } from 'sallyport/storage/memory'
+import { workload } from './workload.ts'
+
+const ANSWER = { ok: true, created: true, runId: 'run-1' }
+
+async function sallyport() {
+  const { withLiquid: events, channels } = await workload()
+  return createSallyport({ auth: appSecrets([process.env.BENCH_SECRET]), events, store: memoryStore(), channels })
+}
+
+const HOSTS: Record<string, () => Promise<RequestListener>> = {
+  async 'express-constant'() {
+    const app = express()
+    app.use(express.json())
+    app.post('/{*path}', (_req, res) => void res.json(ANSWER))
+    return app
+  },
+  async 'express-sallyport'() {
+    return express().use(toExpress(await sallyport()))
+  },
+  async 'node-constant'() {
+    return (req, res) => {
+      const chunks: Buffer[] = []
+      req.on('data', (chunk: Buffer) => chunks.push(chunk))
+      req.on('end', () => {
+        JSON.parse(Buffer.concat(chunks).toString())
+        const text = JSON.stringify(ANSWER)
+        res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text)
+      })
+    }
+  },
+  async 'node-sallyport'() {
+    return toNode(await sallyport())
+  },
+}
+
+const host = HOSTS[process.argv[2] ?? '']
+if (!host) throw new Error(`no such host; there are ${Object.keys(HOSTS).join(', ')}`)
+const server = createServer(await host()).listen(0, '127.0.0.1', () => {
+  console.log((server.address() as AddressInfo).port)
+})

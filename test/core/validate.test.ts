@@ -1,0 +1,83 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { objectOf, optional } from '../../src/core/reading.ts'
+import { isRefused } from '../../src/core/result.ts'
+import { validate } from '../../src/core/validate.ts'
+
+const schema = objectOf({
+  name: v.pipe(v.string(), v.maxLength(3, 'expected at most 3 characters')),
+  size: optional(v.picklist(['s', 'm'])),
+  parts: optional(v.array(v.object({ id: v.number() }))),
+  'a/b': optional(v.object({ 'c~d': v.boolean() })),
+})
+
+function faults(body: unknown) {
+  const outcome = validate(schema, body)
+  return isRefused(outcome) ? outcome.errors : outcome
+}
+
+describe('validate', () => {
+  it('gives the value and no warnings for a body that fits', () => {
+    const body = { name: 'abc', size: 's', parts: [{ id: 1 }] }
+    expect(validate(schema, body)).toEqual({ value: body, warnings: [] })
+  })
+
+  it('tells all faults at once, each with its pointer, code and expectation', () => {
+    expect(faults({ size: 'xl', parts: [{ id: 1 }, { id: '2' }, {}], 'a/b': { 'c~d': 1 } })).toEqual([
+      { pointer: '/name', code: 'required', detail: 'is required' },
+      { pointer: '/size', code: 'not_allowed', detail: 'expected one of ("s" | "m")' },
+      { pointer: '/parts/1/id', code: 'type', detail: 'expected number' },
+      { pointer: '/parts/2/id', code: 'required', detail: 'is required' },
+      { pointer: '/a~1b/c~0d', code: 'type', detail: 'expected boolean' },
+    ])
+    expect(faults({ name: 'abcd' })).toEqual([
+      { pointer: '/name', code: 'too_long', detail: 'expected at most 3 characters' },
+    ])
+  })
+
+  it.each<[string, unknown]>([
+    ['null', null],
+    ['a string', 'x'],
+    ['a number', 5],
+    ['nothing', undefined],
+  ])('refuses %s for a body', (_, body) => {
+    const outcome = validate(schema, body)
+    expect(outcome).toMatchObject({ refused: 'validation_failed' })
+    expect(faults(body)).toMatchObject([{ pointer: '' }])
+  })
+
+  it('refuses a list for a body as not being an object', () => {
+    expect(faults([])).toEqual([{ pointer: '', code: 'type', detail: 'expected object' }])
+  })
+
+  it('looks for harm first, and tells nothing else beside it', () => {
+    expect(faults({ name: 5, parts: '\0' })).toEqual([
+      { pointer: '/parts', code: 'nul_character', detail: 'holds a NUL character' },
+    ])
+  })
+
+  it('drops unknown fields at every level and names them', () => {
+    const outcome = validate(schema, { name: 'a', extra: 1, parts: [{ id: 1, 'x/y': 2 }] })
+    const told = { code: 'unknown_field', detail: 'is not known here and was dropped' }
+    expect(outcome).toEqual({
+      value: { name: 'a', parts: [{ id: 1 }] },
+      warnings: [
+        { ...told, pointer: '/extra' },
+        { ...told, pointer: '/parts/0/x~1y' },
+      ],
+    })
+  })
+
+  it('names at most 50 unknown fields', () => {
+    const body = { name: 'a', ...Object.fromEntries(Array.from({ length: 80 }, (_, at) => [`x${at}`, at])) }
+    const outcome = validate(schema, body)
+    expect(isRefused(outcome) ? [] : outcome.warnings).toHaveLength(50)
+  })
+
+  it.each([undefined, null])('takes a member that is %s as absent', (size) => {
+    expect(validate(schema, { name: 'a', size, unknown: undefined })).toEqual({
+      value: { name: 'a' },
+      warnings: [],
+    })
+  })
+})

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { checkConfig } from '../../src/check-config.ts'
+import { defineEvents } from '../../src/core/dispatch/define-events.ts'
+import { type ConfigProblem, isSallyportError } from '../../src/errors.ts'
+import type { Channel } from '../../src/ports/channel.ts'
+import { recordingChannel } from '../support/recording-channel.ts'
+
+const events = defineEvents({ one: { channels: { email: { subject: () => 'x' }, sms: { text: () => 'x' } } } })
+
+function problems(channels: Readonly<Record<string, Channel>>): readonly ConfigProblem[] {
+  try {
+    checkConfig(events, channels)
+  } catch (error) {
+    if (!isSallyportError(error)) throw error
+    expect(error.code).toBe('config_invalid')
+    expect(error.message).toMatch(/^Sallyport cannot start:\n {2}- /)
+    return error.problems
+  }
+  return []
+}
+
+const scheduled = (retrySchedule: readonly number[]) => recordingChannel(undefined, { retrySchedule })
+
+describe('checkConfig', () => {
+  it('finds nothing wrong with channels that the events use, and more', () => {
+    expect(problems({ email: recordingChannel(), sms: recordingChannel(), push: recordingChannel() })).toEqual([])
+  })
+
+  it('names every event and channel that is not configured, and those that are', () => {
+    expect(problems({ push: recordingChannel() })).toEqual([
+      { event: 'one', channel: 'email', detail: 'is not configured; the channels are: push' },
+      { event: 'one', channel: 'sms', detail: 'is not configured; the channels are: push' },
+    ])
+    expect(problems({})[0]?.detail).toBe('is not configured; the channels are: none')
+  })
+
+  it('takes no inherited name for a channel', () => {
+    const odd = defineEvents({ one: { channels: { toString: {} } } })
+    expect(() => checkConfig(odd, { email: recordingChannel() })).toThrow(
+      'event "one", channel "toString": is not configured',
+    )
+  })
+
+  it('lets a channel say what it thinks of the fields it is given', () => {
+    const asked: (readonly string[])[] = []
+    const email = recordingChannel(undefined, {
+      checkFields(fields) {
+        asked.push(fields)
+        return fields.includes('text') ? undefined : 'needs a text'
+      },
+    })
+    expect(problems({ email, sms: recordingChannel() })).toEqual([
+      { event: 'one', channel: 'email', detail: 'needs a text' },
+    ])
+    expect(asked).toEqual([['subject']])
+  })
+
+  it.each([[[]], [[0]], [[1, 1, 2]], [[1_000, 5_000]]])('takes the retry schedule %j', (retrySchedule) => {
+    expect(problems({ email: scheduled(retrySchedule), sms: recordingChannel() })).toEqual([])
+  })
+
+  it.each([[[2, 1]], [[-1]], [[Number.NaN]], [[1, Number.NaN]], [[Number.POSITIVE_INFINITY]]])(
+    'refuses the retry schedule %j',
+    (retrySchedule) => {
+      expect(problems({ email: scheduled(retrySchedule), sms: recordingChannel() })).toEqual([
+        { channel: 'email', detail: 'retrySchedule must be milliseconds in ascending order' },
+      ])
+    },
+  )
+
+  it('tells everything at once', () => {
+    expect(problems({ push: scheduled([2, 1]) }).map(({ event, channel }) => [event, channel])).toEqual([
+      [undefined, 'push'],
+      ['one', 'email'],
+      ['one', 'sms'],
+    ])
+  })
+})

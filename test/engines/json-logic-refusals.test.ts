@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest'
+import type { JsonValue } from '../../src/model/json.ts'
+import { decide, ruleFault } from './compile.ts'
+
+describe('operators', () => {
+  test.each([
+    ...[
+      'cat',
+      'map',
+      'reduce',
+      'filter',
+      'merge',
+      'substr',
+      'method',
+      'log',
+      'max',
+      'min',
+      'val',
+      'get',
+      'exists',
+      'try',
+      'throw',
+    ],
+    ...['??', '?:', 'pipe', 'eachKey', 'keys', 'length', 'preserve', 'every', 'not', 'list'],
+    ...['constructor', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__'],
+  ])('%s is refused', (operator) => {
+    const fault = ruleFault({ and: [{ '==': [1, 1] }, { [operator]: [1, 2] }] })
+    expect(fault.pointer).toBe(`/and/1/${operator}`)
+    expect(fault.fault).toContain(`The operator "${operator}" is not available`)
+  })
+
+  test('__proto__ is refused', () => {
+    expect(ruleFault(JSON.parse('{"__proto__": [1, 2]}'))).toMatchObject({ pointer: '/__proto__' })
+  })
+
+  test('are pointed to by JSON Pointer', () => {
+    expect(ruleFault({ or: [true, { '/': [1, { '~/': 1 }] }] }).pointer).toBe('/or/1/~1/1/~0~1')
+    expect(ruleFault({ '!': { foo: 1 } }).pointer).toBe('/!/foo')
+  })
+
+  test.each<[JsonValue, string]>([
+    [{ '==': [1] }, '/=='],
+    [{ '==': [1, 2, 3] }, '/=='],
+    [{ '<': [1, 2, 3, 4] }, '/<'],
+    [{ and: [] }, '/and'],
+    [{ '!': [1, 2] }, '/!'],
+    [{ some: [{ var: 'data.l' }] }, '/some'],
+    [{ if: [true] }, '/if'],
+    [{ '/': [1] }, '/~1'],
+  ])('take their number of operands: %j', (rule, pointer) => {
+    expect(ruleFault(rule)).toEqual({ pointer, fault: expect.stringContaining('operands') })
+  })
+})
+
+describe('a rule', () => {
+  test.each<[JsonValue, string]>([
+    ['data.x', ''],
+    [1, ''],
+    [null, ''],
+    [[], ''],
+    [{}, ''],
+    [{ '==': [1, 1], '!=': [1, 2] }, ''],
+    [{ and: [{}] }, '/and/0'],
+    [{ and: [true, { '==': [1, 1], or: [] }] }, '/and/1'],
+  ])('is one operation with one key, or true or false: %j', (rule, pointer) => {
+    expect(ruleFault(rule).pointer).toBe(pointer)
+  })
+
+  test('nests at most 16 levels', () => {
+    const nested = (depth: number): JsonValue => (depth === 0 ? { var: 'data.x' } : { '!': nested(depth - 1) })
+    expect(decide(nested(15), { x: true }).outcome).toBe('false')
+    expect(ruleFault(nested(16)).fault).toBe('The rule nests deeper than 16 levels.')
+    expect(ruleFault(nested(2000))).toEqual({
+      fault: 'The rule nests deeper than 16 levels.',
+      pointer: '/!'.repeat(16),
+    })
+    const list = (depth: number): JsonValue => (depth === 0 ? 1 : [list(depth - 1)])
+    expect(ruleFault({ in: [1, list(2000)] }).fault).toBe('The rule nests deeper than 16 levels.')
+  })
+
+  test('has at most 256 nodes', () => {
+    expect(decide({ and: Array(255).fill(true) }).outcome).toBe('true')
+    expect(ruleFault({ and: Array(256).fill(true) })).toEqual({
+      fault: 'The rule has more than 256 nodes.',
+      pointer: '/and/255',
+    })
+    expect(ruleFault({ in: [1, Array(10_000).fill(1)] }).fault).toBe('The rule has more than 256 nodes.')
+  })
+
+  test('that contains itself nests too deep', () => {
+    const operands: JsonValue[] = []
+    const rule = { and: operands }
+    operands.push(rule)
+    expect(ruleFault(rule).fault).toBe('The rule nests deeper than 16 levels.')
+  })
+
+  test('is JSON', () => {
+    for (const value of [Number.NaN, Number.POSITIVE_INFINITY, undefined, () => true, Symbol.iterator, 1n]) {
+      const operands: unknown[] = [1, value]
+      // What a caller without types could pass.
+      expect(ruleFault({ '==': operands as JsonValue[] })).toEqual({
+        fault: 'This is not a JSON value.',
+        pointer: '/==/1',
+      })
+    }
+  })
+})
+
+describe('paths', () => {
+  test.each(['dta.total', 'total', 'date.x', 'Data.x', 'recipients.id', '../data.x', 'data\\.x', ' data.x'])(
+    'start with data or recipient: %s',
+    (path) => {
+      const fault = 'A path starts with "data." or "recipient.".'
+      expect(ruleFault({ '==': [{ var: path }, 1] })).toMatchObject({ pointer: '/==/0/var' })
+      expect([fault, 'A path has no empty segment.']).toContain(ruleFault({ var: [path] }).fault)
+      expect(ruleFault({ missing: ['data.x', path] }).pointer).toBe('/missing/1')
+      expect(ruleFault({ missing_some: [1, [path]] }).pointer).toBe('/missing_some/1/0')
+    },
+  )
+
+  test.each(['', 'data.', 'data..x', '.data'])('have no empty segment: "%s"', (path) => {
+    expect(ruleFault({ var: path }).fault).toBe('A path has no empty segment.')
+  })
+
+  test.each([
+    ...[
+      '__proto__',
+      'constructor',
+      'prototype',
+      'toString',
+      'hasOwnProperty',
+      'valueOf',
+      'isPrototypeOf',
+      '__defineGetter__',
+    ],
+    ...['__lookupSetter__', 'toLocaleString', 'propertyIsEnumerable'],
+  ])('name no inherited property: %s', (name) => {
+    const fault = `"${name}" is not a name of data.`
+    expect(ruleFault({ var: `data.${name}` })).toEqual({ fault, pointer: '/var' })
+    expect(ruleFault({ var: [`data.x.${name}.y`, 1] })).toEqual({ fault, pointer: '/var/0' })
+    expect(ruleFault({ some: [{ var: 'data.l' }, { var: name }] })).toEqual({ fault, pointer: '/some/1/var' })
+    expect(ruleFault({ missing: `data.${name}` })).toEqual({ fault, pointer: '/missing' })
+  })
+
+  test.each<[JsonValue, string]>([
+    [{ var: 1 }, '/var'],
+    [{ var: null }, '/var'],
+    [{ var: [{ var: 'data.x' }] }, '/var/0'],
+    [{ var: ['data.x', { var: 'data.y' }] }, '/var/1'],
+    [{ var: ['data.x', [1]] }, '/var/1'],
+    [{ missing: [{ var: 'data.x' }] }, '/missing/0'],
+    [{ missing: [['data.x']] }, '/missing/0'],
+    [{ missing_some: ['1', ['data.x']] }, '/missing_some/0'],
+    [{ missing_some: [1, 'data.x'] }, '/missing_some/1'],
+  ])('are literal: %j', (rule, pointer) => {
+    expect(ruleFault(rule).pointer).toBe(pointer)
+  })
+
+  test('are of the element within some, none and all, whose list is a var', () => {
+    expect(
+      decide(
+        { some: [{ var: 'data.l' }, { some: [{ var: 'sub' }, { '==': [{ var: '' }, 2] }] }] },
+        { l: [{ sub: [1, 2] }] },
+      ).outcome,
+    ).toBe('true')
+    for (const operator of ['some', 'none', 'all']) {
+      expect(ruleFault({ [operator]: [[1, 2, 3], true] })).toEqual({
+        fault: 'The list is a "var".',
+        pointer: `/${operator}/0`,
+      })
+      expect(ruleFault({ [operator]: [{ if: [true, { var: 'data.l' }] }, true] }).pointer).toBe(`/${operator}/0`)
+      expect(ruleFault({ [operator]: [{ var: '' }, true] }).pointer).toBe(`/${operator}/0/var`)
+    }
+  })
+})

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest'
+import type { ConditionTrace } from '../../src/model/dispatch.ts'
+import type { JsonValue } from '../../src/model/json.ts'
+import { decide } from './compile.ts'
+
+function trace(rule: JsonValue, data: unknown = {}, recipient?: unknown): readonly ConditionTrace[] {
+  const decision = decide(rule, data, recipient)
+  if (decision.outcome !== 'false') throw new Error(`the outcome is ${decision.outcome}`)
+  return decision.trace
+}
+
+describe('the trace of a false condition', () => {
+  test('says what was looked up, expected and found', () => {
+    expect(trace({ '>': [{ var: 'data.total' }, 100] }, { total: 42 })).toEqual([
+      { rule: '>', path: 'data.total', expected: 100, actual: 42, result: false },
+    ])
+    expect(trace({ '===': ['x', { var: 'data.a.b' }] })).toEqual([
+      { rule: '===', path: 'data.a.b', expected: 'x', actual: null, result: false },
+    ])
+    expect(trace({ in: [{ var: 'data.country' }, ['AT', 'DE']] }, { country: 'FR' })).toEqual([
+      { rule: 'in', path: 'data.country', expected: ['AT', 'DE'], actual: 'FR', result: false },
+    ])
+  })
+
+  test('never says what the host knows of a recipient', () => {
+    const secret = { id: 'u', attributes: { plan: 'secret' } }
+    for (const rule of [
+      { '==': [{ var: 'recipient.attributes.plan' }, 'pro'] },
+      { '!': { var: 'recipient.attributes.plan' } },
+    ]) {
+      const entries = trace(rule, {}, secret)
+      expect(entries[0]).toMatchObject({ path: 'recipient.attributes.plan', result: false })
+      expect(JSON.stringify(entries)).not.toContain('secret')
+      expect(entries[0]).not.toHaveProperty('actual')
+    }
+  })
+
+  test('of and lists all operands that failed, of or all of them', () => {
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ '==': [{ var: `data.${name}` }, 1] }))
+    if (!a || !b || !c) throw new Error('unreachable')
+    const data = { a: 0, b: 1, c: 2 }
+    expect(trace({ and: [a, b, c] }, data).map(({ path }) => path)).toEqual(['data.a', 'data.c'])
+    expect(trace({ or: [a, c] }, data).map(({ path }) => path)).toEqual(['data.a', 'data.c'])
+    expect(trace({ and: [b, { or: [a, c] }] }, data).map(({ path }) => path)).toEqual(['data.a', 'data.c'])
+  })
+
+  test('of a negation says what held', () => {
+    expect(trace({ '!': { '==': [{ var: 'data.a' }, 1] } }, { a: 1 })).toEqual([
+      { rule: '!', result: false },
+      { rule: '==', path: 'data.a', expected: 1, actual: 1, result: true },
+    ])
+    expect(trace({ '!': { var: 'data.a' } }, { a: 'x' })).toEqual([
+      { rule: '!', path: 'data.a', actual: 'x', result: false },
+    ])
+    expect(trace({ '!': { missing: ['data.a', 'data.b', 'data.c'] } }, { b: 1 })).toEqual([
+      { rule: '!', result: false },
+      { rule: 'missing', path: 'data.a', result: true },
+      { rule: 'missing', path: 'data.c', result: true },
+    ])
+    expect(trace({ '!': { or: [{ var: 'data.a' }, { var: 'data.b' }] } }, { b: 1 })).toEqual([
+      { rule: '!', result: false },
+      { rule: 'var', path: 'data.b', actual: 1, result: true },
+    ])
+  })
+
+  test('of if says which way was taken', () => {
+    expect(trace({ if: [{ var: 'data.a' }, { var: 'data.b' }, { var: 'data.c' }] }, { a: 1, b: 0 })).toEqual([
+      { rule: 'var', path: 'data.a', actual: 1, result: true },
+      { rule: 'var', path: 'data.b', actual: 0, result: false },
+    ])
+    expect(trace({ if: [{ var: 'data.a' }, true] })).toEqual([
+      { rule: 'var', path: 'data.a', actual: null, result: false },
+      { rule: 'if', result: false },
+    ])
+  })
+
+  test('of other shapes says the operator', () => {
+    expect(trace({ '<': [1, { var: 'data.x' }, 3] }, { x: 5 })).toEqual([{ rule: '<', result: false }])
+    expect(trace({ '==': [{ var: 'data.x' }, { var: 'data.y' }] }, { x: 5 })).toEqual([{ rule: '==', result: false }])
+    expect(trace({ '-': [{ var: 'data.x' }, 5] }, { x: 5 })).toEqual([{ rule: '-', result: false }])
+    expect(trace({ some: [{ var: 'data.l' }, { '==': [{ var: '' }, 1] }] }, { l: [2] })).toEqual([
+      { rule: 'some', path: 'data.l', result: false },
+    ])
+    expect(trace({ and: [true, 0] })).toEqual([{ rule: 'literal', result: false }])
+    expect(trace(false)).toEqual([{ rule: 'literal', result: false }])
+  })
+
+  test('shows scalars alone, and of a text the first 200 characters, whole', () => {
+    const actual = (x: unknown) => trace({ '===': [{ var: 'data.x' }, 'expected'] }, { x })[0]
+    expect(actual({ deep: 1 })).toEqual({ rule: '===', path: 'data.x', expected: 'expected', result: false })
+    expect(actual([1])).not.toHaveProperty('actual')
+    expect(actual('x'.repeat(1000))?.actual).toBe('x'.repeat(200))
+    expect(actual(`${'x'.repeat(199)}😀`)?.actual).toBe('x'.repeat(199))
+    expect(actual(`${'x'.repeat(198)}😀y`)?.actual).toBe(`${'x'.repeat(198)}😀`)
+    expect(actual(Number.NaN)).not.toHaveProperty('actual')
+    expect(trace({ '==': [{ var: 'data.x' }, 'y'.repeat(1000)] })[0]?.expected).toBe('y'.repeat(200))
+  })
+
+  test('has at most 32 entries', () => {
+    const rule = { or: Array.from({ length: 60 }, (_, index) => ({ var: `data.x${index}` })) }
+    expect(trace(rule)).toHaveLength(32)
+  })
+
+  test('says at least the operator when there are no steps left for more', () => {
+    const heavy = { some: [{ var: 'data.items' }, { '==': [{ var: '' }, 1] }] }
+    const rule = { and: [true, { and: [true, { and: [true, { and: [true, { and: [true, heavy] }] }] }] }] }
+    expect(trace({ and: [true, heavy] }, { items: Array(15_000).fill(0) })).toEqual([
+      { rule: 'some', path: 'data.items', result: false },
+    ])
+    expect(trace(rule, { items: Array(24_000).fill(0) })).toEqual([{ rule: 'and', result: false }])
+  })
+
+  test('leaves out what could not be evaluated', () => {
+    expect(trace({ and: [{ var: 'data.a' }, { '+': ['x', 1] }] })).toEqual([
+      { rule: 'var', path: 'data.a', actual: null, result: false },
+    ])
+  })
+})

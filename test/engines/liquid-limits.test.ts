@@ -1,0 +1,305 @@
+import { describe, expect, test } from 'vitest'
+import { render, templateFault, text } from './compile.ts'
+
+const TOO_MUCH = expect.objectContaining({ outcome: 'error', detail: expect.stringContaining('too much data') })
+const TOO_LONG = expect.objectContaining({ outcome: 'error', detail: expect.stringContaining('262144 characters') })
+const long = 'a'.repeat(250_000)
+const list = Array.from({ length: 120_000 }, () => 1)
+/** 16,384 references to whatever `data.l` holds. */
+const doubled = `{% assign a = data.l %}${'{% assign a = a | concat: a %}'.repeat(14)}`
+
+describe('a template', () => {
+  test.each([
+    'include',
+    'render',
+    'layout',
+    'block',
+    'tablerow',
+    'increment',
+    'decrement',
+    'echo',
+    'liquid',
+    'constructor',
+    '__proto__',
+  ])('has no tag %s', (tag) => {
+    expect(templateFault(`{% ${tag} 'package.json' %}`)).toEqual({
+      fault: `The tag "${tag}" is not available.`,
+      line: 1,
+      column: 1,
+    })
+  })
+
+  test.each([
+    ...[
+      'raw',
+      'where_exp',
+      'reject_exp',
+      'find_exp',
+      'group_by_exp',
+      'has_exp',
+      'json',
+      'inspect',
+      'sha256',
+      'base64_decode',
+    ],
+    ...['valueOf', 'constructor', 'toString', '__proto__', 'hasOwnProperty'],
+  ])('has no filter %s', (filter) => {
+    expect(templateFault(`{{ data.x | ${filter} }}`).fault).toContain(`The filter "${filter}" is not available`)
+    expect(templateFault(`{% if data.x %}{% cycle data.x | ${filter} %}{% endif %}`, 'html').fault).toContain(filter)
+  })
+
+  test('nests at most 32 tags', () => {
+    const nested = (depth: number) => `${'{% if true %}'.repeat(depth)}x${'{% endif %}'.repeat(depth)}`
+    expect(text(nested(32))).toBe('x')
+    expect(templateFault(nested(33))).toEqual({ fault: 'Tags nest deeper than 32 levels.', line: 1, column: 417 })
+    expect(templateFault('{%if 1%}'.repeat(5000)).fault).toBe('Tags nest deeper than 32 levels.')
+    expect(text('{% if true %}x{% endif %}'.repeat(100))).toBe('x'.repeat(100))
+  })
+
+  test('nests no expressions beyond reason', () => {
+    expect(templateFault(`{{ ${'a['.repeat(20_000)}b${']'.repeat(20_000)} }}`).fault).toBe(
+      'The template nests too deeply to be parsed.',
+    )
+  })
+
+  test('has at most 65,536 characters', () => {
+    expect(text('x'.repeat(65_536))).toHaveLength(65_536)
+    expect(templateFault('x'.repeat(65_537)).fault).toBe('The template is longer than 65536 characters.')
+  })
+
+  test.each([
+    '{% for i in (data.a..data.b) %}{% endfor %}',
+    '{% for i in (9007199254740992..9007199254740993) %}{% endfor %}',
+    '{% for i in (1..(data.a..data.b)) %}{% endfor %}',
+    '{% for i in data.l limit: (data.a..2) %}{% endfor %}',
+    '{{ (9007199254740992..9007199254740993) | join }}',
+    '{{ data.x | default: (data.a..data.b) }}',
+    '{% if data.x == (data.a..3) %}{% endif %}',
+    '{% case 1 %}{% when (data.a..2) %}{% endcase %}',
+    '{% cycle (data.a..3) %}',
+    '{{ data[(data.a..3)] }}',
+  ])('has no range that could count forever: %s', (source) => {
+    expect(templateFault(source).fault).toMatch(/^A range stands after/)
+  })
+})
+
+describe('inherited properties', () => {
+  test.each([
+    ['{{ data.constructor }}', 'data.constructor'],
+    ['{{ data.constructor.constructor }}', 'data.constructor.constructor'],
+    ['{{ data.__proto__ }}', 'data.__proto__'],
+    ['{{ data["__proto__"].polluted }}', 'data.__proto__.polluted'],
+    ['{{ data.name.constructor }}', 'data.name.constructor'],
+    ['{{ data.items.map }}', 'data.items.map'],
+    ['{{ constructor }}', 'constructor'],
+    ['{{ toString }}', 'toString'],
+  ])('are absent: %s', (source, path) => {
+    expect(render(source, { name: 'x', items: [1] })).toEqual({ outcome: 'missing', path })
+  })
+
+  test('are not reached by filters', () => {
+    expect(text('{{ data.l | map: "constructor" | join }}|{{ data.l | where: "toString" | size }}', { l: [{}] })).toBe(
+      '|0',
+    )
+  })
+
+  test('are not made by own keys of their names', () => {
+    const data = JSON.parse('{"__proto__": {"polluted": "yes"}, "constructor": "c"}')
+    expect(
+      text('{{ data.constructor }} {% assign __proto__ = data %}{{ data.polluted | default: "clean" }}', data),
+    ).toBe('c clean')
+    expect(Reflect.get({}, 'polluted')).toBeUndefined()
+  })
+})
+
+describe('hostile data', () => {
+  const data = {
+    o: { toString: null, valueOf: null },
+    l: [{ toString: null }],
+    secret: 'sk_live_1',
+    big: long,
+    bad: '\ud800',
+  }
+
+  test.each([
+    '{{ data.o }}',
+    '{{ data.l }}',
+    '{{ data.o | upcase }}',
+    '{{ data.l | join }}',
+    '{{ "x" | append: data.o }}',
+    '{{ data.secret | replace: data.o, "" }}',
+    '{{ data.secret | date: data.o }}',
+    '{{ data.l | map: data.o }}',
+    '{{ data.bad | url_encode }}',
+    '{% cycle data.o: 1, 2 %}',
+    '{% for i in (1..data.o) %}{% endfor %}',
+  ])('is an error that holds nothing of it: %s', (source) => {
+    for (const escaping of ['html', 'none'] as const) {
+      const rendering = render(source, data, escaping)
+      expect(rendering).toMatchObject({ outcome: 'error', detail: expect.stringMatching(/\(line 1, column \d+\)$/) })
+      expect(JSON.stringify(rendering)).not.toMatch(/sk_live|toString|liquidjs|node_modules/)
+    }
+  })
+
+  test('compares, counts and sorts without harm', () => {
+    expect(
+      text('{% if data.o > 1 or data.o < data.o or data.o == 1 or data.o contains "x" %}a{% else %}b{% endif %}', data),
+    ).toBe('b')
+    expect(text('{{ data.o | plus: 1 }}{{ data.l | sort | size }}{{ data.l | sum }}', data)).toBe('110')
+  })
+})
+
+describe('a rendering stops', () => {
+  test.each(['html', 'none'] as const)('doubling by capture, in %s', (escaping) => {
+    const bomb = `{% assign a = "aaaaaaaaaa" %}${'{% capture a %}{{a}}{{a}}{% endcapture %}'.repeat(25)}{{ a | size }}`
+    expect(render(bomb, {}, escaping)).toMatchObject({ outcome: 'error' })
+  })
+
+  test('capturing static text', () => {
+    const part = 'x'.repeat(5000)
+    expect(render(`{% capture a %}{% for i in (1..1000) %}${part}{% endfor %}{% endcapture %}{{ a | size }}`)).toEqual(
+      TOO_LONG,
+    )
+    expect(
+      render(`${`{% capture a %}${'x'.repeat(60_000)}{% endcapture %}`}${'{% assign b = a | upcase %}'.repeat(20)}`),
+    ).toEqual(TOO_MUCH)
+  })
+
+  test('capturing again and again what is not even used', () => {
+    expect(render(`{% for i in (1..20) %}{% capture a %}${'x'.repeat(60_000)}{% endcapture %}{% endfor %}`)).toEqual(
+      TOO_MUCH,
+    )
+  })
+
+  test('reading what is absent, which is dearer than what is there', () => {
+    const loop = (name: string) => `{% for i in (1..3200) %}{{ data.${name} | default: 1 }}{% endfor %}`
+    expect(render(loop('a'), { a: 1 }).outcome).toBe('rendered')
+    expect(render(loop('b'), { a: 1 })).toEqual(TOO_MUCH)
+  })
+
+  test('doubling by append and concat', () => {
+    expect(render(`{% assign a = "aaaaaaaaaa" %}${'{% assign a = a | append: a %}'.repeat(25)}{{ a | size }}`)).toEqual(
+      TOO_MUCH,
+    )
+    expect(
+      render(`{% assign a = "a,b" | split: "," %}${'{% assign a = a | concat: a %}'.repeat(30)}{{ a | size }}`),
+    ).toEqual(TOO_MUCH)
+  })
+
+  test('long ranges', () => {
+    expect(render('{% for i in (1..1000000000) %}x{% endfor %}')).toEqual(TOO_MUCH)
+    expect(render('{% for i in (1..data.n) %}{% endfor %}', { n: 1e300 })).toEqual(TOO_MUCH)
+    expect(render('{% for i in (1..100000) %}{% endfor %}')).toEqual(TOO_MUCH)
+    expect(render('{% for i in (1..70000) %}{% break %}{% endfor %}')).toEqual(TOO_MUCH)
+    expect(render('{% for i in (1..1000) %}{% endfor %}')).toEqual({ outcome: 'rendered', text: '' })
+  })
+
+  test('nested loops, whatever runs in them', () => {
+    const loops = (body: string) => `{% for a in (1..1000) %}{% for b in (1..1000) %}${body}{% endfor %}{% endfor %}`
+    for (const body of [
+      '',
+      '{{ b }}',
+      '{% if b %}{% endif %}',
+      '{{ data.x.y | default: 1 }}',
+      '{{ b | abs | abs }}',
+      '{% cycle 1, 2 %}',
+    ]) {
+      expect(render(loops(body))).toEqual(TOO_MUCH)
+    }
+  })
+
+  test('output past the cap', () => {
+    expect(render(`{% for i in (1..1000) %}${'x'.repeat(1000)}{% endfor %}`)).toEqual(TOO_LONG)
+    expect(render('{{ data.s }}', { s: '"'.repeat(100_000) }, 'html')).toEqual(TOO_LONG)
+    expect(text('{{ data.s }}', { s: long })).toBe(long)
+  })
+
+  test.each([
+    ['replacing', `{{ data.s${' | replace: "a", "aa"'.repeat(30)} }}`, { s: 'a'.repeat(1000) }],
+    ['searching', '{{ data.s | replace: data.p, "" }}', search()],
+    ['splitting', '{{ data.s | split: data.p | size }}', search()],
+    ['containing', '{% if data.s contains data.p %}{% endif %}', search()],
+    ['encoding', `{{ data.s${' | url_encode'.repeat(5000)} }}`, { s: '%'.repeat(80_000) }],
+    ['changing case', `{{ data.s${' | upcase'.repeat(5000)} }}`, { s: long }],
+    ['slicing', '{% for i in (1..10000) %}{{ data.s | slice: -1 }}{% endfor %}', { s: long }],
+    [
+      'comparing text',
+      `{% if ${'data.a == data.b or '.repeat(3000)}false %}{% endif %}`,
+      { a: `${long}x`, b: `${long}y` },
+    ],
+    [
+      'ordering text',
+      `{% if ${'data.a < data.b and '.repeat(3000)}false %}{% endif %}`,
+      { a: `${long}x`, b: `${long}y` },
+    ],
+    ['comparing lists', `{% if ${'data.a == data.b and '.repeat(100)}true %}{% endif %}`, { a: list, b: [...list] }],
+    [
+      'matching cases',
+      `{% case data.a %}{% when ${Array(3000).fill('data.b').join(', ')} %}{% endcase %}`,
+      { a: [...list, 2], b: [...list, 3] },
+    ],
+    [
+      'finding lists in lists',
+      `${doubled}{% if a contains data.o %}{% endif %}`,
+      { l: [list], o: [...list.slice(1), 2] },
+    ],
+    [
+      'selecting by lists',
+      `${doubled}{{ a | where: "x", data.o | size }}`,
+      { l: [{ x: list }], o: [...list.slice(1), 2] },
+    ],
+    ['sorting one text many times', `${doubled}{{ a | sort | size }}`, { l: [long] }],
+    ['sorting a long list', '{{ data.l | sort | size }}', { l: list }],
+    ['joining one text many times', `${doubled}{{ a | join }}`, { l: [long] }],
+    ['joining one list many times', `${doubled}{{ a | join }}`, { l: [list] }],
+    ['putting out one list many times', `${doubled}{{ a }}`, { l: [list] }],
+    ['changing one list many times', `${doubled}{{ a | upcase }}`, { l: [long] }],
+    ['naming months', '{% for i in (1..900) %}{{ i | date: "%d %B %Y" }}{% endfor %}', {}],
+    ['changing zones', '{% for i in (1..900) %}{{ i | date: "%d", "Europe/Vienna" }}{% endfor %}', {}],
+    ['padding dates', '{{ "2026-11-21" | date: "%999999999Y" }}', {}],
+    ['counting fields', '{% for i in (1..10000) %}{% if data.o.size %}{% endif %}{% endfor %}', { o: fields() }],
+    [
+      'comparing with empty',
+      '{% for i in (1..10000) %}{% if data.o == empty %}{% endif %}{% endfor %}',
+      { o: fields() },
+    ],
+    [
+      'listing fields',
+      '{% for i in (1..10000) %}{% for k in data.o limit: 1 %}{% endfor %}{% endfor %}',
+      { o: fields() },
+    ],
+  ])('%s', (_, source, data) => {
+    expect(render(source, data)).toEqual(TOO_MUCH)
+  })
+
+  test('on formats, properties and numbers too long to be meant', () => {
+    expect(render('{{ "2026-11-21" | date: data.f }}', { f: '%A'.repeat(1000) })).toMatchObject({
+      outcome: 'error',
+      detail: expect.stringContaining('date format'),
+    })
+    expect(render('{% for i in (1..900) %}{{ i | date: "%d" }}{% endfor %}').outcome).toBe('rendered')
+    for (const f of ['%A'.repeat(1000), Array(1000).fill('%A')]) {
+      expect(render('{{ 1 | date: data.f }}', { f })).toMatchObject({ detail: expect.stringContaining('date format') })
+    }
+    expect(render('{{ data.l | map: data.k }}', { l: [{}], k: 'a.'.repeat(1000) })).toMatchObject({
+      outcome: 'error',
+      detail: expect.stringContaining('property'),
+    })
+    expect(text('{{ 1 | plus: data.n }}', { n: '9'.repeat(1000) })).toBe('1')
+  })
+
+  test('but not before a digest of a thousand lines', () => {
+    const row =
+      '<tr><td>{{ i.name | escape }}</td><td>{{ i.cents | divided_by: 100.0 | round: 2 }}</td>{% if i.note %}<td>{{ i.note }}</td>{% endif %}</tr>'
+    const items = Array.from({ length: 1000 }, (_, index) => ({ name: `Item <${index}>`, cents: 1234 }))
+    expect(render(`{% for i in data.items %}${row}{% endfor %}`, { items }, 'html').outcome).toBe('rendered')
+  })
+})
+
+function search(): { s: string; p: string } {
+  return { s: `${'a'.repeat(30_000)}c`.repeat(6), p: `${'a'.repeat(30_000)}b${'a'.repeat(30_000)}` }
+}
+
+function fields(): Record<string, number> {
+  return Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`k${index}`, 1]))
+}

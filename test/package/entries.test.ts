@@ -1,0 +1,59 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import tsup from '../../tsup.config.ts'
+import { entries, ROOT, readJson } from '../support/entries.ts'
+
+const stated = [...entries()]
+const manifest = readJson('package.json')
+
+/** `sallyport/storage/memory` is built as `storage/memory`, and `sallyport` as `index`. */
+const builtAs = (entry: string): string => (entry === 'sallyport' ? 'index' : entry.replace('sallyport/', ''))
+
+describe('the entries', () => {
+  it('are there', () => {
+    expect(stated.filter(([, file]) => !existsSync(new URL(file, ROOT)))).toEqual([])
+  })
+
+  it('are what the package exports, types first', () => {
+    const exports = stated.map(([entry]) => {
+      const file = `./dist/${builtAs(entry)}`
+      return [entry.replace('sallyport', '.'), { types: `${file}.d.ts`, default: `${file}.js` }]
+    })
+    const expected = { ...Object.fromEntries(exports), './package.json': './package.json' }
+    expect(JSON.stringify(manifest.exports, null, 2)).toEqual(JSON.stringify(expected, null, 2))
+  })
+
+  it('are what is built', () => {
+    expect(tsup.entry).toEqual(Object.fromEntries(stated.map(([entry, file]) => [builtAs(entry), `./${file}`])))
+  })
+
+  it('are what the reference covers', () => {
+    expect(manifest.typedocOptions.entryPoints).toEqual(stated.map(([, file]) => `./${file}`))
+  })
+
+  it('are where the search for unused code begins', () => {
+    const roots: string[] = readJson('.knip.json').entry
+    expect(roots.filter((file) => file.startsWith('src/'))).toEqual(stated.map(([, file]) => file))
+  })
+
+  it('are what the README lists', () => {
+    const rows = readFileSync(new URL('README.md', ROOT), 'utf8').matchAll(/^\| `(sallyport[\w/-]*)` \|/gm)
+    expect([...rows].map(([, entry]) => entry).sort()).toEqual(stated.map(([entry]) => entry).sort())
+  })
+})
+
+describe('the dependencies', () => {
+  it('are pinned', () => {
+    const { dependencies, devDependencies } = manifest
+    const loose = Object.entries<string>({ ...dependencies, ...devDependencies }).filter(
+      ([, version]) => !/^(?:npm:.+@)?\d+\.\d+\.\d+$/.test(version),
+    )
+    expect(loose).toEqual([])
+  })
+
+  it('that a host brings are optional', () => {
+    const { peerDependencies, peerDependenciesMeta } = manifest
+    const optional = Object.keys(peerDependencies).map((name) => [name, { optional: true }])
+    expect(peerDependenciesMeta).toEqual(Object.fromEntries(optional))
+  })
+})

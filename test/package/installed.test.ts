@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LOADED } from '../architecture/layers.ts'
+import { parse } from '../architecture/source.ts'
+import { entries, readJson } from '../support/entries.ts'
+import { type BuiltPackage, bin, buildPackage } from './built-package.ts'
+import { publicNames } from './public-names.ts'
+
+const names = publicNames()
+let built: BuiltPackage
+
+beforeAll(async () => {
+  built = await buildPackage()
+}, 180_000)
+
+afterAll(() => built?.remove())
+
+describe('the tarball', () => {
+  it('holds the build, the README, the licence, and nothing else', () => {
+    const rest = built.files.filter((file) => !/^dist\/.+\.(?:js|js\.map|d\.ts)$/.test(file))
+    expect(rest.sort()).toEqual(['LICENSE', 'README.md', 'package.json'])
+  })
+
+  it('holds every file that an export names', () => {
+    const targets = Object.values<string | Record<string, string>>(readJson('package.json').exports)
+    const named = targets.flatMap((target) => (typeof target === 'string' ? target : Object.values(target)))
+    expect(named.map((file) => file.replace('./', '')).filter((file) => !built.files.includes(file))).toEqual([])
+  })
+
+  it('runs no script when it is installed', () => {
+    const scripts = Object.keys(readJson('package.json').scripts)
+    expect(scripts.filter((name) => /install|^prepare$/.test(name))).toEqual([])
+  })
+
+  it.each([...entries().keys()])('loads for %s what the table says', (entry) => {
+    expect(loadedBy(entry)).toEqual(LOADED[entry])
+  })
+})
+
+describe('in a project of its own', () => {
+  it('can be imported, and that changes nothing', async () => {
+    const report = JSON.parse(await built.node('load-entries.mjs'))
+    expect(report).toEqual({ names: valuesOf(names), newGlobals: [], newHandles: [] })
+  })
+
+  it('can be required, and is the same as when imported', async () => {
+    const report = JSON.parse(await built.node('load-entries.cjs'))
+    expect(report).toEqual({ names: valuesOf(names), doubled: [], faults: [true, true] })
+  })
+
+  it('compiles under strict settings without Node’s types, and does its work', async () => {
+    await built.node(bin('typescript', 'tsc'), '-p', '.')
+    expect(JSON.parse(await built.node('use.js'))).toEqual({
+      statuses: [202, 201],
+      dispatch: 'sent',
+      sent: ['Order A-1 shipped'],
+    })
+  }, 60_000)
+})
+
+function valuesOf(all: ReturnType<typeof publicNames>): Record<string, string[]> {
+  return Object.fromEntries([...all].map(([entry, found]) => [entry, [...found.values].sort()]))
+}
+
+function loadedBy(entry: string): string[] {
+  const reached = new Set<string>()
+  const follow = (file: string): void => {
+    if (reached.has(file)) return
+    reached.add(file)
+    if (!file.startsWith('dist/')) return
+    for (const { to } of parse(file, readFileSync(join(built.installed, file), 'utf8')).imports) follow(to)
+  }
+  const { exports } = readJson('package.json')
+  follow(posix.normalize(exports[entry.replace('sallyport', '.')].default))
+  return [...reached].filter((name) => !name.startsWith('dist/')).sort()
+}

@@ -1,0 +1,38 @@
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { entries, ROOT, readJson } from '../support/entries.ts'
+
+/** What an entry exports. */
+export interface PublicNames {
+  /** What is there at run time. */
+  readonly values: readonly string[]
+  /** What only the compiler sees. */
+  readonly types: readonly string[]
+  /** Those of both that no comment says a word about. */
+  readonly undocumented: readonly string[]
+}
+
+/** The names of every entry, as the compiler sees them. */
+export function publicNames(): ReadonlyMap<string, PublicNames> {
+  const files = new Map([...entries()].map(([entry, file]) => [entry, fileURLToPath(new URL(file, ROOT))]))
+  const { options } = ts.convertCompilerOptionsFromJson(readJson('tsconfig.json').compilerOptions, fileURLToPath(ROOT))
+  const program = ts.createProgram([...files.values()], options)
+  const checker = program.getTypeChecker()
+  return new Map([...files].map(([entry, file]) => [entry, namesOf(checker, program.getSourceFile(file))]))
+}
+
+function namesOf(checker: ts.TypeChecker, file: ts.SourceFile | undefined): PublicNames {
+  const module = file && checker.getSymbolAtLocation(file)
+  const exported = (module ? checker.getExportsOfModule(module) : []).map((symbol) => {
+    const origin = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
+    const documented = origin.getDocumentationComment(checker).length > 0
+    return { name: symbol.name, isValue: (origin.flags & ts.SymbolFlags.Value) !== 0, documented }
+  })
+  const named = (which: (found: (typeof exported)[number]) => boolean): string[] =>
+    exported.flatMap((found) => (which(found) ? found.name : [])).sort()
+  return {
+    values: named(({ isValue }) => isValue),
+    types: named(({ isValue }) => !isValue),
+    undocumented: named(({ documented }) => !documented),
+  }
+}

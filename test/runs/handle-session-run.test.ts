@@ -1,0 +1,260 @@
+import { describe, expect, it } from 'vitest'
+import { answerOf, NOW, recorder, runOf } from './recorder.ts'
+
+const POST = {
+  runId: 'r1',
+  provider: 'openai',
+  model: 'gpt-5',
+  status: 'success',
+  timings: { startedAt: '2026-11-21T09:59:00+02:00', endedAt: NOW - 30_000 },
+  counts: { inputTokens: 1200, outputTokens: 300, searches: 2 },
+}
+
+describe('recording a run', () => {
+  it('answers 201 with the run as it is now', async () => {
+    const result = await recorder().post(POST)
+    expect(result).toMatchObject({ ok: true, status: 201, headers: {} })
+    expect(answerOf(result)).toEqual({
+      created: true,
+      changed: true,
+      ignored: [],
+      warnings: [],
+      run: {
+        runId: 'r1',
+        sessionId: 's1',
+        status: 'completed',
+        provider: 'openai',
+        model: 'gpt-5',
+        timings: { startedAt: '2026-11-21T07:59:00.000Z', endedAt: '2026-11-21T07:59:30.000Z', durationMs: 30_000 },
+        counts: { inputTokens: 1200, outputTokens: 300, searches: 2 },
+        createdAt: '2026-11-21T08:00:00.000Z',
+        updatedAt: '2026-11-21T08:00:00.000Z',
+        revision: 1,
+      },
+    })
+  })
+
+  it('needs no more than a run id, and is running then', async () => {
+    expect(runOf(await recorder().post({ runId: 'r1' }))).toEqual({
+      runId: 'r1',
+      sessionId: 's1',
+      status: 'running',
+      createdAt: '2026-11-21T08:00:00.000Z',
+      updatedAt: '2026-11-21T08:00:00.000Z',
+      revision: 1,
+    })
+  })
+
+  it('answers 200 to what it merges', async () => {
+    const { post, clock } = recorder()
+    await post({ runId: 'r1', status: 'running', timings: { startedAt: NOW - 1000 } })
+    clock.advance(5000)
+    const result = await post({ runId: 'r1', status: 'completed', timings: { endedAt: NOW } })
+    expect(result.status).toBe(200)
+    expect(answerOf(result)).toMatchObject({ created: false, changed: true, ignored: [] })
+    expect(runOf(result)).toMatchObject({ revision: 2, updatedAt: '2026-11-21T08:00:05.000Z', status: 'completed' })
+    expect(runOf(result).timings?.durationMs).toBe(1000)
+  })
+
+  it('changes nothing for a post that it has merged before', async () => {
+    const { post, clock } = recorder()
+    const first = await post({ ...POST, tags: ['b', 'a'], metadata: { k: 1 }, seq: 3 })
+    clock.advance(5000)
+    const second = await post({ ...POST, tags: ['b', 'a'], metadata: { k: 1 }, seq: 3 })
+    expect(second.status).toBe(200)
+    expect(answerOf(second)).toEqual({ ...answerOf(first), created: false, changed: false })
+  })
+
+  it('says what it ignored and what it kept', async () => {
+    const { post } = recorder()
+    await post({ runId: 'r1', status: 'completed', seq: 5, model: 'new', counts: { steps: 9 }, metadata: { k: 'new' } })
+    const late = await post({
+      runId: 'r1',
+      status: 'running',
+      seq: 2,
+      model: 'old',
+      counts: { steps: 4 },
+      metadata: { k: 'old' },
+      timings: { startedAt: NOW - 500 },
+    })
+    expect(late.status).toBe(200)
+    expect(answerOf(late).ignored).toEqual([
+      { field: 'status', reason: 'terminal', kept: 'completed' },
+      { field: 'counts.steps', reason: 'lower_count', kept: 9 },
+      { field: 'model', reason: 'superseded', kept: 'new' },
+      { field: 'metadata.k', reason: 'superseded', kept: 'new' },
+    ])
+    const later = await post({ runId: 'r1', timings: { startedAt: NOW } })
+    expect(answerOf(later).ignored).toEqual([
+      { field: 'timings.startedAt', reason: 'later_time', kept: '2026-11-21T07:59:59.500Z' },
+    ])
+  })
+
+  it('says of a final status that lost which one won', async () => {
+    const { post } = recorder()
+    await post({ runId: 'r1', status: 'cancelled', finishReason: 'stop' })
+    const answer = answerOf(
+      await post({ runId: 'r1', status: 'failed', error: { type: 'x' }, timings: { endedAt: NOW } }),
+    )
+    expect(answer.ignored).toEqual([
+      { field: 'status', reason: 'superseded', kept: 'cancelled' },
+      { field: 'timings.endedAt', reason: 'superseded' },
+      { field: 'error', reason: 'superseded' },
+    ])
+    expect(answer.run).not.toHaveProperty('error')
+  })
+
+  it('leaves the run out with Prefer: return=minimal, and says so', async () => {
+    const { post } = recorder()
+    for (const prefer of ['return=minimal', 'respond-async, Return = "minimal"; x=1']) {
+      const result = await post(POST, { prefer })
+      expect(result.headers).toEqual({ 'preference-applied': 'return=minimal' })
+      expect(answerOf(result)).not.toHaveProperty('run')
+    }
+    for (const prefer of ['return=representation', 'return=minimalist', 'x-return=minimal']) {
+      const result = await post(POST, { prefer })
+      expect(result.headers).toEqual({})
+      expect(answerOf(result)).toHaveProperty('run')
+    }
+  })
+
+  it('takes null anywhere optional as not said, and deletes a metadata key with it', async () => {
+    const { post } = recorder()
+    const told = { ...POST, agent: { name: 'a' }, tags: ['t'], metadata: { k: 1, l: 2 } }
+    await post(told)
+    const result = await post({
+      runId: 'r1',
+      provider: null,
+      model: null,
+      status: null,
+      agent: null,
+      timings: { startedAt: null, endedAt: null },
+      counts: { inputTokens: null, searches: null },
+      usage: null,
+      tags: null,
+      metadata: { k: null },
+    })
+    expect(answerOf(result).warnings).toEqual([])
+    expect(runOf(result)).toMatchObject({
+      model: 'gpt-5',
+      status: 'completed',
+      agent: { name: 'a' },
+      metadata: { l: 2 },
+    })
+    expect(runOf(result).metadata).toEqual({ l: 2 })
+  })
+
+  it('deletes a metadata key with null whatever it held, with or without seq', async () => {
+    const { post } = recorder()
+    const metadata = { text: 'z', number: 9, yes: true, no: false }
+    const gone = { text: null, number: null, yes: null, no: null }
+    await post({ runId: 'r1', metadata })
+    expect(runOf(await post({ runId: 'r1', metadata: gone }))).not.toHaveProperty('metadata')
+    expect(runOf(await post({ runId: 'r1', metadata }))).not.toHaveProperty('metadata')
+    expect(runOf(await post({ runId: 'r1', metadata, seq: 1 })).metadata).toEqual(metadata)
+  })
+
+  it('keeps a metadata key deleted when an older post tells it again', async () => {
+    const { post } = recorder()
+    await post({ runId: 'r1', seq: 1, metadata: { k: 'x' } })
+    await post({ runId: 'r1', seq: 2, metadata: { k: null } })
+    expect(runOf(await post({ runId: 'r1', seq: 1, metadata: { k: 'x' } }))).not.toHaveProperty('metadata')
+  })
+
+  it('keeps names that every object inherits as plain keys', async () => {
+    const { post } = recorder()
+    const names = { toString: 1, hasOwnProperty: 2, constructor: 3, valueOf: 4 }
+    await post({ runId: 'r1', seq: 1, counts: { steps: 1 }, metadata: { k: 1 } })
+    const run = runOf(await post({ runId: 'r1', seq: 2, counts: names, metadata: names }))
+    expect(run.counts).toEqual({ steps: 1, ...names })
+    expect(run.metadata).toEqual({ k: 1, ...names })
+  })
+
+  it('names unknown fields and drops them', async () => {
+    const answer = answerOf(await recorder().post({ runId: 'r1', prompt: 'secret', agent: { role: 'x' } }))
+    expect(answer.warnings).toEqual([
+      { code: 'unknown_field', pointer: '/run/prompt', detail: expect.any(String) },
+      { code: 'unknown_field', pointer: '/run/agent/role', detail: expect.any(String) },
+    ])
+    expect(JSON.stringify(answer)).not.toContain('secret')
+  })
+
+  it('shows the start for an end before it, and warns', async () => {
+    const { post } = recorder()
+    const timings = { startedAt: NOW, endedAt: NOW - 2000 }
+    const at = { code: 'clamped', pointer: '/run/timings/endedAt', detail: expect.any(String) }
+    const together = await post({ runId: 'r1', status: 'completed', timings })
+    expect(answerOf(together).warnings).toEqual([at])
+    expect(runOf(together).timings).toEqual({
+      startedAt: '2026-11-21T08:00:00.000Z',
+      endedAt: '2026-11-21T08:00:00.000Z',
+      durationMs: 0,
+    })
+    await post({ runId: 'r2', timings: { startedAt: timings.startedAt } })
+    const apart = await post({ runId: 'r2', status: 'completed', timings: { endedAt: timings.endedAt } })
+    expect(answerOf(apart).warnings).toEqual([at])
+    expect(runOf(apart).timings).toEqual(runOf(together).timings)
+  })
+
+  it('drops what belongs to a final status from a post without one, and warns', async () => {
+    const { post } = recorder()
+    const ends = {
+      timings: { startedAt: NOW, endedAt: NOW, durationMs: 5 },
+      error: { type: 'x' },
+      finishReason: 'stop',
+    }
+    for (const status of [undefined, 'running', 'waiting']) {
+      const answer = answerOf(await post({ runId: `r-${status}`, status, ...ends }))
+      expect(answer.warnings.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual([
+        'not_final /run/timings/endedAt',
+        'not_final /run/timings/durationMs',
+        'not_final /run/error',
+        'not_final /run/finishReason',
+      ])
+      expect(answer.run?.timings).toEqual({ startedAt: '2026-11-21T08:00:00.000Z' })
+      expect(answer.run).not.toHaveProperty('error')
+    }
+  })
+
+  it('writes costs as exact decimals, currencies in upper and trace ids in lower case', async () => {
+    const run = runOf(
+      await recorder().post({
+        runId: 'r1',
+        cost: { amount: 1.5e-7, currency: 'usd', source: 'client' },
+        trace: { traceId: 'ABCDEF0123456789ABCDEF0123456789', spanId: '00000000000000AB' },
+        usageByModel: [
+          {
+            provider: 'p',
+            model: 'm',
+            counts: { inputTokens: 1 },
+            cost: { amount: '007.50', currency: 'EUR', source: 'local' },
+          },
+        ],
+      }),
+    )
+    expect(run.cost).toEqual({ amount: '0.00000015', currency: 'USD', source: 'client' })
+    expect(run.trace).toEqual({ traceId: 'abcdef0123456789abcdef0123456789', spanId: '00000000000000ab' })
+    expect(run.usageByModel?.[0]?.cost?.amount).toBe('7.5')
+  })
+
+  it('shows what a run waits for only while it waits', async () => {
+    const { post } = recorder()
+    expect(runOf(await post({ runId: 'r1', status: 'requires_action', waitingFor: 'approval', seq: 1 }))).toMatchObject(
+      {
+        status: 'waiting',
+        waitingFor: 'approval',
+      },
+    )
+    expect(runOf(await post({ runId: 'r1', status: 'running', seq: 2 }))).not.toHaveProperty('waitingFor')
+  })
+
+  it('keeps the error of a run when a later post of the same status tells none', async () => {
+    const { post } = recorder()
+    await post({ runId: 'r1', status: 'failed', seq: 1, error: { type: 'rate_limit' } })
+    expect(runOf(await post({ runId: 'r1', status: 'failed', seq: 2 })).error).toEqual({ type: 'rate_limit' })
+    expect(runOf(await post({ runId: 'r2', status: 'timeout' }))).toMatchObject({
+      status: 'failed',
+      error: { type: 'timeout' },
+    })
+  })
+})

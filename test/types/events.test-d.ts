@@ -1,0 +1,166 @@
+import { type } from 'arktype'
+import * as v from 'valibot'
+import { expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
+import {
+  type DispatchAnswer,
+  defineEvents,
+  type EventCatalog,
+  type HandlerResult,
+  type Sallyport,
+} from '../../src/index.ts'
+import type { JsonObject } from '../../src/model/json.ts'
+import type { Recipient } from '../../src/model/recipient.ts'
+import { createSallyport } from '../../src/sallyport.ts'
+import { memoryStore } from '../../src/storage/memory.ts'
+import { testAuth } from '../support/deps.ts'
+
+const shipped = v.object({
+  orderId: v.string(),
+  at: v.pipe(
+    v.string(),
+    v.transform((text) => new Date(text)),
+  ),
+  note: v.optional(v.string(), ''),
+})
+
+const events = defineEvents({
+  valibot: {
+    data: shipped,
+    when: ({ data, recipient }) => {
+      expectTypeOf(data).toEqualTypeOf<{ orderId: string; at: Date; note: string }>()
+      expectTypeOf(recipient).toEqualTypeOf<Recipient>()
+      return true
+    },
+    channels: {
+      email: {
+        when: ({ data }) => data.at.getTime() > 0,
+        subject: ({ data }) => {
+          expectTypeOf(data.at).toEqualTypeOf<Date>()
+          return data.orderId
+        },
+        // @ts-expect-error: the schema has no such property
+        text: ({ data }) => data.orderNumber,
+      },
+    },
+  },
+  zod: {
+    data: z.object({ total: z.coerce.number<string>(), tags: z.array(z.string()) }),
+    channels: {
+      email: {
+        subject: ({ data }) => {
+          expectTypeOf(data).toEqualTypeOf<{ total: number; tags: string[] }>()
+          return data.tags
+        },
+        // @ts-expect-error: the schema has no such property
+        text: ({ data }) => data.tag,
+      },
+    },
+  },
+  arktype: {
+    data: type({ name: 'string', 'age?': 'number' }),
+    channels: {
+      email: {
+        subject: ({ data }) => {
+          expectTypeOf(data.name).toEqualTypeOf<string>()
+          expectTypeOf(data.age).toEqualTypeOf<number | undefined>()
+          return data.name
+        },
+        // @ts-expect-error: the schema has no such property
+        text: ({ data }) => data.surname,
+      },
+    },
+  },
+  plain: {
+    channels: {
+      email: {
+        subject: ({ data }) => {
+          expectTypeOf(data).toEqualTypeOf<JsonObject>()
+          return data.anything ?? null
+        },
+      },
+    },
+  },
+})
+
+test('the catalogue carries what each event takes, before its schema has transformed it', () => {
+  type Events = NonNullable<(typeof events)['~events']>
+  expectTypeOf<keyof Events>().toEqualTypeOf<'valibot' | 'zod' | 'arktype' | 'plain'>()
+  expectTypeOf<Events['valibot']>().toEqualTypeOf<{ orderId: string; at: string; note?: string | undefined }>()
+  expectTypeOf<Events['zod']>().toEqualTypeOf<{ total: string; tags: string[] }>()
+  expectTypeOf<Events['arktype']>().toEqualTypeOf<{ name: string; age?: number }>()
+  expectTypeOf<Events['plain']>().toEqualTypeOf<JsonObject>()
+  expectTypeOf(events).toExtend<EventCatalog>()
+})
+
+test('a definition takes only what it can use', () => {
+  defineEvents({
+    one: {
+      // @ts-expect-error: there is no such route
+      route: 'any',
+      channels: { email: {} },
+    },
+  })
+  // @ts-expect-error: an event needs channels
+  defineEvents({ one: {} })
+  defineEvents({
+    one: {
+      // @ts-expect-error: a condition gives a boolean, not a promise of one
+      when: async () => true,
+      channels: { email: {} },
+    },
+  })
+  defineEvents({
+    one: {
+      channels: {
+        email: {
+          // @ts-expect-error: a field gives a JSON value
+          text: () => new Date(),
+        },
+      },
+    },
+  })
+})
+
+const sallyport = createSallyport({ auth: testAuth, events, store: memoryStore(), channels: {} })
+
+test('sallyport.dispatch takes the events of the catalogue, each with its data', () => {
+  expectTypeOf(sallyport.dispatch).returns.resolves.toEqualTypeOf<HandlerResult<DispatchAnswer>>()
+  const recipient = 'jane@example.com'
+  const { dispatch }: Pick<typeof sallyport, 'dispatch'> = sallyport
+  const calls = () => [
+    dispatch({ eventType: 'valibot', recipient, eventData: { orderId: 'A-1', at: '2026-11-21' } }),
+    dispatch(
+      { eventType: 'zod', recipient, eventData: { total: '5', tags: [] } },
+      { idempotencyKey: 'k', tenant: 't' },
+    ),
+    dispatch({ eventType: 'arktype', recipient, eventData: { name: 'Jane' }, channel: 'email', sessionId: 's1' }),
+    dispatch({ eventType: 'plain', recipient, eventData: { anything: [1, null] } }),
+    dispatch({ eventType: 'plain', recipient }),
+    // @ts-expect-error: there is no such event
+    dispatch({ eventType: 'nothing', recipient, eventData: {} }),
+    // @ts-expect-error: the data is that of another event
+    dispatch({ eventType: 'valibot', recipient, eventData: { name: 'Jane' } }),
+    // @ts-expect-error: the schema takes a string, and gives out the Date
+    dispatch({ eventType: 'valibot', recipient, eventData: { orderId: 'A-1', at: new Date() } }),
+    // @ts-expect-error: an event with a schema needs its data
+    dispatch({ eventType: 'valibot', recipient }),
+    // @ts-expect-error: there is no recipient
+    dispatch({ eventType: 'plain', eventData: {} }),
+  ]
+  expectTypeOf(calls).toBeFunction()
+})
+
+test('a result tells success from refusal', () => {
+  const read = (result: HandlerResult<DispatchAnswer>) => {
+    if (result.ok) expectTypeOf(result.body.deliveries[0]?.status).toExtend<string | undefined>()
+    else expectTypeOf(result.body.code).toExtend<string>()
+    // @ts-expect-error: a refusal has no deliveries
+    return result.body.deliveries
+  }
+  expectTypeOf(read).toBeFunction()
+})
+
+test('a Sallyport of some events passes where any will do for reading', () => {
+  expectTypeOf(sallyport).toExtend<Pick<Sallyport, 'endpoints' | 'worker' | 'dispatches' | 'runs' | 'sessions'>>()
+})
