@@ -154,13 +154,7 @@ export function createSallyport<Events>(options: SallyportOptions<Events>): Sall
 function endpointsOf(deps: DispatchDeps & SessionRunDeps): Endpoints {
   return {
     clock: deps.clock,
-    async authenticate(headers, operation) {
-      try {
-        return await authenticate(headers, operation, deps.auth)
-      } catch (thrown) {
-        return refusalOf(thrown)
-      }
-    },
+    authenticate: (headers, operation) => authenticate(headers, operation, deps.auth).catch(refusalOf),
     handle: (operation, principal, request) =>
       answering<unknown>(deps, () =>
         operation === 'dispatch' ? acceptDispatch(principal, request, deps) : recordRun(principal, request, deps),

@@ -4,7 +4,7 @@ import { port } from './fault.ts'
 import { type HandlerRequest, type Refused, refuse } from './result.ts'
 
 const CHALLENGE = 'Bearer realm="sallyport"'
-const BEARER = /^bearer(?: +(.*))?$/i
+const BEARER = /^bearer(?: +|$)/i
 /** RFC 6750 `b64token`. */
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/
 const MAX_TOKEN = 4096
@@ -16,9 +16,10 @@ export async function authenticate(
   auth: AuthVerifier,
 ): Promise<Principal | Refused> {
   const header = headers.authorization
-  const scheme = typeof header === 'string' ? BEARER.exec(header) : undefined
-  if (!scheme) return header === undefined || typeof header === 'string' ? unauthorized() : invalidToken()
-  const token = scheme[1] ?? ''
+  if (typeof header !== 'string') return header === undefined ? unauthorized() : invalidToken()
+  const scheme = BEARER.exec(header)
+  if (!scheme) return unauthorized()
+  const token = header.slice(scheme[0].length)
   if (token.length > MAX_TOKEN || !TOKEN.test(token)) return invalidToken()
   const verdict = await port('auth_unavailable', () => auth.verify(token, operation))
   if (!('refused' in verdict)) return verdict

@@ -58,8 +58,12 @@ export async function answering<Body>(
   deps: AnswerDeps,
   steps: () => Promise<HandlerResult<Body> | Refused>,
 ): Promise<HandlerResult<Body>> {
-  const outcome = await steps().catch(refusalOf)
-  return isRefused(outcome) ? answerRefusal(outcome, deps) : outcome
+  try {
+    const outcome = await steps()
+    return isRefused(outcome) ? answerRefusal(outcome, deps) : outcome
+  } catch (thrown) {
+    return answerRefusal(refusalOf(thrown), deps)
+  }
 }
 
 /** What may be logged of a thrown value: its name and code; its message only when it is ours, since a library's may quote data. */

@@ -26,6 +26,24 @@ const TOLD_AS: Readonly<Record<FaultCode, string>> = {
   not_allowed: 'picklist',
 }
 
+/** Gives out what a schema would for a value with nothing wrong; {@link TELL} where valibot is to say what is. */
+type Quick = (value: unknown) => unknown
+
+const TELL: unique symbol = Symbol('tell')
+const QUICK = new WeakMap<v.GenericSchema, Quick>()
+
+/** Schemas of valibot's own, which have no quick way, are run as they are. */
+function quickOf(schema: v.GenericSchema): Quick {
+  const run: Quick = (value) => {
+    const { typed, issues, value: output } = schema['~run']({ value }, {})
+    return typed && !issues ? output : TELL
+  }
+  return QUICK.get(schema) ?? run
+}
+
+/** Faults that only have to be noticed. */
+const noticed: Fault[] = []
+
 /**
  * A schema whose values are read by one function, which gives the value out or pushes what is wrong with it. For what a pipe
  * of checks would parse twice, or could not give a code. The schema it replaces still describes it in a JSON schema.
@@ -34,7 +52,7 @@ export function reading<S extends v.GenericSchema>(
   schema: S,
   read: (value: unknown, faults: Fault[]) => v.InferOutput<S>,
 ): S {
-  return Object.assign(schema, {
+  const readable: S = Object.assign(schema, {
     '~run'({ value }: v.UnknownDataset): v.OutputDataset<v.InferOutput<S>, v.BaseIssue<unknown>> {
       if (value === undefined) return { typed: false, value, issues: [missing()] }
       const faults: Fault[] = []
@@ -48,16 +66,27 @@ export function reading<S extends v.GenericSchema>(
       }
     },
   })
+  QUICK.set(readable, (value) => {
+    if (value === undefined) return TELL
+    const output = read(value, noticed)
+    if (noticed.length === 0) return output
+    noticed.length = 0
+    return TELL
+  })
+  return readable
 }
 
 /** A field that may be left out. `null` says the same: it, and `undefined`, are given out as `undefined`. */
 export function optional<S extends v.GenericSchema>(wrapped: S): v.ExactOptionalSchema<S, undefined> {
-  return Object.assign(v.exactOptional(wrapped), {
+  const schema = Object.assign(v.exactOptional(wrapped), {
     '~run'(dataset: v.UnknownDataset, config: v.Config<v.BaseIssue<unknown>>) {
       if (dataset.value !== undefined && dataset.value !== null) return wrapped['~run'](dataset, config)
       return { typed: true as const, value: undefined }
     },
   })
+  const quick = quickOf(wrapped)
+  QUICK.set(schema, (value) => (value === undefined || value === null ? undefined : quick(value)))
+  return schema
 }
 
 /**
@@ -65,27 +94,31 @@ export function optional<S extends v.GenericSchema>(wrapped: S): v.ExactOptional
  * looked at, and what was not told is not there.
  */
 export function objectOf<Entries extends v.ObjectEntries>(entries: Entries): v.ObjectSchema<Entries, undefined> {
-  const schema = v.object(entries)
-  const telling = schema['~run'].bind(schema)
-  const fields = new Map(Object.entries(entries))
+  const object = v.object(entries)
+  const telling = object['~run'].bind(object)
+  const fields = new Map(Object.entries(entries).map(([key, field]) => [key, quickOf(field)]))
   const required = Object.keys(entries).filter((key) => entries[key]?.type !== 'exact_optional')
-  return Object.assign(schema, {
+  const quick: Quick = (value) => {
+    const members = membersOf(value)
+    if (!members) return TELL
+    const output: Record<string, unknown> = {}
+    for (const key in members) {
+      const told = fields.get(key)?.(members[key])
+      if (told === TELL) return TELL
+      if (told !== undefined) output[key] = told
+    }
+    for (const key of required) if (output[key] === undefined) return TELL
+    return output
+  }
+  const schema = Object.assign(object, {
     '~run'(dataset: v.UnknownDataset, config: v.Config<v.BaseIssue<unknown>>): ReturnType<typeof telling> {
-      const members = membersOf(dataset.value)
-      if (!members) return telling(dataset, config)
-      const output: Record<string, unknown> = {}
-      for (const key in members) {
-        const field = fields.get(key)
-        if (!field) continue
-        const { typed, issues, value } = field['~run']({ value: members[key] }, config)
-        if (!typed || issues) return telling(dataset, config)
-        if (value !== undefined) output[key] = value
-      }
-      for (const key of required) if (output[key] === undefined) return telling(dataset, config)
+      const output = quick(dataset.value)
       // Every field has passed its own schema, and none that is required is missing.
-      return { typed: true, value: output as v.InferOutput<typeof schema> }
+      return output === TELL ? telling(dataset, config) : { typed: true, value: output as v.InferOutput<typeof object> }
     },
   })
+  QUICK.set(schema, quick)
+  return schema
 }
 
 /** A list of at most `max`. */

@@ -94,7 +94,9 @@ function compareMembers(
 ): void {
   for (const key of Object.keys(members)) {
     const member = members[key]
-    const known = Object.hasOwn(entries, key) ? entries[key] : undefined
+    const found = entries[key]
+    // A key such as `constructor` finds a function that every object inherits.
+    const known = typeof found === 'object' ? found : undefined
     if (known) step(known, member, key, path, shape)
     else if (member !== undefined && shape.unknown.length < MAX_WARNINGS) {
       const pointer = pointerTo(pointerOf(path), key)

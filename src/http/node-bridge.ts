@@ -17,6 +17,7 @@ export interface NodeRequest {
   readonly readableDidRead: boolean
   on(event: 'data', listener: (chunk: Uint8Array) => void): unknown
   on(event: string, listener: () => void): unknown
+  read(): Uint8Array | string | null
   resume(): unknown
   destroy(): unknown
 }
@@ -63,10 +64,14 @@ function headersOf({ headers, rawHeaders }: NodeRequest): HandlerRequest['header
 
 /**
  * Whether the host parsed the body is told by the stream alone: a parser that passes a request over may still leave an empty
- * object (Express 4 does), with the stream unread.
+ * object (Express 4 does), with the stream unread. A body that came in one piece with its headers, as most do, is here
+ * already: taken as a whole, with no listeners and no timer.
  */
 function bodyOf(req: NodeRequest, leftBody: () => unknown): HostBody {
-  if (!req.readableEnded && !req.readableDidRead) return { kind: 'stream', pump: pumpOf(req) }
+  if (!req.readableEnded && !req.readableDidRead) {
+    if (req.complete && !req.destroyed) return { kind: 'left', value: req.read() ?? '' }
+    return { kind: 'stream', pump: pumpOf(req) }
+  }
   const value = leftBody()
   return value === undefined ? { kind: 'consumed' } : { kind: 'left', value }
 }

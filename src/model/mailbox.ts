@@ -1,7 +1,7 @@
 const LOCAL = /^[A-Za-z0-9#$&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9#$&'*+/=?^_`{|}~-]+)*$/
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 // Needs no parser: most domains, as most people write them.
-const PLAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/
+const PLAIN = /^(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/
 // What the URL parser would drop, decode or take for a delimiter must not reach it.
 const DOMAIN_INPUT = /^[A-Za-z0-9.\u{a1}-\u{10ffff}-]+$/u
 

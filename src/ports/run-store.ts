@@ -50,8 +50,8 @@ export interface RunQuery {
 /**
  * Keeps runs and their sessions. A run id is unique within its tenant.
  *
- * Every method throws when the store is unavailable (503 `store_unavailable`) and must then have changed nothing. Nothing
- * that is returned may be aliased.
+ * Every method throws when the store is unavailable (503 `store_unavailable`) and must then have changed nothing. What the
+ * `find…` and `list…` methods give may not be aliased; what `mergeRun` shows and gives is read at once and never changed.
  */
 export interface RunStore {
   /**

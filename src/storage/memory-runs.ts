@@ -1,4 +1,3 @@
-import type { RunState } from '../model/run.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RunStore, StoredRun, StoredSession } from '../ports/run-store.ts'
 import { pageOf } from './paging.ts'
@@ -25,7 +24,7 @@ interface Shelf {
  * The runs of a memory store.
  *
  * A merge reads, decides and writes within one turn of the event loop: no other comes between. What is stored is never
- * changed but replaced, so that states may share their parts; everything that is given out is a copy.
+ * changed but replaced, so that states may share their parts.
  */
 export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
   const shelves = new Map<string, Shelf>()
@@ -35,7 +34,7 @@ export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
       const row = shelf?.byId.get(runId)
       const sessionExists = shelf?.rooms.has(sessionId) ?? false
       const { write, result } = decide({ current: row?.run.state, sessionExists })
-      if (write === undefined) return row ? { result, run: copyOf(row.run) } : { result }
+      if (write === undefined) return row ? { result, run: row.run } : { result }
       const now = clock.now()
       const revision = (row?.run.revision ?? 0) + 1
       const run: StoredRun = { tenant, state: write, createdAt: row?.run.createdAt ?? now, updatedAt: now, revision }
@@ -44,17 +43,17 @@ export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
       if (room.session.updatedAt !== now) room.session = { ...room.session, updatedAt: now }
       if (row) row.run = run
       else add(shelfNow, room, { run })
-      return { result, run: copyOf(run) }
+      return { result, run }
     },
     async findRun(tenant, runId) {
       const row = shelves.get(tenant)?.byId.get(runId)
-      return row && copyOf(row.run)
+      return row && structuredClone(row.run)
     },
     async listRuns({ tenant, sessionId, limit, cursor }) {
       const shelf = shelves.get(tenant)
       const rows = sessionId === undefined ? shelf?.rows : shelf?.rooms.get(sessionId)?.rows
       const { items, ...page } = pageOf(rows ?? [], 'oldest', limit, cursor)
-      return { ...page, items: items.map(({ run }) => copyOf(run)) }
+      return { ...page, items: structuredClone(items.map(({ run }) => run)) }
     },
     async openSession(tenant, sessionId) {
       return { ...roomOf(shelfOf(shelves, tenant), tenant, sessionId, clock.now()).session }
@@ -64,31 +63,6 @@ export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
       return session && { ...session }
     },
   }
-}
-
-/** A copy that shares nothing: by hand, since `structuredClone` takes longer than all the rest of a merge. */
-function copyOf({ tenant, state, createdAt, updatedAt, revision }: StoredRun): StoredRun {
-  const copy: RunState = {
-    ...state,
-    ...(state.status && { status: { ...state.status } }),
-    earliest: { ...state.earliest },
-    counts: { ...state.counts },
-    final: copyRegisters(state.final),
-    latest: copyRegisters(state.latest),
-    metadata: copyRegisters(state.metadata),
-    tags: [...state.tags],
-  }
-  return { tenant, state: copy, createdAt, updatedAt, revision }
-}
-
-function copyRegisters<T extends Readonly<Record<string, { readonly value: unknown }>>>(registers: T): T {
-  const copy: Record<string, { readonly value: unknown }> = { ...registers }
-  for (const key in copy) {
-    const register = copy[key]
-    if (register) copy[key] = typeof register.value === 'object' ? structuredClone(register) : { ...register }
-  }
-  // The same keys with equal registers.
-  return copy as T
 }
 
 function add(shelf: Shelf, room: Room, row: Row): void {

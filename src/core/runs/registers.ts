@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../model/json.ts'
+import type { JsonObject, JsonValue } from '../../model/json.ts'
 import type { Stamped, WithStatus } from '../../model/run.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { compareStatus } from './run-status.ts'
@@ -60,14 +60,18 @@ export function sortedSet(values: readonly string[]): readonly string[] {
   return values.length < 2 ? [...values] : [...new Set(values)].sort()
 }
 
-/** Whether two values are the same JSON. */
+/** Whether two values are the same JSON, whatever the order of their keys. */
 export function isSame(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  return canonicalJson(a) === canonicalJson(b)
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const keys = Object.keys(a)
+  if (keys.length !== Object.keys(b).length) return false
+  const [mine, theirs] = [a as JsonObject, b as JsonObject]
+  return keys.every((key) => Object.hasOwn(theirs, key) && isSame(mine[key], theirs[key]))
 }
 
 function isGreater(a: JsonValue, b: JsonValue): boolean {
-  if (a === b || b === null) return false
+  if (b === null || isSame(a, b)) return false
   return a === null || canonicalJson(a) > canonicalJson(b)
 }
