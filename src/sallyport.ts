@@ -105,7 +105,7 @@ const MAX_PAGE = 500
  * @throws {SallyportError} `config_invalid`, when events and channels do not fit: all that is wrong at once.
  */
 export function createSallyport<Events>(options: SallyportOptions<Events>): Sallyport<Events> {
-  checkConfig(options.events, options.channels)
+  checkConfig(options)
   const ports = withDefaults(options)
   const { store, clock } = ports
   const queue = localQueue(clock)

@@ -16,6 +16,7 @@ const MAX_SOURCE = 65_536
 const MAX_NESTING = 32
 const TOO_DEEP = 'The template nests too deeply to be parsed.'
 const MAX_RANGE_START = 1_000_000
+const FACTS: ReadonlySet<string> = new Set(['data', 'recipient'])
 const BLOCKS: ReadonlySet<string> = new Set(['if', 'unless', 'for', 'case', 'capture'])
 
 /** Gives the parsed template, or why it is refused. */
@@ -25,7 +26,7 @@ export function parse(liquid: Liquid, source: string): readonly Template[] | Tem
     const nested = nestingFault(liquid, source)
     if (nested) return nested
     const templates = liquid.parse(source)
-    return tokenFault(liquid, templates) ?? templates
+    return tokenFault(liquid, templates) ?? rootFault(liquid, templates) ?? templates
   } catch (error) {
     return describe(error)
   }
@@ -65,6 +66,17 @@ function tokenFault(liquid: Liquid, templates: readonly Template[]): TemplateFau
     }
     if (isFilterToken(part) && !Object.hasOwn(liquid.filters, part.name)) return at(part, unknownFilter(part.name))
     pending.push(...Object.values(part))
+  }
+  return undefined
+}
+
+/** A template sees the facts and what it has assigned: any other name is a slip, and would be missing at every rendering. */
+function rootFault(liquid: Liquid, templates: readonly Template[]): TemplateFault | undefined {
+  const { globals } = liquid.analyzeSync([...templates], { partials: false })
+  for (const [name, uses] of Object.entries(globals)) {
+    const place = uses[0]?.location
+    if (FACTS.has(name) || !place) continue
+    return { fault: `"${name}" is neither data nor recipient; write data.${name}?`, line: place.row, column: place.col }
   }
   return undefined
 }

@@ -1,7 +1,7 @@
 import type { ConditionTrace } from '../model/dispatch.ts'
 import type { JsonValue } from '../model/json.ts'
 
-/** What a condition gets to see. Plain JSON values. */
+/** What a condition gets to see: `data` and `recipient`, plain JSON values. */
 export type ConditionFacts = Readonly<Record<string, unknown>>
 
 /** How a condition came out. `trace` is asked for when it is false. */

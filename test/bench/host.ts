@@ -2,37 +2,46 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
-import { createSallyport } from 'sallyport'
+import { createSallyport, handleDispatch, handleSessionRun, type Sallyport } from 'sallyport'
 import { appSecrets } from 'sallyport/auth'
 import { toExpress } from 'sallyport/express'
 import { toNode } from 'sallyport/node'
 import { memoryStore } from 'sallyport/storage/memory'
 import { workload } from './workload.ts'
 
-const ANSWER = { ok: true, created: true, runId: 'run-1' }
-
-async function sallyport() {
+async function sallyport(): Promise<Sallyport<unknown>> {
   const { withLiquid: events, channels } = await workload()
   return createSallyport({ auth: appSecrets([process.env.BENCH_SECRET]), events, store: memoryStore(), channels })
 }
 
+/** What Sallyport answers to the bodies that are sent, by path: the constants, so that both hosts send the same bytes. */
+async function answers(): Promise<(path: string | undefined) => unknown> {
+  const { headers, auth, withLiquid: events, channels, event, run } = await workload()
+  const store = memoryStore()
+  const { body: dispatched } = await handleDispatch({ headers, body: event }, { auth, events, store, channels })
+  const { body: recorded } = await handleSessionRun({ headers, body: run('run-1') }, { auth, store })
+  return (path) => (path?.includes('dispatch') ? dispatched : recorded)
+}
+
 const HOSTS: Record<string, () => Promise<RequestListener>> = {
   async 'express-constant'() {
+    const answerTo = await answers()
     const app = express()
     app.use(express.json())
-    app.post('/{*path}', (_req, res) => void res.json(ANSWER))
+    app.post('/{*path}', (req, res) => void res.json(answerTo(req.path)))
     return app
   },
   async 'express-sallyport'() {
     return express().use(toExpress(await sallyport()))
   },
   async 'node-constant'() {
+    const answerTo = await answers()
     return (req, res) => {
       const chunks: Buffer[] = []
       req.on('data', (chunk: Buffer) => chunks.push(chunk))
       req.on('end', () => {
         JSON.parse(Buffer.concat(chunks).toString())
-        const text = JSON.stringify(ANSWER)
+        const text = JSON.stringify(answerTo(req.url))
         res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text)
       })
     }

@@ -25,7 +25,7 @@ interface Figure {
 }
 
 /**
- * Both endpoints in a host, against the same host answering a constant after parsing. Both hosts run, each in a process of
+ * Both endpoints in a host, against the same host answering the same bytes, a constant, after parsing. Both hosts run, each in a process of
  * its own, and are loaded in turn, so that what slows the machine slows both.
  */
 export async function benchOverHttp(): Promise<void> {

@@ -7,9 +7,12 @@ import { recordingChannel } from '../support/recording-channel.ts'
 
 const events = defineEvents({ one: { channels: { email: { subject: () => 'x' }, sms: { text: () => 'x' } } } })
 
-function problems(channels: Readonly<Record<string, Channel>>): readonly ConfigProblem[] {
+function problems(
+  channels: Readonly<Record<string, Channel>>,
+  rest: Omit<Parameters<typeof checkConfig>[0], 'events' | 'channels'> = {},
+): readonly ConfigProblem[] {
   try {
-    checkConfig(events, channels)
+    checkConfig({ events, channels, ...rest })
   } catch (error) {
     if (!isSallyportError(error)) throw error
     expect(error.code).toBe('config_invalid')
@@ -36,8 +39,25 @@ describe('checkConfig', () => {
 
   it('takes no inherited name for a channel', () => {
     const odd = defineEvents({ one: { channels: { toString: {} } } })
-    expect(() => checkConfig(odd, { email: recordingChannel() })).toThrow(
+    expect(() => checkConfig({ events: odd, channels: { email: recordingChannel() } })).toThrow(
       'event "one", channel "toString": is not configured',
+    )
+  })
+
+  it('names every number that is out of its range', () => {
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    const worker = { concurrency: 0, leaseMs: 999, pollMs: Number.NaN }
+    const told = problems(channels, { worker, expiresInMs: -1, idempotencyTtlMs: 1_000.5 })
+    expect(told.map(({ field }) => field)).toEqual([
+      'concurrency',
+      'leaseMs',
+      'pollMs',
+      'expiresInMs',
+      'idempotencyTtlMs',
+    ])
+    expect(told[0]?.detail).toBe('must be a whole number from 1 to 1000')
+    expect(problems(channels, { worker: { concurrency: 1, leaseMs: 1_000, pollMs: 10 }, expiresInMs: 1_000 })).toEqual(
+      [],
     )
   })
 

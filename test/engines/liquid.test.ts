@@ -199,7 +199,6 @@ describe('what is absent', () => {
     expect(missing('{{ data.order.id }}')).toEqual({ outcome: 'missing', path: 'data.order.id' })
     expect(missing('{{ data.order.id }}', { order: {} })).toEqual({ outcome: 'missing', path: 'data.order.id' })
     expect(missing('{{ data["order"].lines[0] }}')).toEqual({ outcome: 'missing', path: 'data.order.lines.0' })
-    expect(missing('{{ name }}')).toEqual({ outcome: 'missing', path: 'name' })
     expect(missing('{% for i in data.items %}{{ i.name }}{% endfor %}', { items: [{}] })).toEqual({
       outcome: 'missing',
       path: 'i.name',
@@ -229,6 +228,15 @@ describe('what is absent', () => {
 })
 
 describe('a template that does not compile', () => {
+  test('tells a name that is neither a fact nor assigned', () => {
+    expect(templateFault('{{ data.x }}\n{{ orderId }}')).toEqual({
+      fault: '"orderId" is neither data nor recipient; write data.orderId?',
+      line: 2,
+      column: 4,
+    })
+    expect(templateFault('{% if constructor %}{% endif %}')).toMatchObject({ line: 1 })
+  })
+
   test('names the line and the column', () => {
     expect(templateFault('a\nb {% if data.x = 1 %}{% endif %}')).toEqual({
       fault: 'Expected "|" before filter.',
