@@ -97,6 +97,7 @@ export interface Sallyport<Events = Record<string, unknown>> {
 }
 
 const HOST = { id: 'host' }
+const DEFAULT_PAGE = 50
 const MAX_PAGE = 500
 
 /**
@@ -169,10 +170,10 @@ function tenantOf({ tenant = 'default' }: TenantScope = {}): string {
 
 function listQuery({
   tenant = 'default',
-  limit = 50,
+  limit = DEFAULT_PAGE,
   ...rest
 }: ListOptions = {}): ListOptions & { tenant: string; limit: number } {
-  return { ...rest, tenant, limit: Math.min(Math.max(1, limit), MAX_PAGE) }
+  return { ...rest, tenant, limit: Number.isInteger(limit) ? Math.min(Math.max(1, limit), MAX_PAGE) : DEFAULT_PAGE }
 }
 
 async function allRuns(store: RunStore, tenant: string, sessionId: string): Promise<readonly StoredRun[]> {

@@ -27,7 +27,7 @@ export function toNode({ endpoints }: Mountable, options?: MountOptions): NodeHa
       send(res, await answerNode(endpoints, target, req, () => req.body))
     } catch (error) {
       if (next) next(error)
-      else send(res, internalError(endpoints))
+      else send(res, internalError(endpoints, error))
     }
   }
 }

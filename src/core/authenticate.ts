@@ -1,3 +1,4 @@
+import { SallyportError } from '../errors.ts'
 import type { Operation, Principal } from '../model/principal.ts'
 import type { AuthVerifier } from '../ports/auth-verifier.ts'
 import { port } from './fault.ts'
@@ -22,8 +23,20 @@ export async function authenticate(
   const token = header.slice(scheme[0].length)
   if (token.length > MAX_TOKEN || !TOKEN.test(token)) return invalidToken()
   const verdict = await port('auth_unavailable', () => auth.verify(token, operation))
-  if (!('refused' in verdict)) return verdict
+  if (!('refused' in verdict)) return checked(verdict)
   return verdict.refused === 'insufficient_scope' ? insufficientScope('The token does not allow this.') : invalidToken()
+}
+
+/** Tenants and sessions are parts of keys: what a verifier of the host's gives must not run into another. */
+const SCOPE = /^[\x21-\x7e]{1,200}$/
+
+function checked(principal: Principal): Principal {
+  const { tenant, sessionId = tenant } = principal
+  if (SCOPE.test(tenant) && SCOPE.test(sessionId)) return principal
+  throw new SallyportError(
+    'option_invalid',
+    'A verifier gave a tenant or session id that is not 1-200 visible ASCII characters.',
+  )
 }
 
 /** The refusal of a good token that does not reach far enough. */

@@ -40,8 +40,8 @@ export function notFound(endpoints: Endpoints): Wire {
 }
 
 /** The answer where something broke that never should: for transports that have nobody to pass an error to. */
-export function internalError(endpoints: Endpoints): Wire {
-  return toWire(endpoints.refuse(refuse('internal_error', 'The request could not be handled.')))
+export function internalError(endpoints: Endpoints, cause: unknown): Wire {
+  return toWire(endpoints.refuse(refuse('internal_error', 'The request could not be handled.', { cause })))
 }
 
 async function resultOf(

@@ -1,7 +1,7 @@
 import type { Endpoints } from '../core/endpoints.ts'
 import type { HandlerRequest } from '../core/result.ts'
 import type { Clock } from '../ports/clock.ts'
-import { answer, type Wire } from './answer.ts'
+import { answer, internalError, type Wire } from './answer.ts'
 import { BODY_TIMEOUT_MS, type BodySink, type HostBody, type Pump } from './body-reader.ts'
 import type { Target } from './routes.ts'
 
@@ -24,13 +24,13 @@ interface FetchReader {
   cancel(): Promise<void>
 }
 
-/** Answers a fetch-style request. */
+/** Answers a fetch-style request. Never rejects: there is nobody to pass an error to. */
 export function answerFetch(endpoints: Endpoints, target: Target, request: FetchRequest): Promise<Wire> {
   return answer(endpoints, target, {
     method: request.method,
     headers: headersOf(request),
     body: () => bodyOf(request, endpoints.clock),
-  })
+  }).catch((cause: unknown) => internalError(endpoints, cause))
 }
 
 /** Puts an answer into a `Response`. */

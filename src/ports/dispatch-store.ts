@@ -26,6 +26,12 @@ export type AcceptOutcome =
   /** The key was there with another fingerprint: nothing was stored. */
   | { readonly outcome: 'key_reused' }
 
+/** What is remembered of an idempotency key. */
+export interface Remembered {
+  readonly fingerprint: string
+  readonly answer: DispatchAnswer
+}
+
 /** Which deliveries {@link DispatchStore.claim} may hand out. */
 export interface ClaimRequest {
   readonly limit: number
@@ -102,6 +108,11 @@ export interface Page<T> {
  */
 export interface DispatchStore {
   /**
+   * What is remembered of a key, if it is: so that a repeat is answered whatever has changed since. {@link accept} decides all
+   * the same.
+   */
+  recall(tenant: string, key: string): Promise<Remembered | undefined>
+  /**
    * Stores a dispatch with its deliveries, and the idempotency key with them, in one transaction. Of any number of
    * concurrent calls with one tenant and key, exactly one is `accepted`; once it resolves, nothing of it may be lost.
    */
@@ -109,7 +120,7 @@ export interface DispatchStore {
   /**
    * Leases due deliveries, oldest due first: `queued` ones whose time has come, and `sending` ones whose lease has ended.
    * Each is handed to exactly one caller, becomes `sending` and has its attempts counted, before this resolves.
-   * What is past its expiry becomes `expired` instead, and promotes the first `held` delivery of a `first` dispatch.
+   * What is past its expiry becomes `expired` instead, and so do the `held` deliveries of its dispatch.
    */
   claim(request: ClaimRequest): Promise<Claims>
   /**

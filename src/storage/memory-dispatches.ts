@@ -1,4 +1,4 @@
-import type { Content, Delivery, Dispatch, DispatchAnswer } from '../model/dispatch.ts'
+import type { Content, Delivery, Dispatch } from '../model/dispatch.ts'
 import type { Clock } from '../ports/clock.ts'
 import type {
   Acceptance,
@@ -7,6 +7,7 @@ import type {
   DispatchQuery,
   DispatchStore,
   Page,
+  Remembered,
   Settlement,
 } from '../ports/dispatch-store.ts'
 import { type Due, DueHeap } from './due-heap.ts'
@@ -27,9 +28,7 @@ interface DispatchRow {
   readonly expiresAt: number
 }
 
-interface Remembered {
-  readonly fingerprint: string
-  readonly answer: DispatchAnswer
+interface Kept extends Remembered {
   readonly forgetAt: number
 }
 
@@ -40,7 +39,7 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
   const bySession = new Map<string, DispatchRow[]>()
   const byTenant = new Map<string, DispatchRow[]>()
   const due = new Map<string, DueHeap<Row>>()
-  const remembered = new Map<string, Remembered>()
+  const remembered = new Map<string, Kept>()
   let fences = 0
 
   function heapOf(channel: string): DueHeap<Row> {
@@ -54,7 +53,7 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
     heap.add(row)
   }
 
-  function recall(key: string, now: number): Remembered | undefined {
+  function remember(key: string, now: number): Kept | undefined {
     for (const [old, { forgetAt }] of remembered) {
       if (forgetAt > now) break
       remembered.delete(old)
@@ -63,16 +62,21 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
     return found && found.forgetAt > now ? found : undefined
   }
 
+  /** Copies first, which may fail; then puts in place, which cannot. */
   function insert({ dispatch, expiresInMs }: Acceptance, now: number): void {
     const { deliveries: records, ...head } = dispatch
     const row: DispatchRow = { head, rows: [], expiresAt: now + expiresInMs }
-    for (const given of records) {
-      const record = { ...given, ...(given.content && { content: copy(given.content) }) }
-      if (given.trace) record.trace = structuredClone(given.trace)
-      const delivery: Row = { record, dispatch: row, fence: undefined, wakeAt: 0, slot: -1 }
-      row.rows.push(delivery)
-      deliveries.set(record.deliveryId, delivery)
-      if (record.status === 'queued') queue(delivery, now)
+    for (const { content, trace, ...given } of records) {
+      const record = {
+        ...given,
+        ...(content && { content: copy(content) }),
+        ...(trace && { trace: structuredClone(trace) }),
+      }
+      row.rows.push({ record, dispatch: row, fence: undefined, wakeAt: 0, slot: -1 })
+    }
+    for (const delivery of row.rows) {
+      deliveries.set(delivery.record.deliveryId, delivery)
+      if (delivery.record.status === 'queued') queue(delivery, now)
     }
     dispatches.set(head.dispatchId, row)
     entry(byTenant, head.tenant, () => []).push(row)
@@ -91,6 +95,12 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
     row.record.status = status
     if (reason !== undefined) row.record.reason = reason
     delete row.record.dueAt
+  }
+
+  /** Held ones are no younger: they go with it. */
+  function expire(row: Row): void {
+    finish(row, 'expired')
+    for (const held of row.dispatch.rows) if (held.record.status === 'held') finish(held, 'expired')
   }
 
   function promote(row: DispatchRow, now: number): void {
@@ -122,15 +132,21 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
       const { dispatch, idempotency } = acceptance
       if (idempotency) {
         const key = scoped(dispatch.tenant, idempotency.key)
-        const found = recall(key, now)
+        const found = remember(key, now)
         if (found?.fingerprint === idempotency.fingerprint)
           return { outcome: 'replayed', answer: structuredClone(found.answer) }
         if (found) return { outcome: 'key_reused' }
         const { fingerprint, answer, ttlMs } = idempotency
-        remembered.set(key, { fingerprint, answer: structuredClone(answer), forgetAt: now + ttlMs })
-      }
-      insert(acceptance, now)
+        const kept = { fingerprint, answer: structuredClone(answer), forgetAt: now + ttlMs }
+        insert(acceptance, now)
+        remembered.set(key, kept)
+      } else insert(acceptance, now)
       return { outcome: 'accepted' }
+    },
+
+    async recall(tenant, key) {
+      const found = remember(scoped(tenant, key), clock.now())
+      return found && { fingerprint: found.fingerprint, answer: structuredClone(found.answer) }
     },
 
     async claim({ limit, leaseMs, channels }): Promise<Claims> {
@@ -143,10 +159,7 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
         if (row.wakeAt > now) return { deliveries: claimed, nextDueInMs: row.wakeAt - now }
         if (claimed.length >= limit) return { deliveries: claimed, nextDueInMs: 0 }
         if (now < row.dispatch.expiresAt) claimed.push(lease(row, leaseMs, now))
-        else {
-          finish(row, 'expired')
-          if (row.dispatch.head.route === 'first') promote(row.dispatch, now)
-        }
+        else expire(row)
       }
     },
 

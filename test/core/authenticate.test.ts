@@ -30,6 +30,14 @@ const BARE = { refused: 'unauthorized', challenge: 'Bearer realm="sallyport"', a
 const INVALID = { refused: 'invalid_token', challenge: 'Bearer realm="sallyport", error="invalid_token"', asked: 0 }
 
 describe('authenticate', () => {
+  it.each([{ tenant: '' }, { tenant: 'a b' }, { tenant: 'a\0b' }, { tenant: 't', sessionId: 's 1' }])(
+    'takes no principal %j: its parts are parts of keys',
+    async (scope) => {
+      const verifier = { verify: async () => ({ id: 'x', ...scope }) }
+      await expect(authenticate({ authorization: 'Bearer a' }, 'dispatch', verifier)).rejects.toThrow('visible ASCII')
+    },
+  )
+
   it.each<[string, string | undefined]>([
     ['no header', undefined],
     ['an empty header', ''],

@@ -9,6 +9,9 @@ import { recordingChannel } from '../support/recording-channel.ts'
 import { accepted, claimOne, gate, outcomes, stored } from './dispatching.ts'
 
 const LEASE = 30_000
+
+/** A lease that begins now. */
+const leased = ({ clock }: Pick<TestDeps, 'clock'>) => ({ since: clock.now(), ms: LEASE })
 const BODY = { eventType: 'e', recipient: 'jane@example.com', eventData: { secret: 'canary-7f3a', list: [{ a: 1 }] } }
 const events = defineEvents({ e: { channels: { a: {} } } })
 
@@ -20,7 +23,7 @@ async function depsFor(a: Channel, rest = {}): Promise<TestDeps> {
 }
 
 async function attempt(deps: TestDeps): Promise<AttemptResult> {
-  return attemptDelivery(await claimOne(deps, LEASE), LEASE, deps)
+  return attemptDelivery(await claimOne(deps, LEASE), leased(deps), deps)
 }
 
 async function delivery(deps: TestDeps): Promise<Omit<Delivery, 'address' | 'content'>> {
@@ -206,7 +209,7 @@ describe('an attempt', () => {
   it('for a channel that is gone is made again later', async () => {
     const deps = await depsFor(recordingChannel())
     const claimed = await claimOne(deps)
-    expect(await attemptDelivery(claimed, LEASE, { ...deps, channels: {} })).toBe('queued')
+    expect(await attemptDelivery(claimed, leased(deps), { ...deps, channels: {} })).toBe('queued')
     expect(await delivery(deps)).toMatchObject({ lastCode: 'not_attempted' })
   })
 
@@ -265,7 +268,24 @@ describe('an attempt', () => {
     const deps = await depsFor(recordingChannel())
     const claimed = await claimOne(deps)
     const store = { settle: async () => Promise.reject(new Error('down')) }
-    await expect(attemptDelivery(claimed, LEASE, { ...deps, store })).rejects.toThrow('down')
+    await expect(attemptDelivery(claimed, leased(deps), { ...deps, store })).rejects.toThrow('down')
+  })
+})
+
+describe('what a channel says', () => {
+  it('is taken for a code only when it is one', async () => {
+    const said = { outcome: 'rejected', code: 'Mailbox jane@example.com is full' } as const
+    const deps = await depsFor(recordingChannel([said]))
+    expect(await attempt(deps)).toBe('failed')
+    expect(await delivery(deps)).toMatchObject({ lastCode: 'code_invalid' })
+    expect(JSON.stringify(deps.logger.lines)).not.toContain('jane@')
+  })
+
+  it('is taken for a message id only when it is a short string', async () => {
+    const said = { outcome: 'sent', providerMessageId: (() => 1) as never } as const
+    const deps = await depsFor(recordingChannel([said]))
+    expect(await attempt(deps)).toBe('sent')
+    expect(await delivery(deps)).not.toHaveProperty('providerMessageId')
   })
 })
 
@@ -300,14 +320,14 @@ describe('a lease', () => {
     deps.clock.advance(LEASE)
     const live = await claimOne(deps, LEASE)
     const before = await stored(deps)
-    expect(await attemptDelivery(zombie, LEASE, deps)).toBe('lost')
+    expect(await attemptDelivery(zombie, leased(deps), deps)).toBe('lost')
     expect(await stored(deps)).toEqual(before)
     expect(deps.logger.lines).toMatchObject([
       { level: 'warn', event: 'delivery.lease_lost', fields: { deliveryId: 'dlv_2', attempt: 1 } },
     ])
-    expect(await attemptDelivery(live, LEASE, deps)).toBe('sent')
+    expect(await attemptDelivery(live, leased(deps), deps)).toBe('sent')
     const after = await stored(deps)
-    expect(await attemptDelivery(zombie, LEASE, deps)).toBe('lost')
+    expect(await attemptDelivery(zombie, leased(deps), deps)).toBe('lost')
     expect(await stored(deps)).toEqual(after)
   })
 
@@ -321,7 +341,7 @@ describe('a lease', () => {
     ])
     const deps = await depsFor(a)
     const claimed = await claimOne(deps, LEASE)
-    const result = attemptDelivery(claimed, LEASE, deps)
+    const result = attemptDelivery(claimed, leased(deps), deps)
     deps.clock.advance(LEASE * 0.9 - 1)
     expect(signal?.aborted).toBe(false)
     deps.clock.advance(1)
@@ -335,7 +355,7 @@ describe('a lease', () => {
       const answer = gate<SendOutcome>()
       const deps = await depsFor(recordingChannel([() => answer.promise]))
       const claimed = await claimOne(deps, LEASE)
-      const result = attemptDelivery(claimed, LEASE, deps)
+      const result = attemptDelivery(claimed, leased(deps), deps)
       deps.clock.advance(LEASE)
       await result
       const before = await stored(deps)
@@ -409,6 +429,6 @@ describe('the expiry', () => {
     const deps = await depsFor(recordingChannel(), { expiresInMs: 500 })
     const claimed = await claimOne(deps, LEASE)
     deps.clock.advance(1_000)
-    expect(await attemptDelivery(claimed, LEASE, deps)).toBe('sent')
+    expect(await attemptDelivery(claimed, leased(deps), deps)).toBe('sent')
   })
 })

@@ -161,15 +161,15 @@ describe('a schema', () => {
     expect(await stored(deps)).toMatchObject([{ deliveries: [{ content: { text: '1767225600000 m' } }] }])
   })
 
-  it('that throws is answered 500, and nothing is stored', async () => {
+  it('that throws at what was sent is a refusal, and nothing is stored', async () => {
     const data = v.pipe(
       v.unknown(),
       v.transform(() => JSON.parse(`{${CANARY}`)),
     )
     const deps = depsFor(data)
     const answer = await post(deps, bodyWith({}))
-    expect(answer).toMatchObject({ status: 500, body: { code: 'internal_error' } })
-    expect(deps.logger.lines).toMatchObject([{ event: 'request.failed', fields: { cause: 'SyntaxError' } }])
+    const errors = [{ pointer: '/eventData', code: 'invalid' }]
+    expect(answer).toMatchObject({ status: 422, body: { code: 'validation_failed', errors } })
     expect(JSON.stringify([answer, deps.logger.lines])).not.toContain(CANARY)
     expect(await stored(deps)).toEqual([])
   })

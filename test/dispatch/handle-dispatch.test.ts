@@ -9,6 +9,23 @@ import { accepted, ORDER, places, post, refused, stored } from './dispatching.ts
 
 const CANARY = 'canary-7f3a'
 
+describe('a queue', () => {
+  it('that fails does not take back what was accepted', async () => {
+    const deps = testDeps(undefined, {
+      queue: {
+        wake() {
+          throw new Error('the queue is down')
+        },
+        listen: () => () => {},
+      },
+    })
+    expect(await post(deps, ORDER)).toMatchObject({ status: 202 })
+    expect(deps.logger.lines).toMatchObject([
+      { level: 'error', event: 'queue.wake_failed', fields: { cause: 'Error' } },
+    ])
+  })
+})
+
 describe('an accepted dispatch', () => {
   it('is answered 202 with the outcome of every channel', async () => {
     const deps = testDeps()

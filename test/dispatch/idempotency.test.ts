@@ -31,6 +31,27 @@ describe('a repeated key', () => {
     expect(await accepted(deps, ORDER, KEY)).toEqual({ ...first, duplicate: true })
   })
 
+  it('gets that answer still when the directory is down and the event is gone', async () => {
+    const recipients = { find: async () => ({ id: 'user_42', email: 'jane@example.com' }) }
+    const deps = testDeps(undefined, { recipients })
+    const byId = { ...ORDER, recipient: 'user_42' }
+    const first = await accepted(deps, byId, KEY)
+    const down = {
+      find: async () => {
+        throw new Error('down')
+      },
+    }
+    const gone = { find: () => undefined, eventTypes: [] }
+    expect(await accepted({ ...deps, recipients: down, events: gone }, byId, KEY)).toEqual({
+      ...first,
+      duplicate: true,
+    })
+    expect(await post({ ...deps, recipients: down }, OTHER, KEY)).toMatchObject({
+      status: 422,
+      body: { code: 'idempotency_key_reused' },
+    })
+  })
+
   it('with another body is 422, and nothing is stored', async () => {
     const deps = testDeps()
     await post(deps, ORDER, KEY)

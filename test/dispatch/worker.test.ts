@@ -266,6 +266,42 @@ describe('a worker that was started', () => {
     expect(a.sent.map(({ deliveryId }) => deliveryId)).toEqual(['dlv_2', 'dlv_2'])
   })
 
+  it('does not spin when a store says that there is more, and gives nothing', async () => {
+    const own = house(
+      { a: recordingChannel() },
+      { store: () => ({ claim: async () => ({ deliveries: [], nextDueInMs: 0 }) }) },
+    )
+    own.worker.start()
+    await settled(own)
+    expect(own.claims()).toBe(1)
+    await pass(own, 10, 10)
+    expect(own.claims()).toBe(2)
+    await own.worker.stop()
+  })
+
+  it('sends nothing with a lease that a slow claim has used up', async () => {
+    const channel = recordingChannel()
+    const own: House = house(
+      { a: channel },
+      {
+        store: (real) => ({
+          async claim(request) {
+            const claims = await real.claim(request)
+            own.deps.clock.advance(30_000)
+            return claims
+          },
+        }),
+      },
+    )
+    await accepted(own.deps, BODY)
+    const { deliveries } = await own.deps.store.claim({ limit: 0, leaseMs: 1, channels: ['a'] })
+    expect(deliveries).toEqual([])
+    own.worker.start()
+    await settled(own)
+    await own.worker.stop()
+    expect(channel.sent).toEqual([])
+  })
+
   it('is started once, however often it is told to', async () => {
     let listeners = 0
     const queue = {
@@ -348,6 +384,24 @@ describe('a worker that is stopped', () => {
     await stopping
     expect(await outcomes(own.deps)).toEqual(['a: sent 1'])
     expect(own.deps.clock.timers).toBe(0)
+  })
+
+  it('waits for what runDue is sending', async () => {
+    const { promise, open } = gate<SendOutcome>()
+    const own = house({ a: recordingChannel([() => promise]) })
+    await accepted(own.deps, BODY)
+    const due = own.worker.runDue()
+    await settled(own)
+    let stopped = false
+    const stop = own.worker.stop().then(() => {
+      stopped = true
+    })
+    await settled(own)
+    expect(stopped).toBe(false)
+    open(SENT)
+    await stop
+    expect(await outcomes(own.deps)).toEqual(['a: sent 1'])
+    await due
   })
 
   it('need not have been started, and may be stopped twice', async () => {

@@ -17,6 +17,13 @@ export interface AttemptDeps {
 /** What became of an attempt; `lost`: the lease had gone to another, and nothing was written. */
 export type AttemptResult = Settlement['to'] | 'lost'
 
+/** How long a delivery is this worker's. Counted from before it was claimed, so that a slow claim takes nothing from the end. */
+export interface Lease {
+  /** Epoch milliseconds, by the worker's clock, just before it claimed. */
+  readonly since: number
+  readonly ms: number
+}
+
 /** The part of a lease in which a channel may send; the rest is left for writing down how it went. */
 const SENDING_SHARE = 0.9
 
@@ -27,14 +34,14 @@ const SENDING_SHARE = 0.9
  */
 export async function attemptDelivery(
   claimed: ClaimedDelivery,
-  leaseMs: number,
+  lease: Lease,
   deps: AttemptDeps,
 ): Promise<AttemptResult> {
   const { deliveryId, channel: name, attempts } = claimed
   const channel = deps.channels[name]
   const schedule = channel?.retrySchedule ?? MESSAGE_RETRIES
   const isPoison = attempts > schedule.length + 1
-  const outcome = channel && !isPoison ? await send(channel, claimed, leaseMs * SENDING_SHARE, deps) : UNSENT
+  const outcome = channel && !isPoison ? await send(channel, claimed, lease, deps) : UNSENT
   const settlement = settlementOf(outcome, claimed, schedule)
   const live = await deps.store.settle(settlement)
   const level = !live || settlement.to === 'failed' ? 'warn' : 'info'
@@ -56,21 +63,24 @@ type Sent = SendOutcome & { readonly thrown?: true }
 const UNSENT: Sent = { outcome: 'retry', code: 'not_attempted' }
 const CHANNEL_ERROR: Sent = { outcome: 'retry', code: 'channel_error', thrown: true }
 
-async function send(channel: Channel, claimed: ClaimedDelivery, ms: number, deps: AttemptDeps): Promise<Sent> {
+async function send(channel: Channel, claimed: ClaimedDelivery, lease: Lease, deps: AttemptDeps): Promise<Sent> {
+  const ms = lease.since + lease.ms * SENDING_SHARE - deps.clock.now()
+  if (ms <= 0) return { outcome: 'retry', code: 'lease_ending' }
   const { deliveryId, attempts: attempt, address: to, content, dispatch } = claimed
   const { eventType, dispatchId, tenant, locale, createdAt } = dispatch
   const abort = new AbortController()
   const message = { to, content, eventType, dispatchId, tenant, createdAt, ...(locale !== undefined && { locale }) }
   let calledOff = (): void => {}
-  const lease = new Promise<Sent>((resolve) => {
+  const leaseEnding = new Promise<Sent>((resolve) => {
     calledOff = deps.clock.after(ms, () => {
       abort.abort()
       resolve({ outcome: 'unknown', code: 'lease_ending' })
     })
   })
   try {
-    const outcome = await Promise.race([channel.send(message, { deliveryId, attempt, signal: abort.signal }), lease])
-    return isOutcome(outcome) ? outcome : CHANNEL_ERROR
+    return checkedOutcome(
+      await Promise.race([channel.send(message, { deliveryId, attempt, signal: abort.signal }), leaseEnding]),
+    )
   } catch (cause) {
     deps.logger.log('error', 'channel.threw', {
       deliveryId,
@@ -86,11 +96,23 @@ async function send(channel: Channel, claimed: ClaimedDelivery, ms: number, deps
 
 const OUTCOMES: readonly unknown[] = ['sent', 'retry', 'unknown', 'rejected'] satisfies SendOutcome['outcome'][]
 
-/** What a channel of the host's gave may be anything. */
-function isOutcome(value: unknown): value is SendOutcome {
-  if (typeof value !== 'object' || value === null || !('outcome' in value) || !OUTCOMES.includes(value.outcome))
-    return false
-  return value.outcome === 'sent' || ('code' in value && typeof value.code === 'string')
+const CODE = /^[a-z][a-z0-9_]{0,63}$/
+const MAX_PROVIDER_ID = 255
+
+/** What a channel of the host's gave may be anything: an outcome that is none, or text of a provider's in the place of a code. */
+function checkedOutcome(given: unknown): Sent {
+  if (typeof given !== 'object' || given === null || !('outcome' in given) || !OUTCOMES.includes(given.outcome)) {
+    return CHANNEL_ERROR
+  }
+  const outcome = given as SendOutcome
+  if (outcome.outcome === 'sent') {
+    const { providerMessageId: id } = outcome
+    return typeof id === 'string' && id.length <= MAX_PROVIDER_ID
+      ? { outcome: 'sent', providerMessageId: id }
+      : { outcome: 'sent' }
+  }
+  if (typeof outcome.code !== 'string') return CHANNEL_ERROR
+  return CODE.test(outcome.code) ? outcome : { ...outcome, code: 'code_invalid' }
 }
 
 /** What a channel's outcome means for the delivery, and for those held behind it. */

@@ -18,10 +18,19 @@ export function checkData(
 ): DataOutcome | Promise<DataOutcome> {
   if (!schema) return { outcome: 'valid', data: eventData }
   const { vendor } = schema['~standard']
-  const result = schema['~standard'].validate(eventData)
-  return 'then' in result
-    ? result.then((settled) => outcomeOf(settled, eventData, vendor))
-    : outcomeOf(result, eventData, vendor)
+  try {
+    const result = schema['~standard'].validate(eventData)
+    if (!('then' in result)) return outcomeOf(result, eventData, vendor)
+    return result.then((settled) => outcomeOf(settled, eventData, vendor)).catch(() => UNREADABLE)
+  } catch {
+    return UNREADABLE
+  }
+}
+
+/** A transformation in the schema threw: at what was sent, since nothing else goes in. */
+const UNREADABLE: DataOutcome = {
+  outcome: 'invalid',
+  issues: [{ pointer: BASE, code: 'invalid', detail: "could not be read by the event's data schema" }],
 }
 
 function outcomeOf(result: StandardResult<unknown>, eventData: JsonObject, vendor: string): DataOutcome {

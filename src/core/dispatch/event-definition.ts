@@ -20,7 +20,7 @@ export interface ChannelDefinition<Data> {
 
 /** One kind of event. */
 export interface EventDefinition<Schema> {
-  /** What the event carries: any Standard Schema. Default: any object. */
+  /** What the event carries: any Standard Schema, whose input is JSON (a date comes as a string). Default: any object. */
   readonly data?: Schema
   /** When false, every channel is skipped. Default: always. */
   readonly when?: ConditionDefinition<OutputOf<Schema>>

@@ -8,14 +8,14 @@ import type { DispatchStore } from '../../ports/dispatch-store.ts'
 import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
 import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
 import { authenticate, insufficientScope } from '../authenticate.ts'
-import { type AnswerDeps, answering, port } from '../fault.ts'
+import { type AnswerDeps, answering, describeCause, port } from '../fault.ts'
 import { nearNames } from '../near-names.ts'
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, refuse, success } from '../result.ts'
 import { invalid, validate } from '../validate.ts'
 import { authoriseDispatch } from './authorise-dispatch.ts'
 import { dispatchSchema } from './dispatch-schema.ts'
 import { viewDispatch } from './dispatch-view.ts'
-import { fingerprint, idempotencyScope, readIdempotencyKey } from './idempotency.ts'
+import { keyReused, type Repeatable, readIdempotencyKey, repeatableAs, replay, replayed } from './idempotency.ts'
 import { type Plan, planDispatch } from './plan-dispatch.ts'
 import { type DispatchPreview, previewDispatch } from './preview-dispatch.ts'
 import { resolveRecipient } from './resolve-recipient.ts'
@@ -67,15 +67,21 @@ export async function acceptDispatch(
   const event = deps.events.find(value.eventType)
   const authorised = authoriseDispatch(principal, value, event)
   if (isRefused(authorised)) return authorised
-  if (!event) return unknownEvent(authorised.eventType, deps.events)
+  const repeatable =
+    idempotency.key === undefined || mode === 'dry_run'
+      ? undefined
+      : await repeatableAs(principal, idempotency.key, request.body)
+  const remembered =
+    repeatable && (await port('store_unavailable', () => deps.store.recall(principal.tenant, repeatable.key)))
+  if (remembered) return replay(remembered, repeatable)
 
+  if (!event) return unknownEvent(authorised.eventType, deps.events)
   const planned = await planRequest(event, authorised, principal.tenant, deps)
   if (isRefused(planned)) return planned
   if (mode === 'dry_run') return success(200, previewDispatch(event, planned, authorised.sessionId, warnings))
 
   const dispatch = newDispatch(event, authorised, principal.tenant, planned, deps)
-  const key = idempotency.key === undefined ? undefined : idempotencyScope(principal, idempotency.key)
-  return store(dispatch, warnings, key, request.body, deps)
+  return store(dispatch, warnings, repeatable, deps)
 }
 
 /** `?dryRun=true` shows rendered content, and with it what the host knows of a recipient: for applications only. */
@@ -149,28 +155,31 @@ function newDispatch(
 async function store(
   dispatch: Dispatch,
   warnings: readonly Warning[],
-  key: string | undefined,
-  body: unknown,
+  repeatable: Repeatable | undefined,
   deps: DispatchDeps,
 ): Promise<HandlerResult<DispatchAnswer> | Refused> {
+  const { expiresInMs = 72 * HOUR_MS, idempotencyTtlMs: ttlMs = 24 * HOUR_MS } = deps
   const answer: DispatchAnswer = { ...viewDispatch(dispatch), duplicate: false, warnings }
-  const idempotency =
-    key === undefined
-      ? undefined
-      : { key, fingerprint: await fingerprint(body), ttlMs: deps.idempotencyTtlMs ?? 24 * HOUR_MS, answer }
+  const idempotency = repeatable && { ...repeatable, ttlMs, answer }
   const outcome = await port('store_unavailable', () =>
-    deps.store.accept({ dispatch, expiresInMs: deps.expiresInMs ?? 72 * HOUR_MS, ...(idempotency && { idempotency }) }),
+    deps.store.accept({ dispatch, expiresInMs, ...(idempotency && { idempotency }) }),
   )
   switch (outcome.outcome) {
     case 'accepted':
-      if (dispatch.deliveries.some(({ status }) => status === 'queued')) deps.queue?.wake(0)
+      if (dispatch.deliveries.some(({ status }) => status === 'queued')) wake(deps)
       return success(202, answer)
     case 'replayed':
-      return success(202, { ...outcome.answer, duplicate: true }, { 'idempotent-replayed': 'true' })
+      return replayed(outcome.answer)
     case 'key_reused':
-      return refuse(
-        'idempotency_key_reused',
-        'This Idempotency-Key came with another body before. Use a new key for a new event.',
-      )
+      return keyReused()
+  }
+}
+
+/** What is stored is stored: a queue that fails only means that a worker looks later. */
+function wake({ queue, logger }: DispatchDeps): void {
+  try {
+    queue?.wake(0)
+  } catch (cause) {
+    logger.log('error', 'queue.wake_failed', describeCause(cause))
   }
 }

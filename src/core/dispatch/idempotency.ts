@@ -1,7 +1,8 @@
+import type { DispatchAnswer } from '../../model/dispatch.ts'
 import type { Principal } from '../../model/principal.ts'
+import type { Remembered } from '../../ports/dispatch-store.ts'
 import { canonicalJson } from '../canonical-json.ts'
-import type { HandlerRequest, Refused } from '../result.ts'
-import { refuse } from '../result.ts'
+import { type HandlerRequest, type HandlerResult, type Refused, refuse, success } from '../result.ts'
 
 const QUOTED = /^"([\x21\x23-\x7e]{1,255})"$/
 const BARE = /^[\x21\x23-\x7e]{1,255}$/
@@ -18,16 +19,36 @@ export function readIdempotencyKey(headers: HandlerRequest['headers']): { key: s
   )
 }
 
+/** A request that can be told again: its key, and what it said. */
+export interface Repeatable {
+  readonly key: string
+  /** SHA-256 of the canonical body, hex: equal for equal bodies, whatever the order of their keys. */
+  readonly fingerprint: string
+}
+
 /**
  * What a key is remembered as: that of a session token apart from those of applications and of other sessions, so that an
  * agent can neither take a key from them nor see what they were answered. No key and no session id holds a space.
  */
-export function idempotencyScope({ sessionId }: Principal, key: string): string {
-  return sessionId === undefined ? key : `${sessionId} ${key}`
+export async function repeatableAs({ sessionId }: Principal, key: string, body: unknown): Promise<Repeatable> {
+  return { key: sessionId === undefined ? key : `${sessionId} ${key}`, fingerprint: await fingerprint(body) }
 }
 
-/** SHA-256 of the canonical body, hex: equal for equal bodies, whatever the order of their keys. */
-export async function fingerprint(body: unknown): Promise<string> {
+/** The answer to a request whose key is remembered. */
+export function replay(remembered: Remembered, { fingerprint }: Repeatable): HandlerResult<DispatchAnswer> | Refused {
+  return remembered.fingerprint === fingerprint ? replayed(remembered.answer) : keyReused()
+}
+
+export function replayed(answer: DispatchAnswer): HandlerResult<DispatchAnswer> {
+  return success(202, { ...answer, duplicate: true }, { 'idempotent-replayed': 'true' })
+}
+
+export function keyReused(): Refused {
+  const detail = 'This Idempotency-Key came with another body before. Use a new key for a new event.'
+  return refuse('idempotency_key_reused', detail)
+}
+
+async function fingerprint(body: unknown): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(body)))
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

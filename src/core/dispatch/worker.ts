@@ -1,7 +1,7 @@
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery, DispatchStore } from '../../ports/dispatch-store.ts'
 import { describeCause } from '../fault.ts'
-import { type AttemptDeps, type AttemptResult, attemptDelivery } from './attempt-delivery.ts'
+import { type AttemptDeps, type AttemptResult, attemptDelivery, type Lease } from './attempt-delivery.ts'
 
 /** How a worker works. */
 export interface WorkerOptions {
@@ -29,7 +29,10 @@ export interface RunDueResult {
 
 /** Delivers what is due: claim, send, settle, over and over. Any number of them may work on one store. */
 export interface Worker {
-  /** Delivers from now on, in the background, until {@link Worker.stop}. Calling it again changes nothing. */
+  /**
+   * Delivers from now on, in the background, until {@link Worker.stop}. Calling it again changes nothing. Its timers do not
+   * keep a process alive: a host's server does.
+   */
   start(): void
   /** Claims nothing more, and resolves when what was being sent has been settled. */
   stop(): Promise<void>
@@ -39,6 +42,9 @@ export interface Worker {
    */
   runDue(): Promise<RunDueResult>
 }
+
+/** Before looking again when a store says that there is more and gives nothing: others are at it. */
+const SHORT_WAIT_MS = 10
 
 export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Worker {
   const { concurrency = 10, leaseMs = 30_000, pollMs = 1_000 } = options
@@ -74,19 +80,21 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
 
   async function claimIntoSlots(): Promise<number> {
     while (running && sending.size < concurrency) {
+      const lease = { since: clock.now(), ms: leaseMs }
       const { deliveries, nextDueInMs = pollMs } = await store.claim({
         limit: concurrency - sending.size,
         leaseMs,
         channels,
       })
-      for (const claimed of deliveries) occupySlot(claimed)
+      for (const claimed of deliveries) occupySlot(claimed, lease)
       if (nextDueInMs > 0) return nextDueInMs
+      if (deliveries.length === 0) return SHORT_WAIT_MS
     }
     return pollMs
   }
 
-  function occupySlot(claimed: ClaimedDelivery): void {
-    const slot = attempt(claimed).finally(() => {
+  function occupySlot(claimed: ClaimedDelivery, lease: Lease): void {
+    const slot = attempt(claimed, lease).finally(() => {
       sending.delete(slot)
       look()
     })
@@ -94,9 +102,9 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
   }
 
   /** A store that fails to settle leaves the lease to end: the delivery is taken up again. */
-  async function attempt(claimed: ClaimedDelivery): Promise<void> {
+  async function attempt(claimed: ClaimedDelivery, lease: Lease): Promise<void> {
     try {
-      await attemptDelivery(claimed, leaseMs, deps)
+      await attemptDelivery(claimed, lease, deps)
     } catch (cause) {
       logger.log('error', 'delivery.settle_failed', { deliveryId: claimed.deliveryId, ...describeCause(cause) })
     }
@@ -114,13 +122,16 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
       stopListening()
       stopTimer()
       await looking
-      await Promise.all(sending)
+      await Promise.allSettled(sending)
     },
     async runDue() {
       const results: AttemptResult[] = []
       for (let more = true; more; ) {
+        const lease = { since: clock.now(), ms: leaseMs }
         const { deliveries } = await store.claim({ limit: concurrency, leaseMs, channels })
-        results.push(...(await allEnded(deliveries.map((claimed) => attemptDelivery(claimed, leaseMs, deps)))))
+        const batch = allEnded(deliveries.map((claimed) => attemptDelivery(claimed, lease, deps)))
+        sending.add(batch)
+        results.push(...(await batch.finally(() => sending.delete(batch))))
         more = deliveries.length > 0
       }
       const count = (wanted: AttemptResult): number => results.filter((result) => result === wanted).length

@@ -99,7 +99,8 @@ function identityConflict(fields: readonly string[]): Refused {
 
 /** The end may have come with this post and the start with another: only the merged run shows that they do not fit. */
 function clampedEnd({ timings }: RunUpdate, state: RunState): readonly Warning[] {
-  return timings?.endedAt !== undefined && endsBeforeStart(state) ? [CLAMPED] : []
+  const told = timings?.endedAt ?? timings?.startedAt
+  return told !== undefined && endsBeforeStart(state) ? [CLAMPED] : []
 }
 
 /** RFC 7240. */

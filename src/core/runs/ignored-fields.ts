@@ -30,7 +30,8 @@ export function ignoredFields(posted: RunState, run: RunState): readonly Ignored
   }
   for (const key of Object.keys(posted.counts)) {
     const kept = run.counts[key]
-    if (kept !== posted.counts[key]) ignore(`counts.${key}`, 'lower_count', kept)
+    if (kept === undefined) ignore(`counts.${key}`, 'over_limit')
+    else if (kept !== posted.counts[key]) ignore(`counts.${key}`, 'lower_count', kept)
   }
   for (const key of Object.keys(posted.final) as (keyof RunState['final'])[]) {
     const kept = finalOf(run, key) as JsonValue | undefined
@@ -39,6 +40,7 @@ export function ignoredFields(posted: RunState, run: RunState): readonly Ignored
   }
   superseded(posted.latest, run.latest, '', ignore)
   superseded(posted.metadata, run.metadata, 'metadata.', ignore)
+  if (posted.tags.some((tag) => !run.tags.includes(tag))) ignore('tags', 'over_limit')
   return ignored
 }
 
@@ -65,7 +67,9 @@ function superseded(
   for (const key of Object.keys(posted)) {
     const mine = posted[key]
     const theirs = kept[key]
-    if (mine && theirs && mine !== theirs && !isSame(mine.value, theirs.value))
+    if (!theirs) ignore(`${prefix}${key}`, 'over_limit')
+    else if (mine && mine !== theirs && !isSame(mine.value, theirs.value)) {
       ignore(`${prefix}${key}`, 'superseded', theirs.value)
+    }
   }
 }

@@ -26,12 +26,13 @@ export function laterFinal(a: WithStatus, b: WithStatus): WithStatus {
 
 /**
  * Joins two records key by key. The first itself, when the second has nothing that it lacks; the second itself, when the
- * first is empty.
+ * first is empty. Of more keys than `max`, those that come first in their order are kept, whatever order they came in.
  */
 export function joinRecords<T>(
   a: Readonly<Record<string, T>>,
   b: Readonly<Record<string, T>>,
   join: (mine: T, theirs: T) => T,
+  max: number = Number.POSITIVE_INFINITY,
 ): Readonly<Record<string, T>> {
   let joined: Record<string, T> | undefined
   if (isEmpty(a)) return isEmpty(b) ? a : b
@@ -43,7 +44,20 @@ export function joinRecords<T>(
     joined ??= { ...a }
     joined[key] = kept
   }
-  return joined ?? a
+  return joined && max < Number.POSITIVE_INFINITY ? firstKeys(a, joined, max) : (joined ?? a)
+}
+
+/** `joined`, cut down to its first `max` keys; `a`, when that leaves nothing new. */
+function firstKeys<T>(
+  a: Readonly<Record<string, T>>,
+  joined: Readonly<Record<string, T>>,
+  max: number,
+): Readonly<Record<string, T>> {
+  const keys = Object.keys(joined)
+  if (keys.length <= max) return joined
+  const kept = keys.sort().slice(0, max)
+  const isNew = kept.some((key) => a[key] !== joined[key])
+  return isNew || Object.keys(a).length > max ? Object.fromEntries(kept.map((key) => [key, joined[key] as T])) : a
 }
 
 function isEmpty(record: object): boolean {
@@ -51,9 +65,14 @@ function isEmpty(record: object): boolean {
   return true
 }
 
-/** The union of two sorted lists without repeats. The first itself, when the second has nothing that it lacks. */
-export function joinSorted(a: readonly string[], b: readonly string[]): readonly string[] {
-  return b.every((tag) => a.includes(tag)) ? a : sortedSet([...a, ...b])
+/**
+ * The union of two sorted lists without repeats, or the first `max` of it. The first list itself, when the second has nothing
+ * that it lacks.
+ */
+export function joinSorted(a: readonly string[], b: readonly string[], max: number): readonly string[] {
+  if (b.every((tag) => a.includes(tag))) return a
+  const joined = sortedSet([...a, ...b]).slice(0, max)
+  return joined.length === a.length && joined.every((tag, index) => tag === a[index]) ? a : joined
 }
 
 export function sortedSet(values: readonly string[]): readonly string[] {

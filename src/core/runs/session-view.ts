@@ -17,7 +17,8 @@ export function rollUpSession(session: StoredSession, runs: Iterable<StoredRun>)
     const status = statusOfRun(state)
     byStatus[status] = (byStatus[status] ?? 0) + 1
     for (const [key, count] of Object.entries(state.counts))
-      if (!covered(state).has(key)) counts[key] = (Object.hasOwn(counts, key) ? (counts[key] ?? 0) : 0) + count
+      if (!covered(state).has(key))
+        counts[key] = Math.min((Object.hasOwn(counts, key) ? (counts[key] ?? 0) : 0) + count, Number.MAX_SAFE_INTEGER)
   }
   return {
     sessionId: session.sessionId,

@@ -30,7 +30,12 @@ export function readUsage(usage: unknown, faults: Fault[]): UsageCounts | undefi
     return undefined
   })
   const counts: UsageCounts = {}
-  for (const key of COUNTS) if (told[key] !== undefined) counts[key] = told[key]
+  for (const key of COUNTS) {
+    const count = told[key]
+    if (count !== undefined && count > Number.MAX_SAFE_INTEGER) {
+      faults.push({ code: 'out_of_range', detail: `adds up to more than 2^53 - 1 as ${key}` })
+    } else if (count !== undefined) counts[key] = count
+  }
   return counts
 }
 
