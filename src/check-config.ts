@@ -1,16 +1,7 @@
-import type { WorkerOptions } from './core/dispatch/worker.ts'
 import { type ConfigProblem, SallyportError } from './errors.ts'
+import type { SallyportOptions } from './options.ts'
 import type { Channel } from './ports/channel.ts'
-import type { CatalogChannel, EventCatalog } from './ports/event-catalog.ts'
-
-/** The part of a host's options that can be wrong. */
-interface Checked {
-  readonly events: EventCatalog
-  readonly channels: Readonly<Record<string, Channel>>
-  readonly worker?: WorkerOptions
-  readonly expiresInMs?: number
-  readonly idempotencyTtlMs?: number
-}
+import type { CatalogChannel } from './ports/event-catalog.ts'
 
 /** Numbers that a host may set: whole, from the first to the second. */
 const RANGES: Readonly<Record<string, readonly [number, number]>> = {
@@ -21,23 +12,86 @@ const RANGES: Readonly<Record<string, readonly [number, number]>> = {
   idempotencyTtlMs: [1_000, Number.MAX_SAFE_INTEGER],
 }
 
+/** What the parts of a host must be able to do. */
+const METHODS: Readonly<Record<string, readonly string[]>> = {
+  auth: ['verify'],
+  events: ['find'],
+  store: [
+    'accept',
+    'claim',
+    'settle',
+    'recall',
+    'findDispatch',
+    'listDispatches',
+    'mergeRun',
+    'findRun',
+    'listRuns',
+    'findSession',
+    'openSession',
+  ],
+  recipients: ['find'],
+  clock: ['now', 'after'],
+  ids: ['next'],
+  logger: ['log'],
+}
+const OPTIONAL: ReadonlySet<string> = new Set(['recipients', 'clock', 'ids', 'logger'])
+const OTHERS = ['channels', 'sessions', 'worker', 'expiresInMs', 'idempotencyTtlMs']
+
 /**
- * Holds the events and the channels against one another, and the numbers against their ranges.
+ * Holds the parts of a host against what they must be, and the events and the channels against one another.
  *
- * @throws {SallyportError} `config_invalid`, with every event that names a channel which is not there or cannot send what
- * the event gives it, every channel whose retry schedule does not ascend, and every number out of its range.
+ * @throws {SallyportError} `config_invalid`, with all that is wrong at once: a part that is missing, was not called, or is not
+ * known; an event that names a channel which is not there or cannot send what the event gives it; a channel whose
+ * retry schedule does not ascend; a number out of its range.
  */
-export function checkConfig({ events, channels, worker, expiresInMs, idempotencyTtlMs }: Checked): void {
-  const problems = [
-    ...Object.entries({ ...worker, expiresInMs, idempotencyTtlMs }).flatMap(([name, value]) =>
-      rangeProblem(name, value),
-    ),
+export function checkConfig(options: SallyportOptions<unknown>): void {
+  const problems = partProblems(options)
+  if (problems.length === 0) problems.push(...fitProblems(options))
+  if (problems.length > 0) throw new SallyportError('config_invalid', 'Sallyport cannot start:', problems)
+}
+
+function partProblems(options: SallyportOptions<unknown>): ConfigProblem[] {
+  const given: Readonly<Record<string, unknown>> = { ...options }
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(METHODS, name) && !OTHERS.includes(name))
+  const problems: ConfigProblem[] = unknown.map((field) => ({ field, detail: 'is not an option' }))
+  for (const [field, methods] of Object.entries(METHODS)) {
+    const isLeftOut = given[field] === undefined && OPTIONAL.has(field)
+    if (!isLeftOut) problems.push(...missingMethods(given[field], methods).map((detail) => ({ field, detail })))
+  }
+  const { channels, sessions = 'create' } = options ?? {}
+  if (typeof channels !== 'object' || channels === null) problems.push({ field: 'channels', detail: 'is missing' })
+  for (const [channel, part] of Object.entries(channels ?? {})) {
+    problems.push(...missingMethods(part, ['address', 'send']).map((detail) => ({ channel, detail })))
+  }
+  if (sessions !== 'create' && sessions !== 'must-exist') {
+    problems.push({ field: 'sessions', detail: 'is "create" or "must-exist"' })
+  }
+  return problems
+}
+
+/** In one line, and empty when nothing is missing. */
+function missingMethods(part: unknown, methods: readonly string[]): string[] {
+  if (part === undefined || part === null) return ['is missing']
+  const missing = methods.filter((method) => typeof Reflect.get(Object(part), method) !== 'function')
+  if (missing.length === 0) return []
+  return [`has no ${missing.join(', ')}${typeof part === 'function' ? ': is it to be called?' : ''}`]
+}
+
+function fitProblems({
+  events,
+  channels,
+  worker,
+  expiresInMs,
+  idempotencyTtlMs,
+}: SallyportOptions<unknown>): ConfigProblem[] {
+  const numbers = Object.entries({ ...worker, expiresInMs, idempotencyTtlMs })
+  return [
+    ...numbers.flatMap(([name, value]) => rangeProblem(name, value)),
     ...Object.entries(channels).flatMap(([name, channel]) => scheduleProblem(name, channel) ?? []),
     ...events.eventTypes.flatMap((event) =>
       (events.find(event)?.channels ?? []).flatMap((used) => channelProblem(event, used, channels) ?? []),
     ),
   ]
-  if (problems.length > 0) throw new SallyportError('config_invalid', 'Sallyport cannot start:', problems)
 }
 
 function channelProblem(
@@ -55,7 +109,9 @@ function channelProblem(
 
 function scheduleProblem(channel: string, { retrySchedule }: Channel): ConfigProblem | undefined {
   const ascends =
-    retrySchedule?.every((ms, index) => Number.isFinite(ms) && ms >= (retrySchedule[index - 1] ?? 0)) ?? true
+    retrySchedule === undefined ||
+    (Array.isArray(retrySchedule) &&
+      retrySchedule.every((ms, index) => Number.isFinite(ms) && ms >= (retrySchedule[index - 1] ?? 0)))
   return ascends ? undefined : { channel, detail: 'retrySchedule must be milliseconds in ascending order' }
 }
 

@@ -26,7 +26,20 @@ const systemIds = randomIds(systemClock.now)
 /** Those ports, with defaults for what was not given. */
 export function withDefaults<Given extends RuntimePorts>(given: Given): Given & Required<RuntimePorts> {
   const { clock = systemClock, ids = systemIds, logger = consoleLogger } = given
-  return { ...given, clock, ids, logger }
+  return { ...given, clock, ids, logger: guarded(logger) }
+}
+
+/** A log that cannot be written must not undo what it is about. */
+function guarded(logger: Logger): Logger {
+  return {
+    log(level, event, fields) {
+      try {
+        logger.log(level, event, fields)
+      } catch {
+        // There is nowhere left to say so.
+      }
+    },
+  }
 }
 
 type Lenient<Deps> = Omit<Deps, keyof RuntimePorts> & RuntimePorts

@@ -69,6 +69,7 @@ export type {
   WaitingFor,
   WithStatus,
 } from './model/run.ts'
+export type { SallyportOptions } from './options.ts'
 export type { AuthVerifier, Refusal } from './ports/auth-verifier.ts'
 export type { Channel, OutboundMessage, SendContext, SendOutcome } from './ports/channel.ts'
 export type { Clock } from './ports/clock.ts'
@@ -89,6 +90,7 @@ export type {
   DispatchQuery,
   DispatchStore,
   Page,
+  Remembered,
   Settlement,
 } from './ports/dispatch-store.ts'
 export type {
@@ -124,6 +126,5 @@ export {
   type DispatchInput,
   type ListOptions,
   type Sallyport,
-  type SallyportOptions,
   type TenantScope,
 } from './sallyport.ts'

@@ -2,45 +2,21 @@ import { checkConfig } from './check-config.ts'
 import { authenticate } from './core/authenticate.ts'
 import { viewDispatch } from './core/dispatch/dispatch-view.ts'
 import { acceptDispatch, type DispatchDeps } from './core/dispatch/handle-dispatch.ts'
-import { createWorker, type Worker, type WorkerOptions } from './core/dispatch/worker.ts'
+import { createWorker, type Worker } from './core/dispatch/worker.ts'
 import type { Endpoints } from './core/endpoints.ts'
 import { answering, answerRefusal, refusalOf } from './core/fault.ts'
 import type { HandlerResult } from './core/result.ts'
 import { recordRun, type SessionRunDeps } from './core/runs/handle-session-run.ts'
 import { viewRun } from './core/runs/run-view.ts'
 import { rollUpSession } from './core/runs/session-view.ts'
-import { type RuntimePorts, withDefaults } from './defaults.ts'
+import { withDefaults } from './defaults.ts'
 import type { DispatchAnswer, DispatchRequest, DispatchView } from './model/dispatch.ts'
 import type { JsonObject } from './model/json.ts'
 import type { Run, Session } from './model/run.ts'
-import type { AuthVerifier } from './ports/auth-verifier.ts'
-import type { Channel } from './ports/channel.ts'
-import type { DispatchStore, Page } from './ports/dispatch-store.ts'
-import type { EventCatalog } from './ports/event-catalog.ts'
-import type { RecipientDirectory } from './ports/recipient-directory.ts'
+import type { SallyportOptions } from './options.ts'
+import type { Page } from './ports/dispatch-store.ts'
 import type { RunStore, StoredRun } from './ports/run-store.ts'
 import { localQueue } from './queue/local.ts'
-
-/** What {@link createSallyport} takes. */
-export interface SallyportOptions<Events> extends RuntimePorts {
-  /** Who may call: `appSecrets`, `sessionTokens`, `anyOf` from `sallyport/auth`, or your own. */
-  readonly auth: AuthVerifier
-  /** From {@link defineEvents}. */
-  readonly events: EventCatalog<Events>
-  /** Where everything is kept: `memoryStore()`, or your own. */
-  readonly store: DispatchStore & RunStore
-  /** By the names that the events use. */
-  readonly channels: Readonly<Record<string, Channel>>
-  /** Finds the people behind user ids. Default: only addresses can be notified. */
-  readonly recipients?: RecipientDirectory
-  /** `create` (default): a session begins with its first run. `must-exist`: an unknown one is 404 `session_not_found`. */
-  readonly sessions?: 'create' | 'must-exist'
-  readonly worker?: WorkerOptions
-  /** How long a delivery is worth sending, in milliseconds. Default: 72 hours. */
-  readonly expiresInMs?: number
-  /** How long an `Idempotency-Key` is remembered, in milliseconds. Default: 24 hours. */
-  readonly idempotencyTtlMs?: number
-}
 
 /** Narrows a read to one tenant. Default: `default`. */
 export interface TenantScope {

@@ -133,17 +133,19 @@ tell.check(`somebody else: ${foreign.status} ${foreign.answer.code}`, foreign.an
 // 4. What became of it.
 
 tell.title('What became of the deliveries')
-const accepted = [shipped, small, busy, granted].map(({ answer }) => answer.dispatchId)
+const posts = { 'order-shipped': shipped, 'small-order': small, 'busy-mail-server': busy, 'by the agent': granted }
+const accepted = Object.values(posts).map(({ answer }) => answer.dispatchId)
 const isUnderWay = (status: string) => status === 'queued' || status === 'sending' || status === 'held'
 for (const deadline = Date.now() + 6_000; Date.now() < deadline; await pause(20)) {
   const found = await Promise.all(accepted.map((id) => sallyport.dispatches.get(id)))
   if (found.every((one) => one?.deliveries.every(({ status }) => !isUnderWay(status)))) break
 }
-for (const dispatchId of accepted) {
-  const found = await sallyport.dispatches.get(dispatchId)
+for (const [name, { answer }] of Object.entries(posts)) {
+  const found = await sallyport.dispatches.get(answer.dispatchId)
   for (const { channel, status, reason, attempts, lastCode } of found?.deliveries ?? []) {
-    const story = [reason, `${attempts} attempts`, attempts > 1 && `before it was sent: ${lastCode}`].filter(Boolean)
-    tell.line(`${found?.recipient.padEnd(18)} ${channel.padEnd(8)} ${status.padEnd(8)} ${story.join(', ')}`)
+    const times = `${attempts} attempt${attempts === 1 ? '' : 's'}`
+    const story = [reason ?? times, attempts > 1 && `before it was sent: ${lastCode}`].filter(Boolean)
+    tell.line(`${name.padEnd(17)} ${channel.padEnd(8)} ${status.padEnd(8)} ${story.join(', ')}`)
   }
 }
 const late = (await sallyport.dispatches.get(busy.answer.dispatchId))?.deliveries[0]

@@ -1,4 +1,4 @@
-import type { Mountable } from '../http/answer.ts'
+import { endpointsOf, type Mountable } from '../http/answer.ts'
 import { answerNode, type NodeRequest, type NodeResponse, send } from '../http/node-bridge.ts'
 import { type MountOptions, matcher } from '../http/routes.ts'
 
@@ -18,7 +18,8 @@ export type ExpressHandler = (
  * Best before `express.json()`, so that the body is read once, with Sallyport's own limits; a body that a parser has read
  * before is used as it is. Requests for other paths go on to `next()`.
  */
-export function toExpress({ endpoints }: Mountable, options?: MountOptions): ExpressHandler {
+export function toExpress(sallyport: Mountable, options?: MountOptions): ExpressHandler {
+  const endpoints = endpointsOf(sallyport)
   const match = matcher(options)
   return (req, res, next) => {
     const target = match(req.url ?? '')

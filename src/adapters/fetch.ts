@@ -1,4 +1,4 @@
-import { type Mountable, notFound } from '../http/answer.ts'
+import { endpointsOf, type Mountable, notFound } from '../http/answer.ts'
 import { answerFetch, toResponse } from '../http/fetch-bridge.ts'
 import { type MountOptions, matcher } from '../http/routes.ts'
 
@@ -17,7 +17,8 @@ export interface FetchOptions extends MountOptions {
  *
  * The request must be unread.
  */
-export function toFetch({ endpoints }: Mountable, options?: FetchOptions): (request: Request) => Promise<Response> {
+export function toFetch(sallyport: Mountable, options?: FetchOptions): (request: Request) => Promise<Response> {
+  const endpoints = endpointsOf(sallyport)
   const match = matcher(options)
   return async (request) => {
     const target = match(request.url)

@@ -1,4 +1,4 @@
-import type { Mountable } from '../http/answer.ts'
+import { endpointsOf, type Mountable } from '../http/answer.ts'
 import { answerNode, type NodeRequest } from '../http/node-bridge.ts'
 import { type MountOptions, matcher } from '../http/routes.ts'
 
@@ -23,7 +23,8 @@ export type KoaMiddleware = (ctx: KoaContext, next: () => Promise<unknown>) => P
  * The answer is put on the context, so that middleware further out sees it as any other. Best before a body parser; a body
  * that one has read before is used as it is. Requests for other paths go on to `next()`.
  */
-export function toKoa({ endpoints }: Mountable, options?: MountOptions): KoaMiddleware {
+export function toKoa(sallyport: Mountable, options?: MountOptions): KoaMiddleware {
+  const endpoints = endpointsOf(sallyport)
   const match = matcher(options)
   return async (ctx, next) => {
     const target = match(ctx.req.url ?? '')

@@ -1,4 +1,4 @@
-import { internalError, type Mountable, notFound } from '../http/answer.ts'
+import { endpointsOf, internalError, type Mountable, notFound } from '../http/answer.ts'
 import { answerNode, type NodeRequest, type NodeResponse, send } from '../http/node-bridge.ts'
 import { type MountOptions, matcher } from '../http/routes.ts'
 
@@ -18,7 +18,8 @@ export type NodeHandler = (
  * Requests for other paths go on to `next()` where the host passes one, and are answered with 404 where it does not. The
  * promise is kept once the answer is handed to the socket, or the caller has left.
  */
-export function toNode({ endpoints }: Mountable, options?: MountOptions): NodeHandler {
+export function toNode(sallyport: Mountable, options?: MountOptions): NodeHandler {
+  const endpoints = endpointsOf(sallyport)
   const match = matcher(options)
   return async (req, res, next) => {
     const target = match(req.url ?? '')

@@ -9,7 +9,9 @@ export function refuseBadOptions(channel: string, problems: readonly ConfigProbl
 /** What is wrong with a retry schedule: it must be whole milliseconds, none less than the one before. */
 export function scheduleProblems(schedule: readonly number[] | undefined): ConfigProblem[] {
   if (schedule === undefined) return []
-  const fits = schedule.every((ms, index) => Number.isSafeInteger(ms) && ms >= (schedule[index - 1] ?? 0))
+  const fits =
+    Array.isArray(schedule) &&
+    schedule.every((ms, index) => Number.isSafeInteger(ms) && ms >= (schedule[index - 1] ?? 0))
   return fits ? [] : [{ field: 'retrySchedule', detail: 'must be whole milliseconds in ascending order' }]
 }
 

@@ -1,5 +1,5 @@
 import { SallyportError } from '../errors.ts'
-import type { Operation, Principal } from '../model/principal.ts'
+import type { DispatchGrant, Operation, Principal } from '../model/principal.ts'
 import type { AuthVerifier } from '../ports/auth-verifier.ts'
 import { port } from './fault.ts'
 import { type HandlerRequest, type Refused, refuse } from './result.ts'
@@ -30,13 +30,23 @@ export async function authenticate(
 /** Tenants and sessions are parts of keys: what a verifier of the host's gives must not run into another. */
 const SCOPE = /^[\x21-\x7e]{1,200}$/
 
+/** A verifier of the host's may give anything; what is not whole must not pass for an application. */
 function checked(principal: Principal): Principal {
-  const { tenant, sessionId = tenant } = principal
-  if (SCOPE.test(tenant) && SCOPE.test(sessionId)) return principal
+  const { tenant, sessionId = tenant, dispatch } = principal
+  const isScoped = isScope(tenant) && isScope(sessionId)
+  if (isScoped && (dispatch === undefined || isGrant(dispatch))) return principal
   throw new SallyportError(
     'option_invalid',
-    'A verifier gave a tenant or session id that is not 1-200 visible ASCII characters.',
+    'A verifier gave a principal without a tenant or session id of 1-200 visible ASCII characters, or with a malformed grant.',
   )
+}
+
+function isScope(value: unknown): boolean {
+  return typeof value === 'string' && SCOPE.test(value)
+}
+
+function isGrant({ events, channels, recipients }: DispatchGrant): boolean {
+  return Array.isArray(events) && Array.isArray(channels) && Array.isArray(recipients)
 }
 
 /** The refusal of a good token that does not reach far enough. */

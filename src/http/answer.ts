@@ -1,5 +1,6 @@
 import type { Endpoints } from '../core/endpoints.ts'
 import { type HandlerRequest, type HandlerResult, isRefused, refuse } from '../core/result.ts'
+import { SallyportError } from '../errors.ts'
 import type { HostBody } from './body-reader.ts'
 import { checkContent } from './content-type.ts'
 import { jsonOf } from './json-body.ts'
@@ -8,6 +9,13 @@ import { parseQuery, type Target } from './routes.ts'
 /** What an adapter mounts: `createSallyport(…)` gives one. */
 export interface Mountable {
   readonly endpoints: Endpoints
+}
+
+/** The endpoints of what is mounted; stops the mounting of anything else. */
+export function endpointsOf(mountable: Mountable): Endpoints {
+  const endpoints: Endpoints | undefined = mountable?.endpoints
+  if (typeof endpoints?.handle === 'function') return endpoints
+  throw new SallyportError('option_invalid', 'Mount what createSallyport(…) gave: this has no endpoints.')
 }
 
 /** A request as its transport brings it. */

@@ -42,8 +42,9 @@ const PLAIN_PATH = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)*$/
 const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i
 
 /** Paths match exactly, but for one trailing slash. */
-export function matcher({ basePath = '' }: MountOptions = {}): Matcher {
-  const base = normalise(basePath)
+export function matcher(options: MountOptions = {}): Matcher {
+  if (typeof options !== 'object' || options === null) throw badBasePath(options)
+  const base = normalise(options.basePath ?? '')
   const routes = new Map(
     ROUTES.flatMap((route) => [
       [base + route.path, route],
@@ -68,12 +69,16 @@ export function parseQuery(search: string): Record<string, string | undefined> {
 }
 
 function normalise(basePath: string): string {
+  if (typeof basePath !== 'string') throw badBasePath(basePath)
   const rooted = basePath === '' || basePath.startsWith('/') ? basePath : `/${basePath}`
   const base = rooted.endsWith('/') ? rooted.slice(0, -1) : rooted
   if (!PLAIN_PATH.test(base)) {
-    throw new SallyportError('option_invalid', 'The basePath is not a plain path such as "/v1".', [
-      { detail: `basePath is ${JSON.stringify(basePath)}` },
-    ])
+    throw badBasePath(basePath)
   }
   return base
+}
+
+function badBasePath(given: unknown): SallyportError {
+  const detail = `basePath is ${JSON.stringify(given)}; give it as { basePath: '/v1' }`
+  return new SallyportError('option_invalid', 'The basePath is not a plain path such as "/v1".', [{ detail }])
 }

@@ -3,16 +3,18 @@ import { checkConfig } from '../../src/check-config.ts'
 import { defineEvents } from '../../src/core/dispatch/define-events.ts'
 import { type ConfigProblem, isSallyportError } from '../../src/errors.ts'
 import type { Channel } from '../../src/ports/channel.ts'
+import { memoryStore } from '../../src/storage/memory.ts'
+import { testAuth } from '../support/deps.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
 
 const events = defineEvents({ one: { channels: { email: { subject: () => 'x' }, sms: { text: () => 'x' } } } })
 
 function problems(
   channels: Readonly<Record<string, Channel>>,
-  rest: Omit<Parameters<typeof checkConfig>[0], 'events' | 'channels'> = {},
+  rest: Partial<Parameters<typeof checkConfig>[0]> = {},
 ): readonly ConfigProblem[] {
   try {
-    checkConfig({ events, channels, ...rest })
+    checkConfig({ auth: testAuth, store: memoryStore(), events, channels, ...rest })
   } catch (error) {
     if (!isSallyportError(error)) throw error
     expect(error.code).toBe('config_invalid')
@@ -39,9 +41,30 @@ describe('checkConfig', () => {
 
   it('takes no inherited name for a channel', () => {
     const odd = defineEvents({ one: { channels: { toString: {} } } })
-    expect(() => checkConfig({ events: odd, channels: { email: recordingChannel() } })).toThrow(
-      'event "one", channel "toString": is not configured',
-    )
+    expect(() =>
+      checkConfig({ auth: testAuth, store: memoryStore(), events: odd, channels: { email: recordingChannel() } }),
+    ).toThrow('event "one", channel "toString": is not configured')
+  })
+
+  it('names every part that is missing, was not called, or is not known', () => {
+    const odd = {
+      auth: undefined,
+      store: memoryStore,
+      recipients: () => ({}),
+      sessions: 'must_exist',
+      recipient: {},
+      clock: {},
+    } as never
+    expect(problems({ email: recordingChannel(), sms: {} as never }, odd)).toEqual([
+      { field: 'recipient', detail: 'is not an option' },
+      { field: 'auth', detail: 'is missing' },
+      { field: 'store', detail: expect.stringMatching(/^has no accept, .*: is it to be called\?$/) },
+      { field: 'recipients', detail: 'has no find: is it to be called?' },
+      { field: 'clock', detail: 'has no now, after' },
+      { channel: 'sms', detail: 'has no address, send' },
+      { field: 'sessions', detail: 'is "create" or "must-exist"' },
+    ])
+    expect(() => checkConfig(undefined as never)).toThrow('field "auth": is missing')
   })
 
   it('names every number that is out of its range', () => {

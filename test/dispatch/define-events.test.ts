@@ -60,6 +60,19 @@ describe('a catalogue', () => {
 })
 
 describe('a mistake in a catalogue', () => {
+  it('such as a misspelt key is told, since a rule would be dropped in silence', () => {
+    const odd = { e: { wehn: () => false, channels: { a: {} } } } as never
+    expect(problems(odd)).toEqual([{ event: 'e', field: 'wehn', detail: 'is not one of data, when, route, channels' }])
+  })
+
+  it('such as an engine that was not called is told', () => {
+    const engines = { templates: () => braces, conditions: {} } as never
+    expect(problems({ e: { channels: { a: { text: 'x' } } } }, engines).map(({ field }) => field)).toEqual([
+      'templates',
+      'conditions',
+    ])
+  })
+
   it.each<[string, unknown, ConfigProblem]>([
     ['no event', {}, { detail: 'a catalogue needs at least one event' }],
     ['no channel', { one: { channels: {} } }, { event: 'one', detail: 'an event needs at least one channel' }],

@@ -213,3 +213,19 @@ describe('an id', () => {
     expect(await outcomes(deps)).toEqual(['broken: failed channel_error 0', 'log: queued 0'])
   })
 })
+
+describe('a directory that gives no recipient', () => {
+  it.each(['x', 5, true, [], {}, { id: 7 }, { id: 'u1', email: 5 }])(
+    'but %j is broken: 503, and nothing is stored',
+    async (found) => {
+      const deps = depsWith({ find: async () => found as never })
+      expect(await refused(deps, body('user_42'))).toMatchObject({ status: 503, code: 'directory_unavailable' })
+      expect(await stored(deps)).toEqual([])
+    },
+  )
+
+  it('but null says that there is none', async () => {
+    const deps = depsWith({ find: async () => null as never })
+    expect(await refused(deps, body('user_42'))).toMatchObject({ code: 'recipient_unresolvable' })
+  })
+})

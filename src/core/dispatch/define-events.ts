@@ -28,6 +28,7 @@ type Definition = EventDefinition<StandardSchema>
 type DataOf<Schemas> = { readonly [Type in keyof Schemas]: InputOf<Schemas[Type]> }
 type Place = Pick<ConfigProblem, 'event' | 'channel' | 'field'>
 
+const EVENT_KEYS: ReadonlySet<string> = new Set(['data', 'when', 'route', 'channels'] satisfies (keyof Definition)[])
 const EVENT_TYPE = /^[A-Za-z0-9._-]{1,256}$/
 const CHANNEL_NAME = /^[A-Za-z0-9._-]{1,64}$/
 
@@ -42,7 +43,13 @@ export function defineEvents<const Schemas extends Record<string, unknown>>(
   definitions: { readonly [Type in keyof Schemas]: EventDefinition<Schemas[Type]> },
   engines: EventEngines = {},
 ): EventCatalog<DataOf<Schemas>> {
+  if (!isRecord(definitions))
+    throw new SallyportError('events_invalid', 'defineEvents takes an object of events by their keys.')
   const compiler = new Compiler(engines)
+  for (const [name, engine] of Object.entries(engines)) {
+    if (typeof engine?.compile !== 'function')
+      compiler.problems.push({ field: name, detail: 'is no engine: was it called, as in liquid()?' })
+  }
   const events = new Map<string, CatalogEvent>()
   for (const [eventType, definition] of Object.entries(definitions as Readonly<Record<string, Definition>>)) {
     events.set(eventType, compiler.event(eventType, definition))
@@ -69,6 +76,9 @@ class Compiler {
     if (!EVENT_TYPE.test(eventType)) this.#report(place, 'an event key is 1-256 of A-Z a-z 0-9 . _ -')
     if (!isRecord(definition)) this.#report(place, 'is not an event definition: { data?, when?, route?, channels }')
     const { data, route = 'all', when, channels } = isRecord(definition) ? definition : { channels: {} }
+    for (const key of Object.keys(definition ?? {})) {
+      if (!EVENT_KEYS.has(key)) this.#report({ ...place, field: key }, `is not one of ${[...EVENT_KEYS].join(', ')}`)
+    }
     if (route !== 'all' && route !== 'first') this.#report(place, 'route is "all" or "first"')
     if (data && typeof data['~standard']?.validate !== 'function') {
       this.#report({ ...place, field: 'data' }, 'is not a Standard Schema (valibot, zod, arktype, …)')
@@ -105,6 +115,7 @@ class Compiler {
       this.#report(place, `is a JSON rule: pass { conditions: jsonLogic() } with jsonLogic from 'sallyport/json-logic'`)
       return undefined
     }
+    if (typeof engine.compile !== 'function') return undefined
     const compiled = engine.compile(definition)
     if (typeof compiled === 'function') return (facts) => compiled({ data: facts.data, recipient: facts.recipient })
     this.problems.push({ ...place, pointer: compiled.pointer, detail: compiled.fault })
@@ -119,7 +130,7 @@ class Compiler {
     if (typeof definition !== 'string') this.#report(place, 'is neither a string nor a function')
     else if (!this.#engines.templates) {
       this.#report(place, `is a string template: pass { templates: liquid() } with liquid from 'sallyport/liquid'`)
-    } else {
+    } else if (typeof this.#engines.templates.compile === 'function') {
       const compiled = this.#engines.templates.compile(definition, place.field === 'html' ? 'html' : 'none')
       if (typeof compiled === 'function') {
         return (facts) => {

@@ -172,6 +172,8 @@ async function store(
       return replayed(outcome.answer)
     case 'key_reused':
       return keyReused()
+    default:
+      throw new TypeError('the store gave no outcome')
   }
 }
 

@@ -22,7 +22,7 @@ export async function resolveRecipient(
   const adHoc = adHocRecipient(recipient)
   if (adHoc) return adHoc
   if (directory) {
-    const found = await port('directory_unavailable', () => directory.find(recipient, tenant))
+    const found = await port('directory_unavailable', async () => checked(await directory.find(recipient, tenant)))
     return found ?? unresolvable('No recipient has this id.')
   }
   const bare = { id: recipient }
@@ -30,6 +30,17 @@ export async function resolveRecipient(
   return unresolvable(
     'It is not one mail address, E.164 number or https URL, and there is no recipient directory to ask.',
   )
+}
+
+const TEXTS = ['id', 'email', 'phone', 'url', 'locale', 'timeZone'] as const
+
+/** A directory that gives something else is broken: that must not read as somebody who cannot be reached. */
+function checked(found: Recipient | null | undefined): Recipient | undefined {
+  if (found === undefined || found === null) return undefined
+  const isText = (value: unknown): boolean => value === undefined || value === null || typeof value === 'string'
+  if (typeof found === 'object' && typeof found.id === 'string' && TEXTS.every((key) => isText(found[key])))
+    return found
+  throw new TypeError('the directory gave no recipient')
 }
 
 /** The recipient that an address stands for by itself. */

@@ -1,0 +1,29 @@
+import type { WorkerOptions } from './core/dispatch/worker.ts'
+import type { RuntimePorts } from './defaults.ts'
+import type { AuthVerifier } from './ports/auth-verifier.ts'
+import type { Channel } from './ports/channel.ts'
+import type { DispatchStore } from './ports/dispatch-store.ts'
+import type { EventCatalog } from './ports/event-catalog.ts'
+import type { RecipientDirectory } from './ports/recipient-directory.ts'
+import type { RunStore } from './ports/run-store.ts'
+
+/** What `createSallyport` takes. */
+export interface SallyportOptions<Events> extends RuntimePorts {
+  /** Who may call: `appSecrets`, `sessionTokens`, `anyOf` from `sallyport/auth`, or your own. */
+  readonly auth: AuthVerifier
+  /** From `defineEvents`. */
+  readonly events: EventCatalog<Events>
+  /** Where everything is kept: `memoryStore()`, or your own. */
+  readonly store: DispatchStore & RunStore
+  /** By the names that the events use. */
+  readonly channels: Readonly<Record<string, Channel>>
+  /** Finds the people behind user ids. Default: only addresses can be notified. */
+  readonly recipients?: RecipientDirectory
+  /** `create` (default): a session begins with its first run. `must-exist`: an unknown one is 404 `session_not_found`. */
+  readonly sessions?: 'create' | 'must-exist'
+  readonly worker?: WorkerOptions
+  /** How long a delivery is worth sending, in milliseconds. Default: 72 hours. */
+  readonly expiresInMs?: number
+  /** How long an `Idempotency-Key` is remembered, in milliseconds. Default: 24 hours. */
+  readonly idempotencyTtlMs?: number
+}
