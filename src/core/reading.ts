@@ -103,7 +103,8 @@ export function objectOf<Entries extends v.ObjectEntries>(entries: Entries): v.O
     if (!members) return TELL
     const output: Record<string, unknown> = {}
     for (const key in members) {
-      const told = fields.get(key)?.(members[key])
+      const field = fields.get(key)
+      const told = field ? field(members[key]) : unknownField(members[key])
       if (told === TELL) return TELL
       if (told !== undefined) output[key] = told
     }
@@ -121,12 +122,29 @@ export function objectOf<Entries extends v.ObjectEntries>(entries: Entries): v.O
   return schema
 }
 
+/** A field that nobody asked for is no fault, but is to be told. */
+const unknownField: Quick = (value) => (value === undefined ? undefined : TELL)
+
 /** A list of at most `max`. */
 export function listOf<S extends v.GenericSchema>(item: S, max: number): v.GenericSchema<v.InferOutput<S>[]> {
   const list = v.array(item)
   const limit = v.maxLength<v.InferOutput<S>[], number, string>(max, `expected at most ${max}`)
   const checked = v.pipe(list, Object.assign({ ...limit }, { type: TOLD_AS.too_many }))
-  return Object.assign(v.pipe(list, limit), { '~run': checked['~run'] })
+  const schema = Object.assign(v.pipe(list, limit), { '~run': checked['~run'] })
+  const quick = quickOf(item)
+  QUICK.set(schema, (value) => {
+    if (!Array.isArray(value) || value.length > max) return TELL
+    const items = value.map(quick)
+    return items.includes(TELL) ? TELL : items
+  })
+  return schema
+}
+
+/** The output of a schema made here for a body with nothing to tell: no fault, no unknown field. Otherwise `undefined`. */
+export function readQuickly<T>(schema: v.GenericSchema<unknown, T>, body: unknown): { readonly value: T } | undefined {
+  const value = QUICK.get(schema)?.(body) ?? TELL
+  // Every field has passed its own schema.
+  return value === TELL ? undefined : { value: value as T }
 }
 
 /** An object that is no array, or `undefined`. */

@@ -3,6 +3,7 @@ import type { Issue, IssueCode } from '../errors.ts'
 import type { Warning } from '../model/dispatch.ts'
 import { guardJson } from './guard-json.ts'
 import { pointerTo } from './json-pointer.ts'
+import { readQuickly } from './reading.ts'
 import { type Refused, refuse } from './result.ts'
 
 /** A body that is what its schema says, and what it held beyond that. */
@@ -15,6 +16,8 @@ export interface Valid<T> {
 export function validate<T>(schema: v.GenericSchema<unknown, T>, body: unknown): Valid<T> | Refused {
   const dangers = guardJson(body)
   if (dangers.length > 0) return invalid(dangers)
+  const quick = readQuickly(schema, body)
+  if (quick) return { ...quick, warnings: [] }
   const { lists, unknown } = compareShape(schema, body)
   const result = v.safeParse(schema, body)
   if (result.success && lists.length === 0) return { value: result.output, warnings: unknown }

@@ -55,6 +55,9 @@ class CheckedEngine extends LogicEngine {
   }
 }
 
+/** The library's operators that are used as they are. */
+const KEPT = ['and', 'or', 'if', 'some', 'none', 'all', '+', '-', '*', '/', '%'] as const
+
 interface Method {
   readonly method: (operands: never, context: unknown) => unknown
   readonly deterministic: boolean
@@ -80,31 +83,8 @@ function methods(spend: (count: number) => void): Record<string, unknown> {
       const value = find(context, path)
       return value === undefined || value === null || value === ''
     })
-  const {
-    and,
-    or,
-    if: choose,
-    some,
-    none,
-    all,
-    '+': plus,
-    '-': minus,
-    '*': times,
-    '/': divide,
-    '%': modulo,
-  } = defaultMethods
   return {
-    and,
-    or,
-    if: choose,
-    some,
-    none,
-    all,
-    '+': plus,
-    '-': minus,
-    '*': times,
-    '/': divide,
-    '%': modulo,
+    ...Object.fromEntries(KEPT.map((name) => [name, defaultMethods[name]])),
     ...COMPARISONS,
     in: compare(([item, list]) => {
       if (Array.isArray(list)) return list.includes(item)

@@ -9,16 +9,15 @@ import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
 import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
 import { authenticate, insufficientScope } from '../authenticate.ts'
 import { type AnswerDeps, answering, describeCause, port } from '../fault.ts'
-import { nearNames } from '../near-names.ts'
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, refuse, success } from '../result.ts'
-import { invalid, validate } from '../validate.ts'
+import { validate } from '../validate.ts'
 import { authoriseDispatch } from './authorise-dispatch.ts'
 import { dispatchSchema } from './dispatch-schema.ts'
 import { viewDispatch } from './dispatch-view.ts'
 import { keyReused, type Repeatable, readIdempotencyKey, repeatableAs, replay, replayed } from './idempotency.ts'
-import { type Plan, planDispatch } from './plan-dispatch.ts'
+import type { Plan } from './plan-dispatch.ts'
+import { planRequest, unknownEvent } from './plan-request.ts'
 import { type DispatchPreview, previewDispatch } from './preview-dispatch.ts'
-import { resolveRecipient } from './resolve-recipient.ts'
 
 /** What dispatching needs. */
 export interface DispatchDeps extends AnswerDeps {
@@ -91,43 +90,6 @@ function readMode(query: HandlerRequest['query'], principal: Principal): 'dispat
   if (dryRun !== 'true') return refuse('validation_failed', 'The query parameter dryRun takes true or false.')
   if (principal.sessionId === undefined) return 'dry_run'
   return insufficientScope('A dry run needs an application secret.')
-}
-
-function unknownEvent(eventType: string, events: EventCatalog): Refused {
-  return unknownName('event_unknown', '/eventType', 'event', nearNames(eventType, events.eventTypes))
-}
-
-function unknownName(
-  code: 'event_unknown' | 'channel_unknown',
-  pointer: string,
-  what: string,
-  near: readonly string[],
-): Refused {
-  const detail = `No ${what} has this name.${near.length > 0 ? ` Near: ${near.join(', ')}.` : ''}`
-  return refuse(code, detail, { errors: [{ pointer, code: 'not_allowed', detail }] })
-}
-
-/** Everything that can be known before anything is stored. */
-async function planRequest(
-  event: CatalogEvent,
-  { recipient: recipientId, eventData = {}, channel }: DispatchRequest,
-  tenant: string,
-  { channels, recipients }: DispatchDeps,
-): Promise<Plan | Refused> {
-  if (channel !== undefined && !Object.hasOwn(channels, channel)) {
-    return unknownName('channel_unknown', '/channel', 'channel', nearNames(channel, Object.keys(channels)))
-  }
-  const planned = event.channels.filter((entry) => channel === undefined || entry.channel === channel)
-  if (planned.length === 0) {
-    const detail = `The event uses ${event.channels.map((entry) => entry.channel).join(', ')}.`
-    return refuse('channel_not_allowed', detail, { errors: [{ pointer: '/channel', code: 'not_allowed', detail }] })
-  }
-  const checked = await event.checkData(eventData)
-  if (checked.outcome === 'invalid') return invalid(checked.issues)
-  const reachable = planned.flatMap((entry) => channels[entry.channel] ?? [])
-  const recipient = await resolveRecipient(recipientId, tenant, recipients, reachable)
-  if (isRefused(recipient)) return recipient
-  return planDispatch(planned, event, { data: checked.data, recipient }, channels)
 }
 
 function newDispatch(

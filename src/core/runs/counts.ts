@@ -3,13 +3,27 @@ import { type Fault, membersOf } from '../reading.ts'
 
 const MAX_COUNT = Number.MAX_SAFE_INTEGER
 const MAX_COUNTERS = 32
-const KNOWN_COUNTS: ReadonlySet<string> = new Set([
+
+/** The counts that a provider's usage object tells. */
+export type TokenCount =
+  | 'inputTokens'
+  | 'cacheReadTokens'
+  | 'cacheWriteTokens'
+  | 'outputTokens'
+  | 'reasoningTokens'
+  | 'totalTokens'
+
+export const TOKEN_COUNTS: readonly TokenCount[] = [
   'inputTokens',
   'cacheReadTokens',
   'cacheWriteTokens',
   'outputTokens',
   'reasoningTokens',
   'totalTokens',
+]
+
+const KNOWN_COUNTS: ReadonlySet<string> = new Set([
+  ...TOKEN_COUNTS,
   'modelCalls',
   'toolCalls',
   'toolErrors',

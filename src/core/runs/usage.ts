@@ -1,15 +1,8 @@
 import { type Fault, membersOf } from '../reading.ts'
+import { TOKEN_COUNTS, type TokenCount } from './counts.ts'
 
 /** Counts that a usage object told, inclusive: input with what the cache gave and took, output with reasoning. */
-export type UsageCounts = Partial<Record<UsageCount, number>>
-
-type UsageCount =
-  | 'inputTokens'
-  | 'cacheReadTokens'
-  | 'cacheWriteTokens'
-  | 'outputTokens'
-  | 'reasoningTokens'
-  | 'totalTokens'
+export type UsageCounts = Partial<Record<TokenCount, number>>
 
 /** Reads one count of a usage object: the first of the paths that is there. */
 type Read = (...paths: readonly string[]) => number | undefined
@@ -30,7 +23,7 @@ export function readUsage(usage: unknown, faults: Fault[]): UsageCounts | undefi
     return undefined
   })
   const counts: UsageCounts = {}
-  for (const key of COUNTS) {
+  for (const key of TOKEN_COUNTS) {
     const count = told[key]
     if (count !== undefined && count > Number.MAX_SAFE_INTEGER) {
       faults.push({ code: 'out_of_range', detail: `adds up to more than 2^53 - 1 as ${key}` })
@@ -39,19 +32,10 @@ export function readUsage(usage: unknown, faults: Fault[]): UsageCounts | undefi
   return counts
 }
 
-const COUNTS: readonly UsageCount[] = [
-  'inputTokens',
-  'cacheReadTokens',
-  'cacheWriteTokens',
-  'outputTokens',
-  'reasoningTokens',
-  'totalTokens',
-]
-
 /** A provider's way to tell its usage: by the keys that give it away, in the order in which they are looked for. */
 interface Shape {
   readonly keys: readonly string[]
-  counts(read: Read): { readonly [count in UsageCount]?: number | undefined }
+  counts(read: Read): { readonly [count in TokenCount]?: number | undefined }
 }
 
 const SHAPES: readonly Shape[] = [
