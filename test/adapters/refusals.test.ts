@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defineEvents } from '../../src/core/dispatch/define-events.ts'
 import { liquid } from '../../src/engines/liquid.ts'
+import type { SallyportOptions } from '../../src/options.ts'
 import { createSallyport, type Sallyport } from '../../src/sallyport.ts'
 import { memoryStore } from '../../src/storage/memory.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
@@ -24,7 +25,7 @@ const events = defineEvents(
   { templates: liquid() },
 )
 
-function sallyport(): Sallyport {
+function sallyport(rest: Partial<SallyportOptions<unknown>> = {}): Sallyport {
   return createSallyport<unknown>({
     auth: testAuth,
     events,
@@ -37,6 +38,7 @@ function sallyport(): Sallyport {
       },
     },
     logger: recordingLogger(),
+    ...rest,
   }) as Sallyport
 }
 
@@ -319,6 +321,47 @@ describe.each(hosts)('$name accepts', ({ start }) => {
         body: JSON.stringify(run),
       })
       expect([created.status, repeated.status, repeated.json.changed]).toEqual([201, 200, false])
+    } finally {
+      await host.close()
+    }
+  })
+})
+
+describe.each(hosts)('$name refuses, as the host has it,', ({ start }) => {
+  const down = async (): Promise<never> => {
+    throw new Error('the database is down')
+  }
+
+  it.each<[string, Partial<SallyportOptions<unknown>>, string, unknown, number, string]>([
+    ['a session that must exist', { sessions: 'must-exist' }, RUN, run, 404, 'session_not_found'],
+    [
+      'a dispatch while the store is down',
+      { store: { ...memoryStore(), accept: down } },
+      DISPATCH,
+      event,
+      503,
+      'store_unavailable',
+    ],
+    [
+      'a run while the store is down',
+      { store: { ...memoryStore(), mergeRun: down } },
+      RUN,
+      run,
+      503,
+      'store_unavailable',
+    ],
+  ])('%s', async (_, options, path, body, status, code) => {
+    const host = await start(sallyport(options))
+    try {
+      const reply = await call(host.url + path, {
+        headers: { authorization: 'Bearer app' },
+        body: JSON.stringify(body),
+      })
+      expect([reply.status, reply.json.code, reply.headers['retry-after']]).toEqual([
+        status,
+        code,
+        status === 503 ? '1' : undefined,
+      ])
     } finally {
       await host.close()
     }
