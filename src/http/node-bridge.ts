@@ -15,6 +15,7 @@ export interface NodeRequest {
   readonly destroyed: boolean
   readonly readableEnded: boolean
   readonly readableDidRead: boolean
+  readonly readableLength: number
   on(event: 'data', listener: (chunk: Uint8Array) => void): unknown
   on(event: string, listener: () => void): unknown
   read(): Uint8Array | string | null
@@ -64,16 +65,27 @@ function headersOf({ headers, rawHeaders }: NodeRequest): HandlerRequest['header
 
 /**
  * Whether the host parsed the body is told by the stream alone: a parser that passes a request over may still leave an empty
- * object (Express 4 does), with the stream unread. A body that came in one piece with its headers, as most do, is here
- * already: taken as a whole, with no listeners and no timer.
+ * object (Express 4 does), with the stream unread.
  */
 function bodyOf(req: NodeRequest, leftBody: () => unknown): HostBody {
   if (!req.readableEnded && !req.readableDidRead) {
-    if (req.complete && !req.destroyed) return { kind: 'left', value: req.read() ?? '' }
-    return { kind: 'stream', pump: pumpOf(req) }
+    return isHere(req) ? { kind: 'left', value: takeWhole(req) } : { kind: 'stream', pump: pumpOf(req) }
   }
   const value = leftBody()
   return value === undefined ? { kind: 'consumed' } : { kind: 'left', value }
+}
+
+/** Whether the whole body came with its headers, as most do: it needs no listeners and no timer. */
+function isHere({ headers, readableLength, destroyed }: NodeRequest): boolean {
+  if (readableLength === 0 || destroyed || headers['transfer-encoding'] !== undefined) return false
+  return headers['content-length'] === String(readableLength)
+}
+
+function takeWhole(req: NodeRequest): unknown {
+  const body = req.read()
+  // On to its end, which is empty, so that the stream closes as any other.
+  req.resume()
+  return body ?? ''
 }
 
 /** Listeners, not an iterator: half the cost. They stay on after a refusal, so that what still comes is dropped. */
