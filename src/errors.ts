@@ -58,7 +58,6 @@ export type IssueCode =
   | 'missing_template_data'
   | 'conflict'
   | 'too_deep'
-  | 'too_large'
   | 'nul_character'
   | 'lone_surrogate'
   | 'forbidden_key'

@@ -37,12 +37,16 @@ export async function answerNode(
   req: NodeRequest,
   leftBody: () => unknown,
 ): Promise<Wire> {
+  let isTaken = false
   const wire = await answer(endpoints, target, {
     method: req.method ?? '',
     headers: headersOf(req),
-    body: () => bodyOf(req, leftBody),
+    body() {
+      isTaken = isHere(req)
+      return isTaken ? { kind: 'left', value: takeWhole(req) } : bodyOf(req, leftBody)
+    },
   })
-  return req.complete || req.destroyed ? wire : leaveBody(endpoints, req, wire)
+  return isTaken || req.complete || req.destroyed ? wire : leaveBody(endpoints, req, wire)
 }
 
 /** Writes an answer, past whatever the framework's `send` would add. A caller who has left gets none. */
@@ -68,16 +72,14 @@ function headersOf({ headers, rawHeaders }: NodeRequest): HandlerRequest['header
  * object (Express 4 does), with the stream unread.
  */
 function bodyOf(req: NodeRequest, leftBody: () => unknown): HostBody {
-  if (!req.readableEnded && !req.readableDidRead) {
-    return isHere(req) ? { kind: 'left', value: takeWhole(req) } : { kind: 'stream', pump: pumpOf(req) }
-  }
+  if (!req.readableEnded && !req.readableDidRead) return { kind: 'stream', pump: pumpOf(req) }
   const value = leftBody()
   return value === undefined ? { kind: 'consumed' } : { kind: 'left', value }
 }
 
 /** Whether the whole body came with its headers, as most do: it needs no listeners and no timer. */
-function isHere({ headers, readableLength, destroyed }: NodeRequest): boolean {
-  if (readableLength === 0 || destroyed || headers['transfer-encoding'] !== undefined) return false
+function isHere({ headers, readableLength, readableDidRead, destroyed }: NodeRequest): boolean {
+  if (readableLength === 0 || readableDidRead || destroyed || headers['transfer-encoding'] !== undefined) return false
   return headers['content-length'] === String(readableLength)
 }
 

@@ -217,9 +217,9 @@ function copy(content: Content): Content {
   return Object.values(content).every((value) => typeof value !== 'object') ? { ...content } : structuredClone(content)
 }
 
-/** A tenant cannot hold the separator: no two pairs give one key. */
+/** No two pairs give one key, whatever they hold. */
 function scoped(tenant: string, id: string): string {
-  return `${tenant}\0${id}`
+  return `${tenant.length}:${tenant}${id}`
 }
 
 function entry<T>(map: Map<string, T>, key: string, make: () => T): T {

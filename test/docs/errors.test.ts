@@ -19,7 +19,6 @@ const ISSUES: Record<IssueCode, true> = {
   missing_template_data: true,
   conflict: true,
   too_deep: true,
-  too_large: true,
   nul_character: true,
   lone_surrogate: true,
   forbidden_key: true,
