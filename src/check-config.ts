@@ -1,16 +1,15 @@
+import { numberProblems, workerProblems } from './check-worker.ts'
+import type { Hooks } from './core/dispatch/hooks.ts'
 import { type ConfigProblem, SallyportError } from './errors.ts'
 import type { SallyportOptions } from './options.ts'
 import type { Channel } from './ports/channel.ts'
 import type { CatalogChannel } from './ports/event-catalog.ts'
 
 /** Numbers that a host may set: whole, from the first to the second. */
-const RANGES: Readonly<Record<string, readonly [number, number]>> = {
-  concurrency: [1, 1_000],
-  leaseMs: [1_000, 3_600_000],
-  pollMs: [10, 3_600_000],
-  expiresInMs: [1_000, Number.MAX_SAFE_INTEGER],
-  idempotencyTtlMs: [1_000, Number.MAX_SAFE_INTEGER],
-}
+const RANGES = {
+  expiresInMs: [1_000, 366 * 86_400_000],
+  idempotencyTtlMs: [1_000, 366 * 86_400_000],
+} as const
 
 /** What the parts of a host must be able to do. */
 const METHODS: Readonly<Record<string, readonly string[]>> = {
@@ -19,8 +18,11 @@ const METHODS: Readonly<Record<string, readonly string[]>> = {
   store: [
     'accept',
     'claim',
+    'renew',
     'settle',
     'recall',
+    'cancel',
+    'retry',
     'findDispatch',
     'listDispatches',
     'mergeRun',
@@ -30,12 +32,14 @@ const METHODS: Readonly<Record<string, readonly string[]>> = {
     'openSession',
   ],
   recipients: ['find'],
+  policy: ['decide'],
   clock: ['now', 'after'],
   ids: ['next'],
   logger: ['log'],
 }
-const OPTIONAL: ReadonlySet<string> = new Set(['recipients', 'clock', 'ids', 'logger'])
-const OTHERS = ['channels', 'sessions', 'worker', 'expiresInMs', 'idempotencyTtlMs']
+const OPTIONAL: ReadonlySet<string> = new Set(['recipients', 'policy', 'clock', 'ids', 'logger'])
+const OTHERS = ['channels', 'sessions', 'sandbox', 'hooks', 'worker', 'expiresInMs', 'idempotencyTtlMs']
+const HOOKS = ['onAccepted', 'onSent', 'onFailed', 'onSkipped'] satisfies (keyof Hooks)[]
 
 /**
  * Holds the parts of a host against what they must be, and the events and the channels against one another.
@@ -58,7 +62,8 @@ function partProblems(options: SallyportOptions<unknown>): ConfigProblem[] {
     const isLeftOut = given[field] === undefined && OPTIONAL.has(field)
     if (!isLeftOut) problems.push(...missingMethods(given[field], methods).map((detail) => ({ field, detail })))
   }
-  const { channels, sessions = 'create' } = options ?? {}
+  const { events, channels, sessions = 'create', sandbox = false, hooks = {} } = options ?? {}
+  if (events && !Array.isArray(events.eventTypes)) problems.push({ field: 'events', detail: 'has no eventTypes' })
   if (typeof channels !== 'object' || channels === null) problems.push({ field: 'channels', detail: 'is missing' })
   for (const [channel, part] of Object.entries(channels ?? {})) {
     problems.push(...missingMethods(part, ['address', 'send']).map((detail) => ({ channel, detail })))
@@ -66,7 +71,18 @@ function partProblems(options: SallyportOptions<unknown>): ConfigProblem[] {
   if (sessions !== 'create' && sessions !== 'must-exist') {
     problems.push({ field: 'sessions', detail: 'is "create" or "must-exist"' })
   }
-  return problems
+  if (typeof sandbox !== 'boolean') problems.push({ field: 'sandbox', detail: 'is true or false' })
+  return [...problems, ...hookProblems(hooks)]
+}
+
+function hookProblems(hooks: Hooks): ConfigProblem[] {
+  if (typeof hooks !== 'object' || hooks === null) return [{ field: 'hooks', detail: 'is an object of functions' }]
+  const names: readonly string[] = HOOKS
+  return Object.entries(hooks).flatMap(([name, hook]) => {
+    const field = `hooks.${name}`
+    if (!names.includes(name)) return [{ field, detail: `is not one of ${HOOKS.join(', ')}` }]
+    return hook === undefined || typeof hook === 'function' ? [] : [{ field, detail: 'is not a function' }]
+  })
 }
 
 /** In one line, and empty when nothing is missing. */
@@ -84,9 +100,9 @@ function fitProblems({
   expiresInMs,
   idempotencyTtlMs,
 }: SallyportOptions<unknown>): ConfigProblem[] {
-  const numbers = Object.entries({ ...worker, expiresInMs, idempotencyTtlMs })
   return [
-    ...numbers.flatMap(([name, value]) => rangeProblem(name, value)),
+    ...workerProblems(worker, Object.keys(channels)),
+    ...numberProblems('', { expiresInMs, idempotencyTtlMs }, RANGES),
     ...Object.entries(channels).flatMap(([name, channel]) => scheduleProblem(name, channel) ?? []),
     ...events.eventTypes.flatMap((event) =>
       (events.find(event)?.channels ?? []).flatMap((used) => channelProblem(event, used, channels) ?? []),
@@ -113,10 +129,4 @@ function scheduleProblem(channel: string, { retrySchedule }: Channel): ConfigPro
     (Array.isArray(retrySchedule) &&
       retrySchedule.every((ms, index) => Number.isFinite(ms) && ms >= (retrySchedule[index - 1] ?? 0)))
   return ascends ? undefined : { channel, detail: 'retrySchedule must be milliseconds in ascending order' }
-}
-
-function rangeProblem(name: string, value: number | undefined): ConfigProblem[] {
-  const [least, greatest] = RANGES[name] ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
-  if (value === undefined || (Number.isInteger(value) && value >= least && value <= greatest)) return []
-  return [{ field: name, detail: `must be a whole number from ${least} to ${greatest}` }]
 }

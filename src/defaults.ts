@@ -25,8 +25,8 @@ const systemIds = randomIds(systemClock.now)
 
 /** Those ports, with defaults for what was not given. */
 export function withDefaults<Given extends RuntimePorts>(given: Given): Given & Required<RuntimePorts> {
-  const { clock = systemClock, ids = systemIds, logger = consoleLogger } = given
-  return { ...given, clock, ids, logger: guarded(logger) }
+  const { clock = systemClock, ids = systemIds, logger = consoleLogger, ...others } = given
+  return { clock, ids, logger: guarded(logger), ...others } as Given & Required<RuntimePorts>
 }
 
 /** A log that cannot be written must not undo what it is about. */

@@ -27,6 +27,7 @@ const STATUS = {
   body_already_consumed: 500,
   store_unavailable: 503,
   directory_unavailable: 503,
+  policy_unavailable: 503,
   auth_unavailable: 503,
 } as const
 
@@ -91,7 +92,7 @@ export interface ConfigProblem {
   readonly detail: string
   readonly event?: string
   readonly channel?: string
-  /** The template field (`subject`, `html`, …), or `when`. */
+  /** The template field (`subject`, `locales.de.subject`, …), `when`, or an option (`digest.max`). */
   readonly field?: string
   /** 1-based, in the template's source. */
   readonly line?: number

@@ -1,25 +1,38 @@
-export { defineEvents, type EventEngines } from './core/dispatch/define-events.ts'
+export { defineEvents } from './core/catalog/define-events.ts'
 export type {
   ChannelDefinition,
   ConditionDefinition,
+  DigestDefinition,
   EventDefinition,
+  EventEngines,
+  LocaleDefinitions,
   TemplateDefinition,
-} from './core/dispatch/event-definition.ts'
-export type { DispatchDeps } from './core/dispatch/handle-dispatch.ts'
-export type { DispatchPreview, PreviewedDelivery } from './core/dispatch/preview-dispatch.ts'
+} from './core/catalog/event-definition.ts'
 export type {
   InputOf,
   OutputOf,
   StandardIssue,
   StandardResult,
   StandardSchema,
-} from './core/dispatch/standard-schema.ts'
-export type { RunDueResult, Worker, WorkerOptions } from './core/dispatch/worker.ts'
+} from './core/catalog/standard-schema.ts'
+export type { RunDueResult, StopOptions, Worker } from './core/delivery/worker.ts'
+export type { ChannelLimits, WorkerOptions } from './core/delivery/worker-options.ts'
+export type { DispatchDeps } from './core/dispatch/handle-dispatch.ts'
+export type { AcceptedEvent, DeliveryEvent, Hooks } from './core/dispatch/hooks.ts'
+export type { PlanningDeps } from './core/dispatch/plan-request.ts'
+export type { DispatchPreview, PreviewedDelivery } from './core/dispatch/preview-dispatch.ts'
 export type { Endpoints } from './core/endpoints.ts'
 export type { HandlerRequest, HandlerResult, Refused } from './core/result.ts'
 export type { SessionRunDeps } from './core/runs/handle-session-run.ts'
 export { mergeRun, type RunMerge } from './core/runs/merge-run.ts'
 export { handleDispatch, handleSessionRun, type RuntimePorts } from './defaults.ts'
+export type {
+  CancelResult,
+  Dispatches,
+  DispatchListOptions,
+  RetryOptions,
+  RetryResult,
+} from './dispatches.ts'
 export {
   type ConfigProblem,
   type FaultCode,
@@ -31,14 +44,20 @@ export {
   SallyportError,
 } from './errors.ts'
 export type {
+  Attempt,
+  AttemptEnd,
+  AttemptView,
   ConditionTrace,
   Content,
   Delivery,
   DeliveryReason,
   DeliveryStatus,
   DeliveryView,
+  Digest,
+  DigestedEvent,
   Dispatch,
   DispatchAnswer,
+  DispatchHead,
   DispatchRequest,
   DispatchStatus,
   DispatchView,
@@ -70,6 +89,7 @@ export type {
   WithStatus,
 } from './model/run.ts'
 export type { SallyportOptions } from './options.ts'
+export type { ListOptions, TenantScope } from './paging.ts'
 export type { AuthVerifier, Refusal } from './ports/auth-verifier.ts'
 export type { Channel, OutboundMessage, SendContext, SendOutcome } from './ports/channel.ts'
 export type { Clock } from './ports/clock.ts'
@@ -80,6 +100,7 @@ export type {
   ConditionFault,
   Decision,
 } from './ports/condition-engine.ts'
+export type { DeliveryPolicy, PolicyQuestion, SendLimit, Verdict } from './ports/delivery-policy.ts'
 export type { DeliveryQueue } from './ports/delivery-queue.ts'
 export type {
   Acceptance,
@@ -87,14 +108,22 @@ export type {
   ClaimedDelivery,
   ClaimRequest,
   Claims,
+  DeliveryChange,
+  DispatchChange,
   DispatchQuery,
   DispatchStore,
+  LeaseProof,
+  NewDelivery,
+  NewDigest,
+  NewDispatch,
   Page,
   Remembered,
+  Settled,
   Settlement,
 } from './ports/dispatch-store.ts'
 export type {
   CatalogChannel,
+  CatalogDigest,
   CatalogEvent,
   DataOutcome,
   EventCatalog,
@@ -124,7 +153,5 @@ export {
   createSallyport,
   type DispatchCallOptions,
   type DispatchInput,
-  type ListOptions,
   type Sallyport,
-  type TenantScope,
 } from './sallyport.ts'

@@ -1,7 +1,9 @@
-import type { WorkerOptions } from './core/dispatch/worker.ts'
+import type { WorkerOptions } from './core/delivery/worker-options.ts'
+import type { Hooks } from './core/dispatch/hooks.ts'
 import type { RuntimePorts } from './defaults.ts'
 import type { AuthVerifier } from './ports/auth-verifier.ts'
 import type { Channel } from './ports/channel.ts'
+import type { DeliveryPolicy } from './ports/delivery-policy.ts'
 import type { DispatchStore } from './ports/dispatch-store.ts'
 import type { EventCatalog } from './ports/event-catalog.ts'
 import type { RecipientDirectory } from './ports/recipient-directory.ts'
@@ -19,10 +21,19 @@ export interface SallyportOptions<Events> extends RuntimePorts {
   readonly channels: Readonly<Record<string, Channel>>
   /** Finds the people behind user ids. Default: only addresses can be notified. */
   readonly recipients?: RecipientDirectory
+  /** What may go out, and when: `preferences`, `quietHours`, `throttle`, `allOf` from `sallyport/policy`. Default: all, at once. */
+  readonly policy?: DeliveryPolicy
+  /** Told of what becomes of events. Default: nobody. */
+  readonly hooks?: Hooks
+  /**
+   * Plan and record everything, send nothing: each delivery is `skipped`, `sandboxed`, and every answer about a dispatch says
+   * `sandboxed: true`. What was queued before stays where it is. Default: `false`.
+   */
+  readonly sandbox?: boolean
   /** `create` (default): a session begins with its first run. `must-exist`: an unknown one is 404 `session_not_found`. */
   readonly sessions?: 'create' | 'must-exist'
   readonly worker?: WorkerOptions
-  /** How long a delivery is worth sending, in milliseconds. Default: 72 hours. */
+  /** How long a delivery is worth sending, in milliseconds from when it is first due. Default: 72 hours. */
   readonly expiresInMs?: number
   /** How long an `Idempotency-Key` is remembered, in milliseconds. Default: 24 hours. */
   readonly idempotencyTtlMs?: number

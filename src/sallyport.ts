@@ -1,36 +1,23 @@
 import { checkConfig } from './check-config.ts'
 import { authenticate } from './core/authenticate.ts'
-import { viewDispatch } from './core/dispatch/dispatch-view.ts'
+import { createWorker, type Worker } from './core/delivery/worker.ts'
 import { acceptDispatch, type DispatchDeps } from './core/dispatch/handle-dispatch.ts'
-import { createWorker, type Worker } from './core/dispatch/worker.ts'
 import type { Endpoints } from './core/endpoints.ts'
-import { answering, answerRefusal, refusalOf } from './core/fault.ts'
-import type { HandlerResult } from './core/result.ts'
+import { answering, answerRefusal, describeCause, refusalOf } from './core/fault.ts'
+import { type HandlerResult, refuse } from './core/result.ts'
 import { recordRun, type SessionRunDeps } from './core/runs/handle-session-run.ts'
 import { viewRun } from './core/runs/run-view.ts'
 import { rollUpSession } from './core/runs/session-view.ts'
 import { withDefaults } from './defaults.ts'
-import type { DispatchAnswer, DispatchRequest, DispatchView } from './model/dispatch.ts'
+import { type Dispatches, dispatchesOf } from './dispatches.ts'
+import type { DispatchAnswer, DispatchRequest } from './model/dispatch.ts'
 import type { JsonObject } from './model/json.ts'
 import type { Run, Session } from './model/run.ts'
 import type { SallyportOptions } from './options.ts'
+import { type ListOptions, listQuery, MAX_PAGE, type TenantScope, tenantOf } from './paging.ts'
 import type { Page } from './ports/dispatch-store.ts'
 import type { RunStore, StoredRun } from './ports/run-store.ts'
 import { localQueue } from './queue/local.ts'
-
-/** Narrows a read to one tenant. Default: `default`. */
-export interface TenantScope {
-  readonly tenant?: string
-}
-
-/** Which part of a list to read. */
-export interface ListOptions extends TenantScope {
-  readonly sessionId?: string
-  /** 1-500. Default: 50. */
-  readonly limit?: number
-  /** The `nextCursor` of the page before. */
-  readonly cursor?: string
-}
 
 /** An event from within the host: what the endpoint takes, with the data that the event's schema asks for. */
 export type DispatchInput<Events, Type extends keyof Events> = Omit<DispatchRequest, 'eventType' | 'eventData'> & {
@@ -39,8 +26,10 @@ export type DispatchInput<Events, Type extends keyof Events> = Omit<DispatchRequ
 
 /** How {@link Sallyport.dispatch} is to act. */
 export interface DispatchCallOptions extends TenantScope {
-  /** As the `Idempotency-Key` header: a second call with this key gets the first one's answer. */
+  /** As the `Idempotency-Key` header: a second call with this key gets the first one's answer, whatever its `delayMs`. */
   readonly idempotencyKey?: string
+  /** Milliseconds until it is to be sent, instead of the event's own delay; 0 to 366 days. */
+  readonly delayMs?: number
 }
 
 /** Sallyport in a host. Reads throw what the store throws. */
@@ -54,11 +43,7 @@ export interface Sallyport<Events = Record<string, unknown>> {
     event: DispatchInput<Events, Type>,
     options?: DispatchCallOptions,
   ): Promise<HandlerResult<DispatchAnswer>>
-  readonly dispatches: {
-    get(dispatchId: string, scope?: TenantScope): Promise<DispatchView | undefined>
-    /** Newest first. */
-    list(options?: ListOptions): Promise<Page<DispatchView>>
-  }
+  readonly dispatches: Dispatches
   readonly runs: {
     get(runId: string, scope?: TenantScope): Promise<Run | undefined>
     /** Oldest first. */
@@ -73,8 +58,8 @@ export interface Sallyport<Events = Record<string, unknown>> {
 }
 
 const HOST = { id: 'host' }
-const DEFAULT_PAGE = 50
-const MAX_PAGE = 500
+const MAX_DELAY_MS = 366 * 86_400_000
+const EXPIRES_IN_MS = 72 * 3_600_000
 
 /**
  * Puts Sallyport together from its ports.
@@ -84,34 +69,30 @@ const MAX_PAGE = 500
 export function createSallyport<Events>(options: SallyportOptions<Events>): Sallyport<Events> {
   checkConfig(options)
   const ports = withDefaults(options)
-  const { store, clock } = ports
+  const { store, clock, logger, expiresInMs = EXPIRES_IN_MS } = ports
   const queue = localQueue(clock)
-  const deps: DispatchDeps & SessionRunDeps = { ...ports, queue }
+  const deps: DispatchDeps & SessionRunDeps = { ...ports, expiresInMs, queue }
+  const worker = createWorker({ ...ports, queue }, options.worker)
+  if (options.sandbox) logger.log('warn', 'sandbox.on', { detail: 'everything is recorded, nothing is sent' })
   return {
-    endpoints: endpointsOf(deps),
-    worker: createWorker({ ...ports, queue }, options.worker),
-    async dispatch(event, { tenant = 'default', idempotencyKey } = {}) {
+    endpoints: endpointsOf(deps, worker),
+    worker,
+    async dispatch(event, { tenant = 'default', idempotencyKey, delayMs } = {}) {
       const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
-      const accept = () => acceptDispatch({ ...HOST, tenant }, { headers, body: event }, deps)
+      const accept = async () =>
+        isDelay(delayMs)
+          ? acceptDispatch({ ...HOST, tenant }, { headers, body: event }, deps, { delayMs })
+          : refuse('validation_failed', `delayMs is a whole number of milliseconds, 0 to ${MAX_DELAY_MS}.`)
       return (await answering(deps, accept)) as HandlerResult<DispatchAnswer>
     },
-    dispatches: {
-      async get(dispatchId, scope) {
-        const found = await store.findDispatch(tenantOf(scope), dispatchId)
-        return found && viewDispatch(found)
-      },
-      async list(query) {
-        const page = await store.listDispatches(listQuery(query))
-        return { ...page, items: page.items.map(viewDispatch) }
-      },
-    },
+    dispatches: dispatchesOf(store, queue, expiresInMs),
     runs: {
       async get(runId, scope) {
         const found = await store.findRun(tenantOf(scope), runId)
         return found && viewRun(found)
       },
       async list(query) {
-        const page = await store.listRuns(listQuery(query))
+        const page = await store.listRuns(listQuery(query ?? {}))
         return { ...page, items: page.items.map(viewRun) }
       },
     },
@@ -128,7 +109,7 @@ export function createSallyport<Events>(options: SallyportOptions<Events>): Sall
   }
 }
 
-function endpointsOf(deps: DispatchDeps & SessionRunDeps): Endpoints {
+function endpointsOf(deps: DispatchDeps & SessionRunDeps, worker: Worker): Endpoints {
   return {
     clock: deps.clock,
     authenticate: (headers, operation) => authenticate(headers, operation, deps.auth).catch(refusalOf),
@@ -137,19 +118,18 @@ function endpointsOf(deps: DispatchDeps & SessionRunDeps): Endpoints {
         operation === 'dispatch' ? acceptDispatch(principal, request, deps) : recordRun(principal, request, deps),
       ),
     refuse: (refused) => answerRefusal(refused, deps),
+    async deliver() {
+      try {
+        await worker.runDue()
+      } catch (cause) {
+        deps.logger.log('error', 'worker.claim_failed', describeCause(cause))
+      }
+    },
   }
 }
 
-function tenantOf({ tenant = 'default' }: TenantScope = {}): string {
-  return tenant
-}
-
-function listQuery({
-  tenant = 'default',
-  limit = DEFAULT_PAGE,
-  ...rest
-}: ListOptions = {}): ListOptions & { tenant: string; limit: number } {
-  return { ...rest, tenant, limit: Number.isInteger(limit) ? Math.min(Math.max(1, limit), MAX_PAGE) : DEFAULT_PAGE }
+function isDelay(ms: number | undefined): boolean {
+  return ms === undefined || (Number.isInteger(ms) && ms >= 0 && ms <= MAX_DELAY_MS)
 }
 
 async function allRuns(store: RunStore, tenant: string, sessionId: string): Promise<readonly StoredRun[]> {

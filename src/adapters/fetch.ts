@@ -1,5 +1,5 @@
 import { endpointsOf, type Mountable, notFound } from '../http/answer.ts'
-import { answerFetch, toResponse } from '../http/fetch-bridge.ts'
+import { answerFetch, deliverAfter, toResponse, type WaitUntil, waitUntilOf } from '../http/fetch-bridge.ts'
 import { type MountOptions, matcher } from '../http/routes.ts'
 
 export type { Mountable } from '../http/answer.ts'
@@ -9,20 +9,33 @@ export type { MountOptions } from '../http/routes.ts'
 export interface FetchOptions extends MountOptions {
   /** Answers requests for other paths, such as the host's own `app.fetch`; by default they get a 404 problem. */
   readonly notFound?: ((request: Request) => Response | Promise<Response>) | undefined
+  /**
+   * Keeps the runtime going after the answer, so that what was accepted is delivered: Vercel's `waitUntil`, Next's `after`.
+   * Default: that of the context which Workers-like runtimes pass as the last argument, when they do. Without either, a
+   * worker or cron delivers.
+   */
+  readonly waitUntil?: WaitUntil | undefined
 }
 
 /**
  * Mounts Sallyport wherever a `Request` becomes a `Response`: Hono, h3, Next.js, Bun, Deno, Workers.
- * `app.mount('/v1', toFetch(sallyport))`, or `Deno.serve(toFetch(sallyport))`.
+ * `app.mount('/v1', toFetch(sallyport))`, `Deno.serve(toFetch(sallyport))`, or `export default { fetch: toFetch(sallyport) }`.
  *
  * The request must be unread.
  */
-export function toFetch(sallyport: Mountable, options?: FetchOptions): (request: Request) => Promise<Response> {
+export function toFetch(
+  sallyport: Mountable,
+  options?: FetchOptions,
+): (request: Request, ...context: readonly unknown[]) => Promise<Response> {
   const endpoints = endpointsOf(sallyport)
   const match = matcher(options)
-  return async (request) => {
+  return async (request, ...context) => {
     const target = match(request.url)
-    if (target) return toResponse(await answerFetch(endpoints, target, request), request.method)
+    if (target) {
+      const wire = await answerFetch(endpoints, target, request)
+      deliverAfter(wire, endpoints, options?.waitUntil ?? waitUntilOf(context.at(-1)))
+      return toResponse(wire, request.method)
+    }
     return options?.notFound ? options.notFound(request) : toResponse(notFound(endpoints), request.method)
   }
 }

@@ -55,6 +55,7 @@ export function webhookChannel(options: WebhookOptions, seams: WebhookSeams = {}
     address: ({ url }) => url || undefined,
     send,
     retrySchedule,
+    concurrencyKey: (address) => (URL.canParse(address) ? new URL(address).origin : ''),
     checkFields: (fields) => unknownFields(fields, ['data']),
   }
 }

@@ -17,7 +17,7 @@ export type { WebhookOptions, WebhookSecret } from './webhook-options.ts'
  * 2xx is sent. 410 is final. Every other answer is a failure that the receiver may mend and is tried again as
  * `http_<status>`, after its `Retry-After`. No connection is tried again as `connection_failed`; one that breaks or goes
  * silent afterwards may have been sent (`connection_reset`, `timeout`). Further codes: `secret_missing`, `secret_invalid`,
- * `aborted`.
+ * `aborted`. Endpoints of one origin count as one receiver.
  *
  * @throws SallyportError `option_invalid`, with all that is wrong with the options; `config_invalid` on Bun, Deno and
  * workerd, where the guard cannot be relied on, unless `allowPrivateNetworks` says that it is not needed.

@@ -12,4 +12,6 @@ export interface Endpoints {
   handle(operation: Operation, principal: Principal, request: HandlerRequest): Promise<HandlerResult<unknown>>
   /** The answer for something that the transport itself refuses. */
   refuse(refused: Refused): HandlerResult<never>
+  /** Delivers what is due: for a transport that may go on after it has answered. */
+  deliver(): Promise<void>
 }

@@ -101,5 +101,6 @@ const TITLES = {
   body_already_consumed: 'The body was read before Sallyport got it',
   store_unavailable: 'The store is unavailable',
   directory_unavailable: 'The recipient directory is unavailable',
+  policy_unavailable: 'The delivery policy is unavailable',
   auth_unavailable: 'The token verifier is unavailable',
 } as const satisfies Record<ProblemCode, string>

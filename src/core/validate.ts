@@ -17,7 +17,7 @@ export function validate<T>(schema: v.GenericSchema<unknown, T>, body: unknown):
   const dangers = guardJson(body)
   if (dangers.length > 0) return invalid(dangers)
   const quick = readQuickly(schema, body)
-  if (quick) return { ...quick, warnings: [] }
+  if (quick) return { value: quick.value, warnings: [] }
   const { lists, unknown } = compareShape(schema, body)
   const result = v.safeParse(schema, body)
   if (result.success && lists.length === 0) return { value: result.output, warnings: unknown }

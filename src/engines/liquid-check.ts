@@ -16,7 +16,7 @@ const MAX_SOURCE = 65_536
 const MAX_NESTING = 32
 const TOO_DEEP = 'The template nests too deeply to be parsed.'
 const MAX_RANGE_START = 1_000_000
-const FACTS: ReadonlySet<string> = new Set(['data', 'recipient'])
+const FACTS: ReadonlySet<string> = new Set(['data', 'recipient', 'events'])
 const BLOCKS: ReadonlySet<string> = new Set(['if', 'unless', 'for', 'case', 'capture'])
 
 /** Gives the parsed template, or why it is refused. */
@@ -76,7 +76,11 @@ function rootFault(liquid: Liquid, templates: readonly Template[]): TemplateFaul
   for (const [name, uses] of Object.entries(globals)) {
     const place = uses[0]?.location
     if (FACTS.has(name) || !place) continue
-    return { fault: `"${name}" is neither data nor recipient; write data.${name}?`, line: place.row, column: place.col }
+    return {
+      fault: `"${name}" is none of data, recipient and events; write data.${name}?`,
+      line: place.row,
+      column: place.col,
+    }
   }
   return undefined
 }

@@ -1,5 +1,6 @@
 import type { Endpoints } from '../core/endpoints.ts'
 import type { HandlerRequest } from '../core/result.ts'
+import { ignoreRejection } from '../core/to-json.ts'
 import type { Clock } from '../ports/clock.ts'
 import { answer, internalError, type Wire } from './answer.ts'
 import { BODY_TIMEOUT_MS, type BodySink, type HostBody, type Pump } from './body-reader.ts'
@@ -83,4 +84,26 @@ async function flow(reader: FetchReader, sink: BodySink): Promise<void> {
 function noBody(sink: BodySink): () => void {
   queueMicrotask(sink.end)
   return () => {}
+}
+
+/** Takes work that the runtime is to see through after it has sent the answer. */
+export type WaitUntil = (work: Promise<void>) => unknown
+
+/** The `waitUntil` of the context that Workers-like runtimes pass along. */
+export function waitUntilOf(context: unknown): WaitUntil | undefined {
+  if (typeof context !== 'object' || context === null || !('waitUntil' in context)) return undefined
+  const { waitUntil } = context
+  return typeof waitUntil === 'function' ? (work) => waitUntil.call(context, work) : undefined
+}
+
+const ACCEPTED = 202
+
+/** Has what a request brought delivered, where the runtime goes on that long. The answer stands, whatever comes of it. */
+export function deliverAfter({ status }: Wire, endpoints: Endpoints, waitUntil: WaitUntil | undefined): void {
+  if (status !== ACCEPTED || !waitUntil) return
+  try {
+    ignoreRejection(waitUntil(endpoints.deliver()))
+  } catch {
+    // The delivery goes on for as long as the runtime lets it, and what is left is found by whoever looks next.
+  }
 }

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from './json.ts'
+import type { Recipient } from './recipient.ts'
 
 /**
  * Where a delivery is.
@@ -44,24 +45,70 @@ export interface ConditionTrace {
 /** Rendered fields by name (`subject`, `html`, `text`, …), as the channel will get them. */
 export type Content = Readonly<Record<string, JsonValue>>
 
+/** How one attempt ended. */
+export interface AttemptEnd {
+  /** `retry`: certainly not sent. `unknown`: may have been sent. */
+  readonly outcome: 'sent' | 'retry' | 'unknown' | 'rejected'
+  /** What the channel gave for not having sent. */
+  readonly code?: string
+  /** Which of several providers it was, where a channel has several. */
+  readonly provider?: string
+  readonly providerMessageId?: string
+}
+
+/** One attempt at a delivery, as it is stored. With no `outcome` it is under way, or its worker died: it may have been sent. */
+export interface Attempt extends Partial<AttemptEnd> {
+  /** 1 for the first. */
+  readonly attempt: number
+  /** When a worker took it up, epoch milliseconds. */
+  readonly startedAt: number
+  readonly endedAt?: number
+}
+
+/** Several events that go out as one delivery: what it is rendered from once its time has come. */
+export interface Digest {
+  /** Events of one tenant, event type, recipient, channel and key belong together. */
+  readonly key: string
+  /** At most so many events: the next one opens a digest of its own. */
+  readonly max: number
+  /** As they were found when it was opened. */
+  readonly recipient: Recipient
+  /** Oldest first. */
+  readonly events: readonly DigestedEvent[]
+}
+
+/** One event of a digest. */
+export interface DigestedEvent {
+  readonly dispatchId: string
+  /** As it was sent; the event's schema reads it once more when the digest is rendered. */
+  readonly eventData: JsonObject
+}
+
 /** One channel's part of a dispatch, as it is stored. Instants are epoch milliseconds. */
 export interface Delivery {
   readonly deliveryId: string
   readonly channel: string
   readonly status: DeliveryStatus
   readonly reason?: DeliveryReason
-  /** Counted when a worker claims the delivery, before it sends. */
+  /** Counted when a worker claims the delivery, before it sends; taken back when the worker says that it did not try. */
   readonly attempts: number
+  /** The newest 50 or more, oldest first. */
+  readonly attemptLog: readonly Attempt[]
   /** When it is due, while it is `queued`. */
   readonly dueAt?: number
+  /** It was not to go out at once (delayed, deferred, digested or held): the policy is asked again before it does. */
+  readonly deferred?: true
+  /** Deliveries of one channel and key share a receiver, which is sent only so many at a time. */
+  readonly concurrencyKey?: string
   /** The last code that the channel gave for not having sent. */
   readonly lastCode?: string
   readonly providerMessageId?: string
   readonly trace?: readonly ConditionTrace[]
   /** Where it goes; absent when it was never to be sent. */
   readonly address?: string
-  /** What it says; rendered when it was accepted, and the same for every attempt. */
+  /** What it says; rendered when it was accepted (a digest: when its window ended), and the same for every attempt. */
   readonly content?: Content
+  readonly digest?: Digest
 }
 
 /** An accepted event for a recipient, as it is stored. Instants are epoch milliseconds. */
@@ -72,10 +119,28 @@ export interface Dispatch {
   readonly recipient: string
   readonly sessionId?: string
   readonly route: Route
+  /** Preferences and quiet hours do not hold it back. */
+  readonly critical?: true
+  /** Planned and recorded in sandbox mode: nothing of it is sent. */
+  readonly sandboxed?: true
   readonly locale?: string
   readonly createdAt: number
   /** In the order of the event's channels. */
   readonly deliveries: readonly Delivery[]
+}
+
+/** A dispatch without its deliveries. */
+export type DispatchHead = Omit<Dispatch, 'deliveries'>
+
+/** An attempt as a caller sees it. Instants are RFC 3339. */
+export interface AttemptView {
+  readonly attempt: number
+  readonly startedAt: string
+  readonly endedAt?: string
+  /** `lost`: its worker died, and it may have been sent. Absent: under way. */
+  readonly outcome?: AttemptEnd['outcome'] | 'lost'
+  readonly code?: string
+  readonly provider?: string
 }
 
 /** A delivery as a caller sees it. Instants are RFC 3339. */
@@ -85,7 +150,12 @@ export interface DeliveryView {
   readonly status: DeliveryStatus
   readonly reason?: DeliveryReason
   readonly attempts: number
+  /** Each attempt and how it ended, oldest first; absent before the first. */
+  readonly attemptLog?: readonly AttemptView[]
+  /** Absent when it is due at once. */
   readonly nextAttemptAt?: string
+  /** How many events the digest holds that this delivery is. */
+  readonly eventCount?: number
   readonly lastCode?: string
   readonly providerMessageId?: string
   readonly trace?: readonly ConditionTrace[]
@@ -106,6 +176,8 @@ export interface DispatchView {
   readonly eventType: string
   readonly recipient: string
   readonly sessionId?: string
+  /** Sandbox mode was on: nothing of this is sent, ever. */
+  readonly sandboxed?: true
   readonly createdAt: string
   readonly deliveries: readonly DeliveryView[]
 }

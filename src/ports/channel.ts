@@ -1,4 +1,4 @@
-import type { Content } from '../model/dispatch.ts'
+import type { Attempt, Content } from '../model/dispatch.ts'
 import type { Recipient } from '../model/recipient.ts'
 
 /** A rendered message for one address. The same for every attempt. */
@@ -20,13 +20,17 @@ export interface SendContext {
   readonly deliveryId: string
   /** 1 for the first. */
   readonly attempt: number
-  /** Aborted when the lease is about to end: what has not been sent by then must not be. */
+  /** The attempts before this one, oldest first. One with no outcome ended with its worker: it may have been sent. */
+  readonly history: readonly Attempt[]
+  /** Aborted when the time for sending is over, or the lease is: what has not been sent by then must not be. */
   readonly signal: AbortSignal
 }
 
-/** What came of one attempt. `code` is a short lower_snake word for logs and records; never text of the provider's. */
-export type SendOutcome =
-  /** The provider took it. */
+/**
+ * What came of one attempt. `code` is a short lower_snake word for logs and records; never text of the provider's. `provider`
+ * names which one it was, where a channel has several.
+ */
+export type SendOutcome = { readonly provider?: string } /** The provider took it. */ & (
   | { readonly outcome: 'sent'; readonly providerMessageId?: string }
   /** Certainly not sent: try again, after `retryAfterMs` (clamped to between one and two steps of the schedule). */
   | { readonly outcome: 'retry'; readonly code: string; readonly retryAfterMs?: number }
@@ -34,6 +38,7 @@ export type SendOutcome =
   | { readonly outcome: 'unknown'; readonly code: string }
   /** Never will be sent: no further attempt. */
   | { readonly outcome: 'rejected'; readonly code: string }
+)
 
 /** A way to reach people. Two methods are enough for one of your own. */
 export interface Channel {
@@ -49,6 +54,11 @@ export interface Channel {
    * Default: 1, 5, 15, 45, 120, 240, 480 and 900 seconds. `[]`: one attempt.
    */
   readonly retrySchedule?: readonly number[]
+  /**
+   * What deliveries to one receiver have in common, such as a URL's origin: of these only a few are sent at a time, so that a
+   * receiver which has died does not hold up the others. Must be pure and quick. Default: the whole channel is one receiver.
+   */
+  concurrencyKey?(address: string): string
   /**
    * Says what is wrong with the template fields that an event gives for this channel, at start-up; `undefined`: nothing.
    * Default: any fields do.

@@ -1,11 +1,53 @@
-import type { Content, DeliveryReason, Dispatch, DispatchAnswer } from '../model/dispatch.ts'
+import type {
+  Attempt,
+  AttemptEnd,
+  Content,
+  Delivery,
+  DeliveryReason,
+  DeliveryStatus,
+  Digest,
+  Dispatch,
+  DispatchAnswer,
+  DispatchHead,
+  DispatchStatus,
+} from '../model/dispatch.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { Recipient } from '../model/recipient.ts'
+import type { SendLimit } from './delivery-policy.ts'
+
+/** An event that is to join the digest which is open for it, or to open one. */
+export interface NewDigest extends Pick<Digest, 'key' | 'max'> {
+  readonly recipient: Recipient
+  readonly eventData: JsonObject
+}
+
+/** A delivery that is to be stored. */
+export interface NewDelivery
+  extends Pick<
+    Delivery,
+    'deliveryId' | 'channel' | 'reason' | 'trace' | 'address' | 'content' | 'deferred' | 'concurrencyKey'
+  > {
+  readonly status: 'queued' | 'held' | 'skipped' | 'failed'
+  /** With `queued`: due so many milliseconds from now, by the store's clock. Default: 0. */
+  readonly delayMs?: number
+  /** Counted the first time that the delivery is queued, however it is; one that is spent makes it `skipped`, `throttled`. */
+  readonly limits?: readonly SendLimit[]
+  /** With `queued`: it has no content of its own and is rendered when it is due. */
+  readonly digest?: NewDigest
+}
+
+/** A dispatch that is to be stored. */
+export interface NewDispatch extends DispatchHead {
+  readonly deliveries: readonly NewDelivery[]
+}
 
 /** What {@link DispatchStore.accept} stores, all of it or nothing. */
 export interface Acceptance {
-  /** With deliveries that are `queued` (due at once), `held`, `skipped` or `failed`, and have had no attempt. */
-  readonly dispatch: Dispatch
-  /** How long queued and held deliveries are worth sending, in milliseconds. */
+  readonly dispatch: NewDispatch
+  /** How long each delivery is worth sending, in milliseconds from when it is first due; a held one as long as the queued. */
   readonly expiresInMs: number
+  /** What the caller is answered, from the dispatch as it was stored. Pure, never throws, changes nothing of what it is shown. */
+  readonly answer: (dispatch: Dispatch) => DispatchAnswer
   /** Absent: the caller sent no `Idempotency-Key`, and nothing is de-duplicated. */
   readonly idempotency?: {
     /** Unique within the tenant. */
@@ -13,14 +55,12 @@ export interface Acceptance {
     /** SHA-256 of the canonical body, hex. */
     readonly fingerprint: string
     readonly ttlMs: number
-    /** What a repeated post of the key is answered. */
-    readonly answer: DispatchAnswer
   }
 }
 
 /** What came of {@link DispatchStore.accept}. */
 export type AcceptOutcome =
-  | { readonly outcome: 'accepted' }
+  | { readonly outcome: 'accepted'; readonly answer: DispatchAnswer }
   /** The key was there with the same fingerprint: nothing was stored. */
   | { readonly outcome: 'replayed'; readonly answer: DispatchAnswer }
   /** The key was there with another fingerprint: nothing was stored. */
@@ -34,10 +74,11 @@ export interface Remembered {
 
 /** Which deliveries {@link DispatchStore.claim} may hand out. */
 export interface ClaimRequest {
-  readonly limit: number
   readonly leaseMs: number
-  /** Only deliveries of these channels: a worker claims nothing that it cannot send. */
-  readonly channels: readonly string[]
+  /** By channel, how many of it at most. Channels that are not named are left alone: a worker claims nothing that it cannot send. */
+  readonly limits: Readonly<Record<string, number>>
+  /** Receivers that are being sent as much as they may be: nothing of these. */
+  readonly busy: readonly { readonly channel: string; readonly concurrencyKey: string }[]
 }
 
 /** A delivery leased to one worker. */
@@ -45,55 +86,92 @@ export interface ClaimedDelivery {
   readonly deliveryId: string
   readonly channel: string
   readonly address: string
-  readonly content: Content
+  /** Absent: the digest is to be rendered first. */
+  readonly content?: Content
+  readonly digest?: Digest
+  readonly concurrencyKey?: string
+  readonly deferred?: true
   /** This attempt included: 1 for the first. */
   readonly attempts: number
+  /** Those of them that came before the last {@link DispatchStore.retry}: they count for nothing in the schedule. Default: 0. */
+  readonly attemptsBefore?: number
+  /** The attempts before this one. */
+  readonly history: readonly Attempt[]
+  /** Milliseconds that it is still worth sending. */
+  readonly expiresInMs: number
   /** Proves the lease in {@link DispatchStore.settle}; a new one for every claim. */
   readonly fence: string
-  readonly dispatch: Omit<Dispatch, 'deliveries'>
+  readonly dispatch: DispatchHead
+}
+
+/** A delivery whose status changed. */
+export interface DeliveryChange {
+  readonly deliveryId: string
+  readonly channel: string
+  readonly status: DeliveryStatus
+  readonly reason?: DeliveryReason
+  readonly attempts: number
 }
 
 /** What a claim found. */
 export interface Claims {
   readonly deliveries: readonly ClaimedDelivery[]
-  /** Milliseconds until the next delivery of these channels is due or its lease ends, if one is known; 0: there are more now. */
+  /** What was found to be past its expiry, with the held deliveries that went with it. */
+  readonly expired: readonly (DeliveryChange & { readonly dispatch: DispatchHead })[]
+  /** Milliseconds until the next delivery that may be claimed is due or its lease ends, if one is known; 0: there are more now. */
   readonly nextDueInMs?: number
 }
 
-/** How an attempt ended. */
-export type Settlement = { readonly deliveryId: string; readonly fence: string } & (
-  | {
-      readonly to: 'sent'
-      readonly providerMessageId?: string
-      /** `skip`: the dispatch's `held` deliveries become `skipped`, `fallback_unneeded`. */
-      readonly held: 'skip' | 'keep'
-    }
-  | {
-      readonly to: 'queued'
-      /** Due again so many milliseconds from now, by the store's clock. */
-      readonly delayMs: number
-      readonly code: string
-    }
-  | {
-      readonly to: 'failed'
-      readonly reason: DeliveryReason
-      readonly code: string
-      /** `promote`: the dispatch's first `held` delivery becomes `queued`, due now. */
-      readonly held: 'promote' | 'keep'
-    }
-)
+/** A lease on a delivery. */
+export interface LeaseProof {
+  readonly deliveryId: string
+  readonly fence: string
+}
 
-/** Which dispatches {@link DispatchStore.listDispatches} gives. */
+/** How a lease ended. Without `attempt` nothing was tried: the attempt is taken back from the count and leaves no trace. */
+export type Settlement = LeaseProof & { readonly attempt?: AttemptEnd } & (
+    | { readonly to: 'sent' }
+    | {
+        readonly to: 'queued'
+        /** Due again so many milliseconds from now, by the store's clock. */
+        readonly delayMs: number
+        /** What the digest came to, rendered: from now on no event joins it. */
+        readonly content?: Content
+      }
+    | { readonly to: 'failed' | 'skipped'; readonly reason: DeliveryReason }
+  )
+
+/** What came of a settlement: `live` is `false` when the lease had gone to another, and nothing was changed. */
+export type Settled =
+  | { readonly live: false }
+  /** `others`: the deliveries of the dispatch that this skipped or promoted. */
+  | { readonly live: true; readonly others: readonly DeliveryChange[] }
+
+/** What {@link DispatchStore.cancel} or {@link DispatchStore.retry} changed, and the dispatch as it is now. */
+export interface DispatchChange {
+  readonly changed: readonly DeliveryChange[]
+  readonly dispatch: Dispatch
+}
+
+/** Which dispatches {@link DispatchStore.listDispatches} gives: those that fit all that is said. */
 export interface DispatchQuery {
   readonly tenant: string
   readonly sessionId?: string
+  readonly eventType?: string
+  /** As it was sent. */
+  readonly recipient?: string
+  readonly status?: DispatchStatus
+  /** Accepted then or later, epoch milliseconds. */
+  readonly since?: number
+  /** Accepted before then, epoch milliseconds. */
+  readonly until?: number
   /** At most so many. */
   readonly limit: number
   /** The `nextCursor` of the page before. */
   readonly cursor?: string
 }
 
-/** One page of a list. `nextCursor` is absent on the last. */
+/** One page of a list, which may be shorter than was asked for. `nextCursor` is absent on the last. */
 export interface Page<T> {
   readonly items: readonly T[]
   readonly nextCursor?: string
@@ -115,6 +193,11 @@ export interface DispatchStore {
   /**
    * Stores a dispatch with its deliveries, and the idempotency key with them, in one transaction. Of any number of
    * concurrent calls with one tenant and key, exactly one is `accepted`; once it resolves, nothing of it may be lost.
+   *
+   * In the same transaction, for each `queued` delivery: one with a digest joins the delivery whose digest is open (same
+   * tenant, event type, recipient, channel and key; `queued`, not rendered, not due, not full; the one opened first), which then belongs to both
+   * dispatches; otherwise its limits are counted. When they are spent it is `skipped`, `throttled`, and with the route
+   * `first` the next `held` one is promoted, to be due when that one was.
    */
   accept(acceptance: Acceptance): Promise<AcceptOutcome>
   /**
@@ -123,11 +206,31 @@ export interface DispatchStore {
    * What is past its expiry becomes `expired` instead, and so do the `held` deliveries of its dispatch.
    */
   claim(request: ClaimRequest): Promise<Claims>
+  /** Lets a lease last `leaseMs` from now. Resolves to `false`, and changes nothing, unless it is live, as for {@link settle}. */
+  renew(lease: LeaseProof, leaseMs: number): Promise<boolean>
   /**
-   * Ends a lease. Resolves to `false`, and changes nothing, unless the delivery is `sending` under exactly this fence and
-   * the lease has not been handed to another.
+   * Ends a lease. Changes nothing unless the delivery is `sending` under exactly this fence and the lease has not been handed
+   * to another. In the same transaction the dispatch's `held` deliveries follow: `sent` makes them `skipped`,
+   * `fallback_unneeded`; `failed` and `skipped` promote the first of them whose limits are not spent: it becomes `queued`, due now.
    */
-  settle(settlement: Settlement): Promise<boolean>
+  settle(settlement: Settlement): Promise<Settled>
+  /**
+   * Makes the `queued` and `held` deliveries of a dispatch `cancelled`; others it leaves. Of a digest with other events it only
+   * takes out this dispatch's. `undefined`: that tenant has no such dispatch.
+   */
+  cancel(tenant: string, dispatchId: string): Promise<DispatchChange | undefined>
+  /**
+   * Makes `failed` and `expired` deliveries that have an address, and something to say, `queued` again: due now, worth sending for
+   * `expiresInMs`, with a schedule that begins anew. With the route `first`, only where nothing of the dispatch is sent or may
+   * yet be, and then the first of them is `queued` and the others `held`. `undefined`: that tenant has no such dispatch.
+   *
+   * @param options `channel`: only this one.
+   */
+  retry(
+    tenant: string,
+    dispatchId: string,
+    options: { readonly channel?: string; readonly expiresInMs: number },
+  ): Promise<DispatchChange | undefined>
   /** The dispatch of that tenant, or `undefined`. */
   findDispatch(tenant: string, dispatchId: string): Promise<Dispatch | undefined>
   /** Newest first. */

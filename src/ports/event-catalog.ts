@@ -9,6 +9,8 @@ export interface EventFacts<Data = unknown> {
   /** The event's data, as its schema gave it out. */
   readonly data: Data
   readonly recipient: Recipient
+  /** The data of every event of a digest, oldest first; without a digest, of this one alone. `data` is that of the last. */
+  readonly events: readonly Data[]
 }
 
 /** What came of checking an event's data. */
@@ -32,10 +34,28 @@ export interface CatalogChannel {
   readonly fields: Readonly<Record<string, (facts: EventFacts) => FieldRendering>>
 }
 
+/** How events of one kind become one delivery. */
+export interface CatalogDigest {
+  /** From the first event until the delivery is rendered and due, in milliseconds. */
+  readonly windowMs: number
+  /** At most so many events in one delivery. */
+  readonly max: number
+  /** Events of one recipient whose key differs are kept apart. Gives `undefined` when it cannot be told. */
+  readonly key: (facts: EventFacts) => string | undefined
+}
+
 /** One kind of event: everything that dispatching it needs, compiled. */
 export interface CatalogEvent {
   readonly eventType: string
   readonly route: Route
+  /** Preferences and quiet hours do not hold it back. */
+  readonly critical: boolean
+  /** How long after acceptance it is due, in milliseconds. */
+  readonly delayMs: number
+  /** Absent: every event goes out by itself. Only with the route `all`. */
+  readonly digest?: CatalogDigest
+  /** The channels that a request may name. */
+  readonly overrides: readonly string[]
   /** In the order in which they are tried. At least one. */
   readonly channels: readonly CatalogChannel[]
   readonly when?: (facts: EventFacts) => Decision

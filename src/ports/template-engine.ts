@@ -1,4 +1,4 @@
-/** What a template gets to see: `data` and `recipient`, plain JSON values. */
+/** What a template gets to see: `data`, `recipient` and `events` (the data of every event of a digest), plain JSON values. */
 export type TemplateFacts = Readonly<Record<string, unknown>>
 
 /** What came of rendering a template once. */

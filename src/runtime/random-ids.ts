@@ -2,7 +2,7 @@ import type { IdGenerator } from '../ports/id-generator.ts'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const TIME_CHARACTERS = 10
-const RANDOM_BYTES = 16
+const CHANCE_CHARACTERS = 16
 const POOL_BYTES = 4096
 
 /**
@@ -10,17 +10,25 @@ const POOL_BYTES = 4096
  * cryptographic source), in Crockford's base 32: a ULID in lower case behind its prefix.
  */
 export function randomIds(now: () => number): IdGenerator {
-  let pool = new Uint8Array()
+  const codes = Array.from(ALPHABET, (character) => character.charCodeAt(0))
+  let pool: readonly number[] = []
   let used = 0
+  let time = ''
+  let timeOf = Number.NaN
   return {
     next(prefix) {
       if (used === pool.length) {
-        pool = crypto.getRandomValues(new Uint8Array(POOL_BYTES))
+        pool = Array.from(crypto.getRandomValues(new Uint8Array(POOL_BYTES)), (byte) => codes[byte & 31] ?? 0)
         used = 0
       }
-      let id = `${prefix}_${encodeTime(now())}`
-      for (const end = used + RANDOM_BYTES; used < end; used++) id += ALPHABET[(pool[used] ?? 0) & 31]
-      return id
+      const ms = now()
+      if (ms !== timeOf) {
+        time = encodeTime(ms)
+        timeOf = ms
+      }
+      const chance = String.fromCharCode(...pool.slice(used, used + CHANCE_CHARACTERS))
+      used += CHANCE_CHARACTERS
+      return `${prefix}_${time}${chance}`
     },
   }
 }

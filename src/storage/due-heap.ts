@@ -6,7 +6,10 @@ export interface Due {
   slot: number
 }
 
-/** A binary heap, earliest first, from which anything can be taken out: both in O(log n), with nothing stale left behind. */
+/**
+ * A binary heap, earliest first, in which anything can be put elsewhere or taken out: O(log n), with nothing stale left
+ * behind, and O(1) for what comes in the order in which it is due.
+ */
 export class DueHeap<T extends Due> {
   readonly #items: T[] = []
 
@@ -14,8 +17,14 @@ export class DueHeap<T extends Due> {
     return this.#items[0]
   }
 
-  add(item: T): void {
-    this.#rise(item, this.#items.length)
+  /** Lets it be due at `wakeAt`, whether or not it stands here already. */
+  place(item: T, wakeAt: number): void {
+    const { slot } = item
+    const later = wakeAt > item.wakeAt
+    item.wakeAt = wakeAt
+    if (slot < 0) this.#rise(item, this.#items.length)
+    else if (later) this.#sink(item, slot)
+    else this.#rise(item, slot)
   }
 
   remove(item: T): void {
@@ -24,8 +33,7 @@ export class DueHeap<T extends Due> {
     item.slot = -1
     const last = this.#items.pop()
     if (!last || last === item) return
-    const parent = this.#items[(slot - 1) >> 1]
-    if (slot > 0 && parent && last.wakeAt < parent.wakeAt) this.#rise(last, slot)
+    if (last.wakeAt < item.wakeAt) this.#rise(last, slot)
     else this.#sink(last, slot)
   }
 
@@ -35,10 +43,10 @@ export class DueHeap<T extends Due> {
       const above = (slot - 1) >> 1
       const parent = this.#items[above]
       if (!parent || parent.wakeAt <= item.wakeAt) break
-      this.#place(parent, slot)
+      this.#put(parent, slot)
       slot = above
     }
-    this.#place(item, slot)
+    this.#put(item, slot)
   }
 
   #sink(item: T, from: number): void {
@@ -52,13 +60,13 @@ export class DueHeap<T extends Due> {
         below++
       }
       if (!child || child.wakeAt >= item.wakeAt) break
-      this.#place(child, slot)
+      this.#put(child, slot)
       slot = below
     }
-    this.#place(item, slot)
+    this.#put(item, slot)
   }
 
-  #place(item: T, slot: number): void {
+  #put(item: T, slot: number): void {
     this.#items[slot] = item
     item.slot = slot
   }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { defineEvents } from '../../src/core/dispatch/define-events.ts'
+import { defineEvents } from '../../src/core/catalog/define-events.ts'
 import { liquid } from '../../src/engines/liquid.ts'
 import type { SallyportOptions } from '../../src/options.ts'
 import { createSallyport, type Sallyport } from '../../src/sallyport.ts'

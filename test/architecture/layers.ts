@@ -52,12 +52,13 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: CONTRACTS,
     modules: { 'src/engines/json-logic': ['json-logic-engine'], 'src/engines/liquid': ['liquidjs'] },
   },
+  'src/policies/': { holds: 'what may go out, and when', layers: CONTRACTS, pure: true },
   'src/queue/': { holds: 'alarm clocks of the workers', layers: CONTRACTS },
   'src/runtime/': { holds: 'the default clock, ids and logger', layers: ['src/ports/', 'src/model/'] },
   'src/storage/': { holds: 'stores', layers: CONTRACTS },
   'src/': {
     holds: 'entries, and the composition of what a host is given',
-    layers: ['src/core/', 'src/auth/', 'src/queue/', 'src/runtime/', ...CONTRACTS],
+    layers: ['src/core/', 'src/auth/', 'src/policies/', 'src/queue/', 'src/runtime/', ...CONTRACTS],
   },
 }
 
@@ -71,11 +72,13 @@ export const LOADED: Readonly<Record<string, readonly string[]>> = {
   'sallyport/node': ['node:buffer'],
   'sallyport/liquid': ['liquidjs'],
   'sallyport/json-logic': ['json-logic-engine'],
+  'sallyport/policy': [],
   'sallyport/storage/memory': [],
   'sallyport/channels/email': [],
   'sallyport/channels/webhook': ['ipaddr.js', 'node:crypto', 'node:dns/promises', 'node:http', 'node:https'],
   'sallyport/channels/sms': [],
   'sallyport/channels/log': [],
+  'sallyport/channels/failover': [],
 }
 
 /** The layer that a file belongs to: the longest key that its path starts with. */

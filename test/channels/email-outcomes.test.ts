@@ -4,7 +4,7 @@ import { email, type MailTransport } from 'sallyport/channels/email'
 import type { SMTPServerOptions } from 'smtp-server'
 import { expect, test } from 'vitest'
 import { CERTIFICATE, KEY } from './certificate.ts'
-import { inbox, LETTER, outcomeAt, transportTo } from './letters.ts'
+import { afterData, inbox, LETTER, outcomeAt, transportTo } from './letters.ts'
 import { context, message } from './messages.ts'
 import { deadPort, deferred, refusal, tcpPeer } from './peers.ts'
 
@@ -86,22 +86,6 @@ test('a certificate that is not trusted is certainly not sent to', async () => {
   const outcome = await outcomeAt({ secure: true, cert: CERTIFICATE, key: KEY }, { secure: true, ignoreTLS: false })
   expect(outcome).toEqual({ outcome: 'retry', code: 'connection_failed' })
 })
-
-/** Speaks just enough SMTP to take the message, and then does something else than answer. */
-function afterData(then: (socket: Socket) => void) {
-  return (socket: Socket) => {
-    let data = false
-    let seen = ''
-    socket.write('220 here\r\n')
-    socket.on('data', (chunk) => {
-      seen += chunk.toString('latin1')
-      if (data && seen.endsWith('\r\n.\r\n')) then(socket)
-      if (data) return
-      data = /^DATA\r\n/m.test(seen)
-      socket.write(data ? '354 go on\r\n' : '250 ok\r\n')
-    })
-  }
-}
 
 test('a connection that breaks after the message may have been sent', async () => {
   const port = await tcpPeer(afterData((socket) => socket.destroy()))

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { createTransport } from 'nodemailer'
 import type { SendOutcome } from 'sallyport'
 import { email, type MailTransport } from 'sallyport/channels/email'
@@ -38,4 +39,20 @@ export async function outcomeAt(options: SMTPServerOptions, transportOptions?: o
   const { port } = await inbox(options)
   const channel = email(transportTo(port, transportOptions), { from: 'shop@example.com' })
   return channel.send(message('ada@example.test', LETTER), context())
+}
+
+/** Speaks just enough SMTP to take the message, and then does something else than answer. */
+export function afterData(then: (socket: Socket, seen: string) => void): (socket: Socket) => void {
+  return (socket) => {
+    let data = false
+    let seen = ''
+    socket.write('220 here\r\n')
+    socket.on('data', (chunk) => {
+      seen += chunk.toString('latin1')
+      if (data && seen.endsWith('\r\n.\r\n')) then(socket, seen)
+      if (data) return
+      data = /^DATA\r\n/m.test(seen)
+      socket.write(data ? '354 go on\r\n' : '250 ok\r\n')
+    })
+  }
 }

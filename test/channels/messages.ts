@@ -1,4 +1,4 @@
-import type { Content } from '../../src/model/dispatch.ts'
+import type { Attempt, Content } from '../../src/model/dispatch.ts'
 import type { OutboundMessage, SendContext } from '../../src/ports/channel.ts'
 import { NOW } from './peers.ts'
 
@@ -6,6 +6,9 @@ export function message(to: string, content: Content): OutboundMessage {
   return { to, content, eventType: 'order.shipped', dispatchId: 'dsp_1', tenant: 'acme', createdAt: NOW - 60_000 }
 }
 
-export function context(signal: AbortSignal = new AbortController().signal): SendContext {
-  return { deliveryId: 'dlv_1', attempt: 1, signal }
+export function context(
+  signal: AbortSignal = new AbortController().signal,
+  history: readonly Attempt[] = [],
+): SendContext {
+  return { deliveryId: 'dlv_1', attempt: history.length + 1, history, signal }
 }

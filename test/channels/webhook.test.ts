@@ -153,6 +153,15 @@ test.each([
   expect(parseWebhookUrl(url, reach) !== undefined).toBe(allowed)
 })
 
+test('endpoints of one origin are one receiver', () => {
+  const key = (url: string) => webhook({ secret: SECRET }).concurrencyKey?.(url)
+  expect(key('https://HOOKS.example:443/a?b=c')).toBe('https://hooks.example')
+  expect(key('https://hooks.example/other')).toBe('https://hooks.example')
+  expect(key('https://hooks.example:8443/a')).toBe('https://hooks.example:8443')
+  expect(key('http://hooks.example/a')).toBe('http://hooks.example')
+  expect(key('hooks.example')).toBe('')
+})
+
 test('checkFields takes data alone, or nothing', () => {
   const { checkFields } = webhook({ secret: SECRET })
   expect(checkFields?.([])).toBeUndefined()

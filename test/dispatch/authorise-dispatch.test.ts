@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { defineEvents } from '../../src/core/catalog/define-events.ts'
 import type { DispatchGrant } from '../../src/model/principal.ts'
 import { GRANT, GRANTED, SESSION, testDeps } from '../support/deps.ts'
 import { accepted, ORDER, post, stored } from './dispatching.ts'
@@ -88,6 +89,14 @@ describe('a session token', () => {
       ),
     )
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+  })
+
+  it('may name no channel that the event does not let be named, though it is granted', async () => {
+    const events = defineEvents({ 'order.shipped': { overrides: ['sms'], channels: { email: {}, sms: {} } } })
+    expect(await post({ ...testDeps(), events }, BY_MAIL, GRANTED)).toMatchObject({
+      status: 422,
+      body: { code: 'channel_not_allowed' },
+    })
   })
 
   it('may leave the channel out when all of them are granted', async () => {

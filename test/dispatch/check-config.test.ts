@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkConfig } from '../../src/check-config.ts'
-import { defineEvents } from '../../src/core/dispatch/define-events.ts'
+import { defineEvents } from '../../src/core/catalog/define-events.ts'
 import { type ConfigProblem, isSallyportError } from '../../src/errors.ts'
 import type { Channel } from '../../src/ports/channel.ts'
 import { memoryStore } from '../../src/storage/memory.ts'
@@ -72,9 +72,9 @@ describe('checkConfig', () => {
     const worker = { concurrency: 0, leaseMs: 999, pollMs: Number.NaN }
     const told = problems(channels, { worker, expiresInMs: -1, idempotencyTtlMs: 1_000.5 })
     expect(told.map(({ field }) => field)).toEqual([
-      'concurrency',
-      'leaseMs',
-      'pollMs',
+      'worker.concurrency',
+      'worker.leaseMs',
+      'worker.pollMs',
       'expiresInMs',
       'idempotencyTtlMs',
     ])
@@ -82,6 +82,75 @@ describe('checkConfig', () => {
     expect(problems(channels, { worker: { concurrency: 1, leaseMs: 1_000, pollMs: 10 }, expiresInMs: 1_000 })).toEqual(
       [],
     )
+  })
+
+  it('names what is wrong with the worker, channel by channel', () => {
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    const rate = { max: 0, perMs: 1.5, per: 1 }
+    const odd = {
+      perReceiver: 1_001,
+      sendTimeoutMs: '5000',
+      threads: 4,
+      rate,
+      channels: { emial: { concurrency: 1 }, sms: { concurrency: 0, leaseMs: 1_000, rate: { max: 1 } } },
+    }
+    expect(problems(channels, { worker: odd as never })).toEqual([
+      { field: 'worker.perReceiver', detail: 'must be a whole number from 1 to 1000' },
+      { field: 'worker.sendTimeoutMs', detail: 'must be a whole number from 100 to 3600000' },
+      { field: 'worker.threads', detail: 'is not an option' },
+      { field: 'worker.rate.max', detail: 'must be a whole number from 1 to 1000000' },
+      { field: 'worker.rate.perMs', detail: 'must be a whole number from 1 to 3600000' },
+      { field: 'worker.rate.per', detail: 'is not an option' },
+      { field: 'worker.channels.emial', detail: 'is not the name of a channel' },
+      { field: 'worker.channels.sms.concurrency', detail: 'must be a whole number from 1 to 1000' },
+      { field: 'worker.channels.sms.leaseMs', detail: 'is not an option' },
+      { field: 'worker.channels.sms.rate.perMs', detail: 'must be a whole number from 1 to 3600000' },
+    ])
+    const fine = { concurrency: 1_000, perReceiver: 1, sendTimeoutMs: 100, rate: { max: 1, perMs: 1 } }
+    expect(problems(channels, { worker: { ...fine, channels: { sms: { rate: fine.rate } } } })).toEqual([])
+  })
+
+  it.each<[string, unknown, string]>([
+    ['policy', {}, 'has no decide'],
+    ['policy', null, 'is missing'],
+    ['policy', { decide: 'send' }, 'has no decide'],
+    ['policy', () => ({ verdict: 'send' }), 'has no decide: is it to be called?'],
+    ['sandbox', 'true', 'is true or false'],
+    ['sandbox', 1, 'is true or false'],
+    ['sandbox', null, 'is true or false'],
+    ['hooks', null, 'is an object of functions'],
+    ['hooks', 'onSent', 'is an object of functions'],
+    ['hooks', () => {}, 'is an object of functions'],
+  ])('names %s that is %j', (field, given, detail) => {
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    expect(problems(channels, { [field]: given as never })).toContainEqual({ field, detail })
+  })
+
+  it('names every hook that is not known, and every one that is no function', () => {
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    const hooks = { onsent: () => {}, onDelivered: () => {}, onSent: 'log', onFailed: null, onSkipped: undefined }
+    expect(problems(channels, { hooks: hooks as never })).toEqual([
+      { field: 'hooks.onsent', detail: 'is not one of onAccepted, onSent, onFailed, onSkipped' },
+      { field: 'hooks.onDelivered', detail: 'is not one of onAccepted, onSent, onFailed, onSkipped' },
+      { field: 'hooks.onSent', detail: 'is not a function' },
+      { field: 'hooks.onFailed', detail: 'is not a function' },
+    ])
+  })
+
+  it('takes a policy, hooks and sandbox mode as they should be, and as undefined', () => {
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    const hook = async () => {}
+    const hooks = { onAccepted: hook, onSent: hook, onFailed: hook, onSkipped: hook }
+    const policy = { decide: () => ({ verdict: 'send' }) as const }
+    expect(problems(channels, { policy, hooks, sandbox: true })).toEqual([])
+    const left = { policy: undefined, hooks: undefined, sandbox: undefined, recipients: undefined } as never
+    expect(problems(channels, left)).toEqual([])
+  })
+
+  it.each(Object.keys(memoryStore()))('names a store that has no %s', (method) => {
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    const store = { ...memoryStore(), [method]: undefined }
+    expect(problems(channels, { store: store as never })).toEqual([{ field: 'store', detail: `has no ${method}` }])
   })
 
   it('lets a channel say what it thinks of the fields it is given', () => {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { defineEvents } from '../../src/core/dispatch/define-events.ts'
+import { defineEvents } from '../../src/core/catalog/define-events.ts'
 import { isRefused } from '../../src/core/result.ts'
 import { handleDispatch } from '../../src/defaults.ts'
 import type { Problem } from '../../src/errors.ts'
@@ -18,6 +18,7 @@ const events = defineEvents({
   },
 })
 
+const NOW = '2026-11-21T08:00:00.000Z'
 const ORDER = { eventType: 'order.shipped', recipient: 'jane@example.com', eventData: { orderId: 'A-1' } } as const
 
 function house(rest: Partial<SallyportOptions<{ 'order.shipped': { orderId: string } }>> = {}) {
@@ -59,7 +60,7 @@ describe('sallyport.dispatch', () => {
         eventType: 'order.shipped',
         recipient: 'jane@example.com',
         sessionId: 's1',
-        createdAt: '2026-11-21T08:00:00.000Z',
+        createdAt: NOW,
         deliveries: [{ deliveryId: 'dlv_2', channel: 'email', status: 'queued', attempts: 0 }],
         duplicate: false,
         warnings: [],
@@ -140,7 +141,14 @@ describe('sallyport.worker', () => {
     const { sallyport, email } = house({ worker: { concurrency: 1 } })
     await sallyport.dispatch(ORDER)
     await sallyport.dispatch(ORDER)
-    expect(await sallyport.worker.runDue()).toEqual({ attempted: 2, sent: 2, retried: 0, failed: 0 })
+    expect(await sallyport.worker.runDue()).toEqual({
+      attempted: 2,
+      sent: 2,
+      retried: 0,
+      failed: 0,
+      skipped: 0,
+      expired: 0,
+    })
     expect(email.sent.map(({ dispatchId }) => dispatchId)).toEqual(['dsp_1', 'dsp_3'])
   })
 })
@@ -155,8 +163,17 @@ describe('sallyport.dispatches', () => {
       status: 'sent',
       eventType: 'order.shipped',
       recipient: 'jane@example.com',
-      createdAt: '2026-11-21T08:00:00.000Z',
-      deliveries: [{ deliveryId: 'dlv_2', channel: 'email', status: 'sent', attempts: 1, providerMessageId: 'p1' }],
+      createdAt: NOW,
+      deliveries: [
+        {
+          deliveryId: 'dlv_2',
+          channel: 'email',
+          status: 'sent',
+          attempts: 1,
+          providerMessageId: 'p1',
+          attemptLog: [{ attempt: 1, startedAt: NOW, endedAt: NOW, outcome: 'sent' }],
+        },
+      ],
     })
   })
 
@@ -175,6 +192,7 @@ describe('sallyport.dispatches', () => {
       attempts: 1,
       nextAttemptAt: '2026-11-21T08:00:20.000Z',
       lastCode: 'busy',
+      attemptLog: [{ attempt: 1, startedAt: NOW, endedAt: NOW, outcome: 'retry', code: 'busy' }],
     })
   })
 

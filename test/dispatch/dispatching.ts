@@ -66,7 +66,8 @@ export async function outcomes(deps: TestDeps): Promise<readonly string[]> {
 
 /** Leases the one delivery that is due. */
 export async function claimOne({ store, channels }: TestDeps, leaseMs = 30_000): Promise<ClaimedDelivery> {
-  const { deliveries } = await store.claim({ limit: 10, leaseMs, channels: Object.keys(channels) })
+  const limits = Object.fromEntries(Object.keys(channels).map((name) => [name, 10]))
+  const { deliveries } = await store.claim({ leaseMs, limits, busy: [] })
   const [claimed, ...more] = deliveries
   if (!claimed || more.length > 0) throw new Error(`${deliveries.length} deliveries are due`)
   return claimed

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineEvents } from '../../src/core/dispatch/define-events.ts'
+import { defineEvents } from '../../src/core/catalog/define-events.ts'
 import { maskAddress } from '../../src/core/dispatch/preview-dispatch.ts'
 import { testDeps } from '../support/deps.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
@@ -65,7 +65,8 @@ describe('a dry run', () => {
     const deps = testDeps({ email, sms: recordingChannel() }, { queue })
     await post(deps, ORDER, {}, DRY)
     expect(await stored(deps)).toEqual([])
-    expect((await deps.store.claim({ limit: 1, leaseMs: 1, channels: ['email', 'sms'] })).deliveries).toEqual([])
+    const claims = await deps.store.claim({ leaseMs: 1, limits: { email: 1, sms: 1 }, busy: [] })
+    expect(claims.deliveries).toEqual([])
     expect([email.sent, woken]).toEqual([[], []])
   })
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defineEvents } from '../../src/core/dispatch/define-events.ts'
+import { defineEvents } from '../../src/core/catalog/define-events.ts'
+import { createWorker } from '../../src/core/delivery/worker.ts'
 import { viewDispatch } from '../../src/core/dispatch/dispatch-view.ts'
-import { createWorker } from '../../src/core/dispatch/worker.ts'
 import type { SendOutcome } from '../../src/ports/channel.ts'
 import { localQueue } from '../../src/queue/local.ts'
 import { type TestDeps, testDeps } from '../support/deps.ts'
@@ -50,7 +50,7 @@ describe('the first route', () => {
   it('skips the others as unneeded when the first was sent', async () => {
     const { deps, channels } = depsFor([[SENT], [SENT], [SENT]])
     await accepted(deps, BODY)
-    expect(await runDue(deps)).toEqual({ attempted: 1, sent: 1, retried: 0, failed: 0 })
+    expect(await runDue(deps)).toMatchObject({ attempted: 1, sent: 1, failed: 0 })
     expect(await outcomes(deps)).toEqual([
       'a: sent 1',
       'b: skipped fallback_unneeded 0',
@@ -63,7 +63,7 @@ describe('the first route', () => {
   it('goes on to the next when one is rejected, at once and in the same run', async () => {
     const { deps, channels } = depsFor([[REJECTED], [SENT], [SENT]])
     await accepted(deps, BODY)
-    expect(await runDue(deps)).toEqual({ attempted: 2, sent: 1, retried: 0, failed: 1 })
+    expect(await runDue(deps)).toMatchObject({ attempted: 2, sent: 1, failed: 1 })
     expect(await outcomes(deps)).toEqual([
       'a: failed provider_rejected 1',
       'b: sent 1',
@@ -103,21 +103,32 @@ describe('the first route', () => {
   })
 
   it('holds nothing for ever when a dispatch expires, and sends nothing then', async () => {
-    const { deps, channels } = depsFor([[RETRY], [SENT], [SENT]], { expiresInMs: 500 })
+    const { deps, channels } = depsFor([[RETRY], [SENT], [SENT]], { expiresInMs: 1_500 })
     await accepted(deps, BODY)
     await runDue(deps)
-    deps.clock.advance(1_200)
-    expect(await runDue(deps)).toEqual({ attempted: 0, sent: 0, retried: 0, failed: 0 })
+    deps.clock.advance(1_500)
+    expect(await runDue(deps)).toMatchObject({ attempted: 0, sent: 0, expired: 3 })
     expect(await outcomes(deps)).toEqual(['a: expired 1', 'b: expired 0', 'c: expired 0'])
     expect(await statusOf(deps)).toBe('failed')
     expect(channels.b.sent).toEqual([])
+  })
+
+  it('goes on to the next when no further attempt would come before it expires', async () => {
+    const { deps } = depsFor([[RETRY], [SENT], [SENT]], { expiresInMs: 500 })
+    await accepted(deps, BODY)
+    expect(await runDue(deps)).toMatchObject({ attempted: 2, sent: 1, failed: 1 })
+    expect(await outcomes(deps)).toEqual([
+      'a: failed attempts_exhausted 1',
+      'b: sent 1',
+      'c: skipped fallback_unneeded 0',
+    ])
   })
 
   it('expires as a whole: what is held is no younger', async () => {
     const { deps } = depsFor([[SENT], [SENT], [SENT]], { expiresInMs: 500 })
     await accepted(deps, BODY)
     deps.clock.advance(500)
-    await deps.store.claim({ limit: 1, leaseMs: 1, channels: ['a'] })
+    await deps.store.claim({ leaseMs: 1, limits: { a: 1 }, busy: [] })
     expect(await outcomes(deps)).toEqual(['a: expired 0', 'b: expired 0', 'c: expired 0'])
   })
 
@@ -171,11 +182,15 @@ describe('the first route', () => {
   it('promotes once, though the worker that failed says so twice', async () => {
     const { deps } = depsFor([[SENT], [SENT], [SENT]])
     await accepted(deps, BODY)
-    const { deliveries } = await deps.store.claim({ limit: 1, leaseMs: 1_000, channels: ['a'] })
+    const { deliveries } = await deps.store.claim({ leaseMs: 1_000, limits: { a: 1 }, busy: [] })
     const { deliveryId = '', fence = '' } = deliveries[0] ?? {}
-    const failed = { deliveryId, fence, to: 'failed', reason: 'provider_rejected', code: 'x', held: 'promote' } as const
-    expect(await deps.store.settle(failed)).toBe(true)
-    expect(await deps.store.settle(failed)).toBe(false)
+    const attempt = { outcome: 'rejected', code: 'x' } as const
+    const failed = { deliveryId, fence, to: 'failed', reason: 'provider_rejected', attempt } as const
+    expect(await deps.store.settle(failed)).toEqual({
+      live: true,
+      others: [{ deliveryId: 'dlv_3', channel: 'b', status: 'queued', attempts: 0 }],
+    })
+    expect(await deps.store.settle(failed)).toEqual({ live: false })
     expect(await outcomes(deps)).toEqual(['a: failed provider_rejected 1', 'b: queued 0', 'c: held 0'])
   })
 

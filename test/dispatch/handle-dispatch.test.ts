@@ -1,6 +1,4 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defineEvents } from '../../src/core/dispatch/define-events.ts'
 import { handleDispatch } from '../../src/core/dispatch/handle-dispatch.ts'
 import type { DispatchStore } from '../../src/ports/dispatch-store.ts'
 import { APP, testDeps } from '../support/deps.ts'
@@ -66,11 +64,12 @@ describe('an accepted dispatch', () => {
           channel: 'email',
           status: 'queued',
           attempts: 0,
+          attemptLog: [],
           dueAt: deps.clock.now(),
           address: 'jane@example.com',
           content: { subject: 'Order A-1 shipped', html: '<p>A-1</p>' },
         },
-        { deliveryId: 'dlv_3', channel: 'sms', status: 'skipped', reason: 'no_address', attempts: 0 },
+        { deliveryId: 'dlv_3', channel: 'sms', status: 'skipped', reason: 'no_address', attempts: 0, attemptLog: [] },
       ],
     })
   })
@@ -226,121 +225,48 @@ describe('a store that fails', () => {
   })
 })
 
-describe('a name that is not there', () => {
-  it.each([
-    ['order.shiped', 'No event has this name. Near: order.shipped.'],
-    ['completely.else', 'No event has this name.'],
-    ['__proto__', 'No event has this name.'],
-    ['toString', 'No event has this name.'],
-  ])('is told for the event %s, with those near it', async (eventType, detail) => {
-    const problem = await refused(testDeps(), { ...ORDER, eventType })
-    expect(problem).toMatchObject({
-      status: 422,
-      code: 'event_unknown',
-      detail,
-      errors: [{ pointer: '/eventType', code: 'not_allowed', detail }],
+describe('what the store makes of it', () => {
+  const storing = (accept: DispatchStore['accept']) => testDeps(undefined, { store: { ...testDeps().store, accept } })
+
+  it('is what is answered, whatever was planned', async () => {
+    const deps = storing(async ({ dispatch, answer }) => {
+      const [planned] = dispatch.deliveries
+      if (!planned) throw new Error('nothing was planned')
+      const { limits, delayMs, digest, ...delivery } = planned
+      const joined = { ...delivery, deliveryId: 'dlv_other', attempts: 0, attemptLog: [] }
+      return { outcome: 'accepted', answer: answer({ ...dispatch, deliveries: [joined] }) }
+    })
+    expect(await accepted(deps, { ...ORDER, extra: 1 })).toMatchObject({
+      dispatchId: 'dsp_1',
+      deliveries: [{ deliveryId: 'dlv_other', status: 'queued' }],
+      duplicate: false,
+      warnings: [{ pointer: '/extra' }],
     })
   })
 
-  it.each([
-    ['emial', 'No channel has this name. Near: email.'],
-    ['pigeon', 'No channel has this name.'],
-    ['constructor', 'No channel has this name.'],
-  ])('is told for the channel %s, with those near it', async (channel, detail) => {
-    const problem = await refused(testDeps(), { ...ORDER, channel })
-    expect(problem).toMatchObject({
-      status: 422,
-      code: 'channel_unknown',
-      detail,
-      errors: [{ pointer: '/channel', code: 'not_allowed', detail }],
+  it('decides about the key, though recall knew nothing of it', async () => {
+    const answer = await accepted(testDeps())
+    const key = { 'idempotency-key': 'k' }
+    const replaying = storing(async () => ({ outcome: 'replayed', answer }))
+    expect(await post(replaying, ORDER, key)).toEqual({
+      ok: true,
+      status: 202,
+      headers: { 'idempotent-replayed': 'true' },
+      body: { ...answer, duplicate: true },
+    })
+    expect(
+      await refused(
+        storing(async () => ({ outcome: 'key_reused' })),
+        ORDER,
+        key,
+      ),
+    ).toMatchObject({
+      code: 'idempotency_key_reused',
     })
   })
 
-  it('is told apart from a channel that the event does not use', async () => {
-    const deps = testDeps({ email: recordingChannel(), sms: recordingChannel(), push: recordingChannel() })
-    expect(await refused(deps, { ...ORDER, channel: 'push' })).toMatchObject({
-      status: 422,
-      code: 'channel_not_allowed',
-      detail: 'The event uses email, sms.',
-      errors: [{ pointer: '/channel', code: 'not_allowed' }],
-    })
-  })
-})
-
-describe('the override', () => {
-  it('sends through the one channel only', async () => {
-    const { deliveries } = await accepted(testDeps(), { ...ORDER, channel: 'email' })
-    expect(deliveries).toEqual([{ deliveryId: 'dlv_2', channel: 'email', status: 'queued', attempts: 0 }])
-  })
-
-  it('keeps the condition of the channel', async () => {
-    const body = { ...ORDER, recipient: '+4915112345678', eventData: { orderId: 'A-1', total: 99 }, channel: 'sms' }
-    expect(await accepted(testDeps(), body)).toMatchObject({
-      status: 'skipped',
-      deliveries: [{ channel: 'sms', status: 'skipped', reason: 'condition_false' }],
-    })
-  })
-
-  it('never falls back to another channel', async () => {
-    const { deliveries } = await accepted(testDeps(), { ...ORDER, channel: 'sms' })
-    expect(deliveries).toEqual([
-      { deliveryId: 'dlv_2', channel: 'sms', status: 'skipped', reason: 'no_address', attempts: 0 },
-    ])
-  })
-})
-
-describe('whatever was sent', () => {
-  it('is in no error answer and no log line', async () => {
-    const canary = fc.constantFrom(
-      CANARY,
-      [CANARY],
-      { a: CANARY },
-      `${CANARY}\0`,
-      `${CANARY}\ud800`,
-      `a@x, ${CANARY}@y`,
-    )
-    const fields = fc.record(
-      {
-        eventType: fc.oneof(fc.constant('order.shipped'), canary),
-        recipient: fc.oneof(fc.constant('jane@example.com'), canary),
-        eventData: fc.oneof(canary, fc.record({ orderId: canary, total: canary }), fc.record({ orderId: canary })),
-        channel: canary,
-        sessionId: fc.oneof(canary, fc.constant(`${CANARY} ${CANARY}`)),
-        other: canary,
-      },
-      { requiredKeys: [] },
-    )
-    const headers = fc.record({ 'idempotency-key': fc.constant(`${CANARY} \u00e9`) }, { requiredKeys: [] })
-    await fc.assert(
-      fc.asyncProperty(fields, headers, async (body, sent) => {
-        const deps = testDeps()
-        const answer = await handleDispatch({ headers: { ...APP, ...sent }, body }, deps)
-        if (!answer.ok) expect(JSON.stringify(answer)).not.toContain(CANARY)
-        expect(JSON.stringify(deps.logger.lines)).not.toContain(CANARY)
-      }),
-      { numRuns: 1_000 },
-    )
-  })
-
-  it('is answered, and never with 5xx', async () => {
-    const events = defineEvents({ any: { channels: { log: {} } } })
-    const log = recordingChannel(undefined, { address: ({ id }) => id })
-    const anything = fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true })
-    const body = fc.oneof(
-      anything,
-      fc.record({ eventType: fc.constant('any'), recipient: fc.string({ minLength: 1 }), eventData: anything }),
-      fc.record({
-        eventType: fc.constant('any'),
-        recipient: fc.constant('a'),
-        eventData: fc.dictionary(fc.string(), anything),
-      }),
-    )
-    await fc.assert(
-      fc.asyncProperty(body, async (sent) => {
-        const answer = await post(testDeps({ log }, { events }), sent, { 'idempotency-key': 'k' })
-        expect([202, 422]).toContain(answer.status)
-      }),
-      { numRuns: 2_000 },
-    )
+  it('that is no outcome is 500', async () => {
+    const deps = storing(async () => ({ outcome: 'stored' }) as never)
+    expect(await refused(deps)).toMatchObject({ status: 500, code: 'internal_error' })
   })
 })

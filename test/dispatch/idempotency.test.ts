@@ -27,7 +27,7 @@ describe('a repeated key', () => {
     const deps = testDeps()
     const first = await accepted(deps, ORDER, KEY)
     const { deliveryId, fence } = await claimOne(deps)
-    await deps.store.settle({ deliveryId, fence, to: 'sent', held: 'keep' })
+    await deps.store.settle({ deliveryId, fence, to: 'sent', attempt: { outcome: 'sent' } })
     expect(await accepted(deps, ORDER, KEY)).toEqual({ ...first, duplicate: true })
   })
 

@@ -1,12 +1,13 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { defineEvents } from '../../src/core/dispatch/define-events.ts'
+import { defineEvents } from '../../src/core/catalog/define-events.ts'
 import { jsonLogic } from '../../src/engines/json-logic.ts'
 import type { DispatchStatus } from '../../src/model/dispatch.ts'
 import type { Channel } from '../../src/ports/channel.ts'
 import type { EventCatalog } from '../../src/ports/event-catalog.ts'
 import { testDeps } from '../support/deps.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
+import { withoutStrayRejections } from '../support/stray-rejections.ts'
 import { accepted, braces, outcomes, refused, stored } from './dispatching.ts'
 
 const BODY = { eventType: 'e', recipient: 'jane@example.com', eventData: { total: 5 } }
@@ -30,21 +31,6 @@ async function withField(field: unknown) {
   )
   const deps = depsFor(events)
   return { answer: await accepted(deps, BODY), outcomes: await outcomes(deps), stored: await stored(deps) }
-}
-
-/** Fails when a promise was rejected and nobody looked. */
-async function withoutStrayRejections<T>(run: () => Promise<T>): Promise<T> {
-  const stray: unknown[] = []
-  const note = (reason: unknown) => void stray.push(reason)
-  process.on('unhandledRejection', note)
-  try {
-    const result = await run()
-    await new Promise(setImmediate)
-    expect(stray).toEqual([])
-    return result
-  } finally {
-    process.off('unhandledRejection', note)
-  }
 }
 
 describe('a condition', () => {
@@ -154,50 +140,8 @@ describe('a condition', () => {
       },
     })
     await accepted(depsFor(events), BODY)
-    expect(seen).toEqual([{ data: { total: 5 }, recipient: { id: 'jane@example.com', email: 'jane@example.com' } }])
-  })
-})
-
-describe('an address', () => {
-  it('that is not there skips its channel alone', async () => {
-    const events = defineEvents({ e: { channels: { a: {}, b: {} } } })
-    const deps = depsFor(events, { a: recordingChannel(undefined, { address: () => undefined }) })
-    expect(await accepted(deps, BODY)).toMatchObject({ status: 'queued' })
-    expect(await outcomes(deps)).toEqual(['a: skipped no_address 0', 'b: queued 0'])
-  })
-
-  it('that a channel fails to tell fails that channel alone', async () => {
-    const events = defineEvents({ e: { channels: { a: {}, b: {} } } })
-    const deps = depsFor(events, { a: recordingChannel(undefined, { address: () => fail() }) })
-    expect(await accepted(deps, BODY)).toMatchObject({ status: 'partial' })
-    expect(await outcomes(deps)).toEqual(['a: failed channel_error 0', 'b: queued 0'])
-  })
-
-  it.each<[string, unknown]>([
-    ['null', null],
-    ['an empty string', ''],
-    ['a number', 5],
-    ['a promise', Promise.resolve('jane@example.com')],
-  ])('that is %s is never sent to', async (_, address) => {
-    const events = defineEvents({ e: { channels: { a: {}, b: {} } } })
-    const deps = depsFor(events, { a: recordingChannel(undefined, { address: () => address as string }) })
-    const { deliveries } = await accepted(deps, BODY)
-    expect(deliveries[0]?.status).not.toBe('queued')
-    expect(deliveries[1]?.status).toBe('queued')
-  })
-
-  it('may be the word unknown', async () => {
-    const events = defineEvents({ e: { channels: { a: {} } } })
-    const deps = depsFor(events, { a: recordingChannel(undefined, { address: () => 'unknown' }) })
-    await accepted(deps, BODY)
-    expect(await stored(deps)).toMatchObject([{ deliveries: [{ status: 'queued', address: 'unknown' }] }])
-  })
-
-  it('of a channel that is not configured fails that channel alone', async () => {
-    const events = defineEvents({ e: { channels: { gone: {}, b: {} } } })
-    const deps = depsFor(events)
-    await accepted(deps, BODY)
-    expect(await outcomes(deps)).toEqual(['gone: failed channel_error 0', 'b: queued 0'])
+    const recipient = { id: 'jane@example.com', email: 'jane@example.com' }
+    expect(seen).toEqual([{ data: { total: 5 }, recipient, events: [{ total: 5 }] }])
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineEvents } from '../../src/core/dispatch/define-events.ts'
+import { defineEvents } from '../../src/core/catalog/define-events.ts'
 import { adHocRecipient } from '../../src/core/dispatch/resolve-recipient.ts'
 import type { Recipient } from '../../src/model/recipient.ts'
 import type { RecipientDirectory } from '../../src/ports/recipient-directory.ts'
@@ -223,6 +223,18 @@ describe('a directory that gives no recipient', () => {
       expect(await stored(deps)).toEqual([])
     },
   )
+
+  it('may leave everything but the id null', async () => {
+    const jane = { id: 'u1', email: 'jane@example.com', phone: null, url: null, locale: null, timeZone: null }
+    const deps = depsWith({ find: async () => jane as never })
+    await accepted(deps, body('user_42'))
+    expect(await outcomes(deps)).toEqual([
+      'email: queued 0',
+      'sms: skipped no_address 0',
+      'webhook: skipped no_address 0',
+    ])
+    expect((await stored(deps))[0]).not.toHaveProperty('locale')
+  })
 
   it('but null says that there is none', async () => {
     const deps = depsWith({ find: async () => null as never })

@@ -230,7 +230,7 @@ describe('what is absent', () => {
 describe('a template that does not compile', () => {
   test('tells a name that is neither a fact nor assigned', () => {
     expect(templateFault('{{ data.x }}\n{{ orderId }}')).toEqual({
-      fault: '"orderId" is neither data nor recipient; write data.orderId?',
+      fault: '"orderId" is none of data, recipient and events; write data.orderId?',
       line: 2,
       column: 4,
     })

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { defineEvents } from '../../src/core/dispatch/define-events.ts'
+import { defineEvents } from '../../src/core/catalog/define-events.ts'
 import type { DispatchDeps } from '../../src/core/dispatch/handle-dispatch.ts'
 import type { DispatchGrant, Principal } from '../../src/model/principal.ts'
 import type { AuthVerifier } from '../../src/ports/auth-verifier.ts'

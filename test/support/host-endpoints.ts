@@ -37,6 +37,12 @@ export class FakeEndpoints implements Endpoints {
     return success(operation === 'dispatch' ? 202 : 201, { operation, body, query }, { 'x-answered': 'yes' })
   }
 
+  delivered = 0
+
+  async deliver(): Promise<void> {
+    this.delivered += 1
+  }
+
   refuse(refused: Refused): HandlerResult<never> {
     this.refusals.push(refused)
     return problem(refused, 'req_test')

@@ -83,6 +83,54 @@ const events = defineEvents({
   },
 })
 
+defineEvents({
+  valibot: {
+    data: shipped,
+    digest: {
+      windowMs: 60_000,
+      key: ({ data, events, recipient }) => {
+        expectTypeOf(data).toEqualTypeOf<{ orderId: string; at: Date; note: string }>()
+        expectTypeOf(events).toEqualTypeOf<readonly { orderId: string; at: Date; note: string }[]>()
+        expectTypeOf(recipient).toEqualTypeOf<Recipient>()
+        return data.orderId
+      },
+    },
+    when: ({ events }) => events.every(({ at }) => at.getTime() > 0),
+    channels: {
+      email: {
+        locales: {
+          de: {
+            subject: ({ data, events }) => {
+              expectTypeOf(data.at).toEqualTypeOf<Date>()
+              expectTypeOf(events).toEqualTypeOf<readonly { orderId: string; at: Date; note: string }[]>()
+              return `${events.length} Bestellungen`
+            },
+            text: 'Bestellung',
+            // @ts-expect-error: the schema has no such property
+            html: ({ data }) => data.orderNumber,
+          },
+        },
+        subject: ({ events }) => events.map(({ orderId }) => orderId).join(),
+        text: 'Order',
+        html: 'Order',
+      },
+    },
+  },
+  plain: {
+    digest: {
+      windowMs: 60_000,
+      key: ({ data }) => {
+        expectTypeOf(data).toEqualTypeOf<JsonObject>()
+        return String(data.kind)
+      },
+    },
+    critical: true,
+    delayMs: 0,
+    overrides: ['email'],
+    channels: { email: { locales: { 'de-AT': { text: ({ events }) => events.length } }, text: 'x' } },
+  },
+})
+
 test('the catalogue carries what each event takes, before its schema has transformed it', () => {
   type Events = NonNullable<(typeof events)['~events']>
   expectTypeOf<keyof Events>().toEqualTypeOf<'valibot' | 'zod' | 'arktype' | 'plain'>()
@@ -116,6 +164,42 @@ test('a definition takes only what it can use', () => {
         email: {
           // @ts-expect-error: a field gives a JSON value
           text: () => new Date(),
+        },
+      },
+    },
+  })
+  defineEvents({
+    one: {
+      // @ts-expect-error: a key is a string
+      digest: { windowMs: 1, key: ({ data }) => data.total },
+      channels: { email: {} },
+    },
+  })
+  defineEvents({
+    one: {
+      // @ts-expect-error: a digest has a window
+      digest: { max: 5 },
+      channels: { email: {} },
+    },
+  })
+  defineEvents({
+    one: {
+      channels: {
+        email: {
+          text: 'x',
+          // @ts-expect-error: a field in another language gives a JSON value too
+          locales: { de: { text: () => new Date() } },
+        },
+      },
+    },
+  })
+  defineEvents({
+    one: {
+      channels: {
+        email: {
+          text: 'x',
+          // @ts-expect-error: a locale holds fields
+          locales: { de: 'Hallo' },
         },
       },
     },

@@ -1,16 +1,9 @@
-import type {
-  Delivery,
-  DeliveryStatus,
-  DeliveryView,
-  Dispatch,
-  DispatchStatus,
-  DispatchView,
-  Route,
-} from '../../model/dispatch.ts'
+import type { Attempt, AttemptView, Delivery, DeliveryView, Dispatch, DispatchView } from '../../model/dispatch.ts'
+import { statusOfDispatch } from '../../model/dispatch-status.ts'
 
-/** A stored dispatch as a caller may see it: no address, no content. */
+/** A stored dispatch as a caller may see it: no address, no content. Shares nothing with it that could be changed. */
 export function viewDispatch(dispatch: Dispatch): DispatchView {
-  const { dispatchId, eventType, recipient, sessionId, route, createdAt, deliveries } = dispatch
+  const { dispatchId, eventType, recipient, sessionId, sandboxed, route, createdAt, deliveries } = dispatch
   return {
     dispatchId,
     status: statusOfDispatch(
@@ -20,37 +13,45 @@ export function viewDispatch(dispatch: Dispatch): DispatchView {
     eventType,
     recipient,
     ...(sessionId !== undefined && { sessionId }),
-    createdAt: new Date(createdAt).toISOString(),
+    ...(sandboxed && { sandboxed }),
+    createdAt: rfc3339(createdAt),
     deliveries: deliveries.map(viewDelivery),
   }
 }
 
 function viewDelivery(delivery: Delivery): DeliveryView {
-  const { deliveryId, channel, status, reason, attempts, dueAt, lastCode, providerMessageId, trace } = delivery
+  const { deliveryId, channel, status, reason, attempts, attemptLog, deferred, dueAt } = delivery
+  const { lastCode, providerMessageId, trace, digest } = delivery
+  const isLater = status === 'queued' && dueAt !== undefined && (deferred || attempts > 0)
   return {
     deliveryId,
     channel,
     status,
     ...(reason !== undefined && { reason }),
     attempts,
-    ...(status === 'queued' && attempts > 0 && dueAt !== undefined && { nextAttemptAt: new Date(dueAt).toISOString() }),
+    ...(isLater && { nextAttemptAt: rfc3339(dueAt) }),
+    ...(digest && { eventCount: digest.events.length }),
     ...(lastCode !== undefined && { lastCode }),
     ...(providerMessageId !== undefined && { providerMessageId }),
-    ...(trace && { trace }),
+    ...(trace && { trace: structuredClone(trace) }),
+    ...(attemptLog.length > 0 && { attemptLog: attemptLog.map((attempt) => viewAttempt(attempt, delivery)) }),
   }
 }
 
-/**
- * The state of a dispatch. `partial`: something failed, and something else was or may still be sent. With `first` one
- * success is all that was asked for, so what failed before it does not count.
- */
-export function statusOfDispatch(statuses: readonly DeliveryStatus[], route: Route): DispatchStatus {
-  const has = (...wanted: readonly DeliveryStatus[]): boolean => statuses.some((status) => wanted.includes(status))
-  const open = has('queued', 'sending', 'held')
-  const lost = has('failed', 'expired')
-  if (lost && route === 'all' && (open || has('sent'))) return 'partial'
-  if (open) return 'queued'
-  if (has('sent')) return 'sent'
-  if (lost) return 'failed'
-  return has('cancelled') ? 'cancelled' : 'skipped'
+/** An attempt that has no end is under way if it is the last of a delivery that is being sent; otherwise its worker is gone. */
+function viewAttempt({ attempt, startedAt, endedAt, ...end }: Attempt, { status, attempts }: Delivery): AttemptView {
+  const isUnderWay = status === 'sending' && attempt === attempts
+  const outcome = end.outcome ?? (isUnderWay ? undefined : 'lost')
+  return {
+    attempt,
+    startedAt: rfc3339(startedAt),
+    ...(endedAt !== undefined && { endedAt: rfc3339(endedAt) }),
+    ...(outcome !== undefined && { outcome }),
+    ...(end.code !== undefined && { code: end.code }),
+    ...(end.provider !== undefined && { provider: end.provider }),
+  }
+}
+
+function rfc3339(ms: number): string {
+  return new Date(ms).toISOString()
 }

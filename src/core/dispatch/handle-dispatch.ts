@@ -1,12 +1,10 @@
-import type { Dispatch, DispatchAnswer, DispatchRequest, Warning } from '../../model/dispatch.ts'
+import type { Dispatch, DispatchAnswer, Warning } from '../../model/dispatch.ts'
 import type { Principal } from '../../model/principal.ts'
 import type { AuthVerifier } from '../../ports/auth-verifier.ts'
-import type { Channel } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
-import type { DispatchStore } from '../../ports/dispatch-store.ts'
-import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
-import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
+import type { DispatchStore, NewDispatch } from '../../ports/dispatch-store.ts'
+import type { EventCatalog } from '../../ports/event-catalog.ts'
 import { authenticate, insufficientScope } from '../authenticate.ts'
 import { type AnswerDeps, answering, describeCause, port } from '../fault.ts'
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, refuse, success } from '../result.ts'
@@ -14,26 +12,31 @@ import { validate } from '../validate.ts'
 import { authoriseDispatch } from './authorise-dispatch.ts'
 import { dispatchSchema } from './dispatch-schema.ts'
 import { viewDispatch } from './dispatch-view.ts'
+import { type Hooks, tellAccepted } from './hooks.ts'
 import { keyReused, type Repeatable, readIdempotencyKey, repeatableAs, replay, replayed } from './idempotency.ts'
-import type { Plan } from './plan-dispatch.ts'
-import { planRequest, unknownEvent } from './plan-request.ts'
+import { newDispatch } from './new-dispatch.ts'
+import { type PlanningDeps, planRequest, unknownEvent } from './plan-request.ts'
 import { type DispatchPreview, previewDispatch } from './preview-dispatch.ts'
 
 /** What dispatching needs. */
-export interface DispatchDeps extends AnswerDeps {
+export interface DispatchDeps extends AnswerDeps, PlanningDeps {
   readonly auth: AuthVerifier
   readonly events: EventCatalog
   readonly store: DispatchStore
-  /** By the names that the events use. */
-  readonly channels: Readonly<Record<string, Channel>>
-  readonly recipients?: RecipientDirectory
   /** Woken when something is to be sent. Absent: workers find it when they next look. */
   readonly queue?: DeliveryQueue
   readonly clock: Clock
-  /** How long a delivery is worth sending. Default: 72 hours. */
+  /** How long a delivery is worth sending, from when it is first due. Default: 72 hours. */
   readonly expiresInMs?: number
   /** How long an `Idempotency-Key` is remembered. Default: 24 hours. */
   readonly idempotencyTtlMs?: number
+  readonly hooks?: Hooks
+}
+
+/** How an event is to be accepted. */
+export interface AcceptOptions {
+  /** Instead of the event's own delay. */
+  readonly delayMs?: number | undefined
 }
 
 const HOUR_MS = 3_600_000
@@ -54,6 +57,7 @@ export async function acceptDispatch(
   principal: Principal,
   request: HandlerRequest,
   deps: DispatchDeps,
+  { delayMs }: AcceptOptions = {},
 ): Promise<HandlerResult<DispatchAnswer | DispatchPreview> | Refused> {
   const idempotency = readIdempotencyKey(request.headers)
   if (isRefused(idempotency)) return idempotency
@@ -66,21 +70,21 @@ export async function acceptDispatch(
   const event = deps.events.find(value.eventType)
   const authorised = authoriseDispatch(principal, value, event)
   if (isRefused(authorised)) return authorised
+  const { tenant } = principal
   const repeatable =
     idempotency.key === undefined || mode === 'dry_run'
       ? undefined
       : await repeatableAs(principal, idempotency.key, request.body)
-  const remembered =
-    repeatable && (await port('store_unavailable', () => deps.store.recall(principal.tenant, repeatable.key)))
+  const remembered = repeatable && (await port('store_unavailable', () => deps.store.recall(tenant, repeatable.key)))
   if (remembered) return replay(remembered, repeatable)
 
   if (!event) return unknownEvent(authorised.eventType, deps.events)
-  const planned = await planRequest(event, authorised, principal.tenant, deps)
-  if (isRefused(planned)) return planned
-  if (mode === 'dry_run') return success(200, previewDispatch(event, planned, authorised.sessionId, warnings))
-
-  const dispatch = newDispatch(event, authorised, principal.tenant, planned, deps)
-  return store(dispatch, warnings, repeatable, deps)
+  const now = deps.clock.now()
+  const plan = await planRequest(event, authorised, { tenant, now, delayMs }, deps)
+  if (isRefused(plan)) return plan
+  const origin = { event, request: authorised, tenant, now, sandbox: deps.sandbox === true }
+  if (mode === 'dry_run') return success(200, previewDispatch(plan, origin, warnings))
+  return accept(newDispatch(plan, origin, deps.ids), warnings, repeatable, deps)
 }
 
 /** `?dryRun=true` shows rendered content, and with it what the host knows of a recipient: for applications only. */
@@ -92,44 +96,28 @@ function readMode(query: HandlerRequest['query'], principal: Principal): 'dispat
   return insufficientScope('A dry run needs an application secret.')
 }
 
-function newDispatch(
-  event: CatalogEvent,
-  { recipient, sessionId }: DispatchRequest,
-  tenant: string,
-  planned: Plan,
-  { ids, clock }: DispatchDeps,
-): Dispatch {
-  const createdAt = clock.now()
-  return {
-    dispatchId: ids.next('dsp'),
-    tenant,
-    eventType: event.eventType,
-    recipient,
-    ...(sessionId !== undefined && { sessionId }),
-    route: event.route,
-    ...(planned.locale !== undefined && { locale: planned.locale }),
-    createdAt,
-    deliveries: planned.deliveries.map((delivery) => ({ deliveryId: ids.next('dlv'), attempts: 0, ...delivery })),
-  }
-}
-
 /** One atomic call: the dispatch, its deliveries and its key, or nothing. */
-async function store(
-  dispatch: Dispatch,
+async function accept(
+  dispatch: NewDispatch,
   warnings: readonly Warning[],
   repeatable: Repeatable | undefined,
   deps: DispatchDeps,
 ): Promise<HandlerResult<DispatchAnswer> | Refused> {
   const { expiresInMs = 72 * HOUR_MS, idempotencyTtlMs: ttlMs = 24 * HOUR_MS } = deps
-  const answer: DispatchAnswer = { ...viewDispatch(dispatch), duplicate: false, warnings }
-  const idempotency = repeatable && { ...repeatable, ttlMs, answer }
+  const answer = (stored: Dispatch): DispatchAnswer => ({ duplicate: false, warnings, ...viewDispatch(stored) })
   const outcome = await port('store_unavailable', () =>
-    deps.store.accept({ dispatch, expiresInMs, ...(idempotency && { idempotency }) }),
+    deps.store.accept({
+      dispatch,
+      expiresInMs,
+      answer,
+      ...(repeatable && { idempotency: { ...repeatable, ttlMs } }),
+    }),
   )
   switch (outcome.outcome) {
     case 'accepted':
-      if (dispatch.deliveries.some(({ status }) => status === 'queued')) wake(deps)
-      return success(202, answer)
+      if (outcome.answer.deliveries.some(({ status }) => status === 'queued')) wake(deps)
+      if (deps.hooks) void tellAccepted(outcome.answer, dispatch, deps)
+      return success(202, outcome.answer)
     case 'replayed':
       return replayed(outcome.answer)
     case 'key_reused':

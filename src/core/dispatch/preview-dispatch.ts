@@ -1,17 +1,23 @@
 import type { Content, Delivery, DispatchAnswer, DispatchStatus, Warning } from '../../model/dispatch.ts'
-import type { CatalogEvent } from '../../ports/event-catalog.ts'
-import { statusOfDispatch } from './dispatch-view.ts'
-import type { Plan } from './plan-dispatch.ts'
+import { statusOfDispatch } from '../../model/dispatch-status.ts'
+import type { DispatchOrigin } from './new-dispatch.ts'
+import type { Plan, PlannedDelivery } from './plan-dispatch.ts'
 
 /** One channel of a dispatch that was only planned. */
 export interface PreviewedDelivery extends Pick<Delivery, 'channel' | 'status' | 'reason' | 'trace'> {
   /** Enough to recognise it, not enough to use it. */
   readonly address?: string
+  /** Of an event that is digested: as it would be if no other joined it. */
   readonly content?: Content
+  /** Absent when it would be due at once. */
+  readonly nextAttemptAt?: string
 }
 
-/** The answer to `?dryRun=true`: what would become of the event. Nothing was stored, nothing will be sent. */
-export interface DispatchPreview extends Pick<DispatchAnswer, 'eventType' | 'sessionId' | 'warnings'> {
+/**
+ * The answer to `?dryRun=true`: what would become of the event. Nothing was stored, nothing will be sent. Throttles are not
+ * looked at: they count when an event is stored.
+ */
+export interface DispatchPreview extends Pick<DispatchAnswer, 'eventType' | 'sessionId' | 'sandboxed' | 'warnings'> {
   readonly dryRun: true
   readonly status: DispatchStatus
   readonly deliveries: readonly PreviewedDelivery[]
@@ -19,9 +25,8 @@ export interface DispatchPreview extends Pick<DispatchAnswer, 'eventType' | 'ses
 
 /** Shows a plan to whoever asked for it. */
 export function previewDispatch(
-  { eventType, route }: CatalogEvent,
   { deliveries }: Plan,
-  sessionId: string | undefined,
+  { event: { eventType, route }, request: { sessionId }, sandbox, now }: DispatchOrigin,
   warnings: readonly Warning[],
 ): DispatchPreview {
   return {
@@ -32,10 +37,25 @@ export function previewDispatch(
     ),
     eventType,
     ...(sessionId !== undefined && { sessionId }),
+    ...(sandbox && { sandboxed: true }),
     warnings,
-    deliveries: deliveries.map((delivery) =>
-      'address' in delivery ? { ...delivery, address: maskAddress(delivery.address) } : delivery,
-    ),
+    deliveries: deliveries.map((planned) => previewDelivery(planned, now)),
+  }
+}
+
+function previewDelivery(planned: PlannedDelivery, now: number): PreviewedDelivery {
+  if (planned.status === 'failed') return planned
+  if (planned.status === 'skipped') {
+    const { address, ...rest } = planned
+    return { ...rest, ...(address !== undefined && { address: maskAddress(address) }) }
+  }
+  const { channel, status, address, content, delayMs } = planned
+  return {
+    channel,
+    status,
+    address: maskAddress(address),
+    content,
+    ...(delayMs !== undefined && { nextAttemptAt: new Date(now + delayMs).toISOString() }),
   }
 }
 

@@ -4,7 +4,7 @@ import { ignoreRejection } from '../to-json.ts'
 
 /** Whether a channel reaches a recipient, and where. */
 export type Reach =
-  | { readonly outcome: 'reached'; readonly address: string }
+  | { readonly outcome: 'reached'; readonly address: string; readonly concurrencyKey?: string }
   | { readonly outcome: 'none' }
   /** The channel threw, gave no string, or is not there. */
   | { readonly outcome: 'error' }
@@ -17,10 +17,16 @@ export function reachThrough(channel: Channel | undefined, recipient: Recipient)
   if (!channel) return ERROR
   try {
     const address: unknown = channel.address(recipient)
-    if (typeof address === 'string' && address !== '') return { outcome: 'reached', address }
+    if (typeof address === 'string' && address !== '') return reached(address, channel.concurrencyKey?.(address))
     ignoreRejection(address)
     return address === undefined || address === null || address === '' ? NONE : ERROR
   } catch {
     return ERROR
   }
+}
+
+function reached(address: string, concurrencyKey: unknown): Reach {
+  ignoreRejection(concurrencyKey)
+  if (concurrencyKey === undefined) return { outcome: 'reached', address }
+  return typeof concurrencyKey === 'string' ? { outcome: 'reached', address, concurrencyKey } : ERROR
 }

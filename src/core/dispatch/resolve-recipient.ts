@@ -13,18 +13,15 @@ const HTTPS_URL = /^https:\/\/[^\s\p{Cc}]+$/iu
  * Finds out who is meant: an address speaks for itself, anything else is a user id for the directory. Without a directory
  * a bare id will do for the channels that reach everyone.
  */
-export async function resolveRecipient(
+export function resolveRecipient(
   recipient: string,
   tenant: string,
   directory: RecipientDirectory | undefined,
   channels: readonly Channel[],
-): Promise<Recipient | Refused> {
+): Recipient | Refused | Promise<Recipient | Refused> {
   const adHoc = adHocRecipient(recipient)
   if (adHoc) return adHoc
-  if (directory) {
-    const found = await port('directory_unavailable', async () => checked(await directory.find(recipient, tenant)))
-    return found ?? unresolvable('No recipient has this id.')
-  }
+  if (directory) return look(recipient, tenant, directory)
   const bare = { id: recipient }
   if (channels.some((channel) => reachThrough(channel, bare).outcome === 'reached')) return bare
   return unresolvable(
@@ -32,15 +29,36 @@ export async function resolveRecipient(
   )
 }
 
+async function look(recipient: string, tenant: string, directory: RecipientDirectory): Promise<Recipient | Refused> {
+  const found = await port('directory_unavailable', () => findRecipient(recipient, tenant, directory))
+  return found ?? unresolvable('No recipient has this id.')
+}
+
+/** Whom a directory, which is of the host's own making, knows by an id. */
+export async function findRecipient(
+  recipient: string,
+  tenant: string,
+  directory: RecipientDirectory,
+): Promise<Recipient | undefined> {
+  return checked(await directory.find(recipient, tenant))
+}
+
 const TEXTS = ['id', 'email', 'phone', 'url', 'locale', 'timeZone'] as const
 
-/** A directory that gives something else is broken: that must not read as somebody who cannot be reached. */
+/** A directory that gives something else is broken: that must not read as somebody who cannot be reached. `null` is nothing. */
 function checked(found: Recipient | null | undefined): Recipient | undefined {
   if (found === undefined || found === null) return undefined
-  const isText = (value: unknown): boolean => value === undefined || value === null || typeof value === 'string'
-  if (typeof found === 'object' && typeof found.id === 'string' && TEXTS.every((key) => isText(found[key])))
-    return found
-  throw new TypeError('the directory gave no recipient')
+  if (typeof found !== 'object' || typeof found.id !== 'string') throw new TypeError('the directory gave no recipient')
+  for (const key of TEXTS) {
+    const value: unknown = found[key]
+    if (value === null) return checked(withoutNulls(found))
+    if (value !== undefined && typeof value !== 'string') throw new TypeError('the directory gave no recipient')
+  }
+  return found
+}
+
+function withoutNulls(found: Recipient): Recipient {
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== null)) as unknown as Recipient
 }
 
 /** The recipient that an address stands for by itself. */

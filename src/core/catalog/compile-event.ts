@@ -1,0 +1,84 @@
+import type { CatalogEvent } from '../../ports/event-catalog.ts'
+import { checkData } from './check-data.ts'
+import { type Compilation, isRecord, near, numberFault } from './compilation.ts'
+import { compileChannel } from './compile-channel.ts'
+import { compileCondition } from './compile-condition.ts'
+import { compileDigest } from './compile-digest.ts'
+import type { EventDefinition } from './event-definition.ts'
+import type { StandardSchema } from './standard-schema.ts'
+
+type Definition = EventDefinition<StandardSchema>
+
+const EVENT_KEYS: readonly string[] = [
+  'data',
+  'when',
+  'route',
+  'critical',
+  'delayMs',
+  'digest',
+  'channels',
+  'overrides',
+] satisfies (keyof Definition)[]
+const EVENT_TYPE = /^[A-Za-z0-9._-]{1,256}$/
+const DELAY_MS = [0, 366 * 24 * 3_600_000] as const
+
+/** Compiles one kind of event. What is wrong with it is told in the order in which its definition is documented. */
+export function compileEvent(eventType: string, given: Definition, compilation: Compilation): CatalogEvent {
+  const place = { event: eventType }
+  const report = (detail: string | undefined, field?: string): void => {
+    if (detail !== undefined) compilation.problems.push({ ...place, ...(field !== undefined && { field }), detail })
+  }
+  if (!EVENT_TYPE.test(eventType)) report('an event key is 1-256 of A-Z a-z 0-9 . _ -')
+  if (!isRecord(given)) report('is not an event definition: { data?, when?, …, channels }')
+  const definition: Definition = isRecord(given) ? given : { channels: {} }
+  for (const key of Object.keys(definition)) {
+    if (!EVENT_KEYS.includes(key)) report(`is not one of ${EVENT_KEYS.join(', ')}`, key)
+  }
+
+  const { data, route = 'all', critical = false, delayMs = 0 } = definition
+  if (data !== undefined && typeof data?.['~standard']?.validate !== 'function') {
+    report('is not a Standard Schema (valibot, zod, arktype, …)', 'data')
+  }
+  const when = compileCondition(definition.when, { ...place, field: 'when' }, compilation)
+  if (route !== 'all' && route !== 'first') report('is "all" or "first"', 'route')
+  if (typeof critical !== 'boolean') report('is true or false', 'critical')
+  report(numberFault(delayMs, DELAY_MS), 'delayMs')
+  const digest = compileDigest(definition.digest, eventType, compilation)
+  if (digest && route === 'first') {
+    report(`a digest needs route "all": the fallback's digest could not be told from the first's`, 'digest')
+  }
+
+  const channels = Object.entries(isRecord(definition.channels) ? definition.channels : {})
+  if (channels.length === 0) report('an event needs at least one channel')
+  const compiled = channels.map(([name, channel]) => compileChannel(eventType, name, channel, compilation))
+  const names = channels.map(([name]) => name)
+  const overrides = compileOverrides(definition.overrides, names, (detail) => report(detail, 'overrides'))
+  return {
+    eventType,
+    route,
+    critical,
+    delayMs,
+    ...(digest && { digest }),
+    overrides,
+    channels: compiled,
+    ...(when && { when }),
+    checkData: (eventData) => checkData(data, eventData),
+  }
+}
+
+function compileOverrides(
+  given: readonly string[] | undefined,
+  names: readonly string[],
+  report: (detail: string) => void,
+): readonly string[] {
+  if (given === undefined) return names
+  if (!Array.isArray(given) || given.length === 0) {
+    report('is a list of one or more of the channels')
+    return names
+  }
+  for (const [index, name] of given.entries()) {
+    if (!names.includes(name)) report(`"${name}" is not a channel of the event${near(String(name), names)}`)
+    else if (given.indexOf(name) < index) report(`"${name}" is there twice`)
+  }
+  return [...given]
+}

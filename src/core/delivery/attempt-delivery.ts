@@ -1,0 +1,124 @@
+import type { Channel } from '../../ports/channel.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ClaimedDelivery, DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
+import { type HookDeps, tellDelivery } from '../dispatch/hooks.ts'
+import { type Hold, type HoldDeps, type HoldOptions, holdLease, type Lease } from './lease.ts'
+import { type RecheckDeps, recheckPolicy } from './recheck-policy.ts'
+import { type RenderDeps, renderDigest } from './render-digest.ts'
+import { MESSAGE_RETRIES, retryDelay } from './retry-schedule.ts'
+import { type Sent, sendMessage } from './send-message.ts'
+import { endUnsent, placeOf, putBack } from './settlements.ts'
+
+/** What an attempt needs. */
+export interface AttemptDeps extends HoldDeps, RecheckDeps, RenderDeps, HookDeps {
+  readonly clock: Clock
+  readonly store: Pick<DispatchStore, 'settle' | 'renew'>
+  readonly channels: Readonly<Record<string, Channel>>
+}
+
+/** How an attempt is made. */
+export interface AttemptOptions extends HoldOptions {
+  /** Called just before the channel is asked to send. */
+  readonly onSend?: () => void
+}
+
+/**
+ * What became of an attempt. `released`: put back without having been sent. `lost`: the lease had gone to another, and nothing
+ * was written.
+ */
+export type AttemptResult = 'sent' | 'retried' | 'failed' | 'skipped' | 'released' | 'lost'
+
+/** Before another look by a worker that may have the channel. */
+const ELSEWHERE_MS = 60_000
+
+/**
+ * Sends one claimed delivery, writes down how it went, and tells the host. Throws only when the store does.
+ *
+ * One that has been claimed more often than it may be attempted has taken its workers with it: it is failed unsent.
+ */
+export async function attemptDelivery(
+  claimed: ClaimedDelivery,
+  lease: Lease,
+  deps: AttemptDeps,
+  options: AttemptOptions = {},
+): Promise<AttemptResult> {
+  const hold = holdLease(claimed, lease, deps, options)
+  const settlement = await settlementFor(claimed, lease, hold, deps, options).finally(hold.release)
+  const settled: Settled = settlement ? await deps.store.settle(settlement) : { live: false }
+  logEnd(claimed, settled.live ? settlement : undefined, deps)
+  if (!settlement || !settled.live) return 'lost'
+  await tellDelivery(changeBy(settlement, claimed), claimed.dispatch, deps)
+  for (const other of settled.others) await tellDelivery(other, claimed.dispatch, deps)
+  if (settlement.to === 'queued') return settlement.attempt ? 'retried' : 'released'
+  return settlement.to
+}
+
+/** The steps of an attempt, each of which may be the last. `undefined`: the lease was lost. */
+async function settlementFor(
+  claimed: ClaimedDelivery,
+  lease: Lease,
+  hold: Hold,
+  deps: AttemptDeps,
+  { onSend }: AttemptOptions,
+): Promise<Settlement | undefined> {
+  const channel = deps.channels[claimed.channel]
+  if (!channel) {
+    deps.logger.log('warn', 'delivery.channel_unknown', placeOf(claimed))
+    return putBack(claimed, ELSEWHERE_MS)
+  }
+  if (claimed.dispatch.sandboxed) return endUnsent(claimed, 'skipped', 'sandboxed')
+  const schedule = channel.retrySchedule ?? MESSAGE_RETRIES
+  const tries = claimed.attempts - (claimed.attemptsBefore ?? 0)
+  if (tries > schedule.length + 1) return endUnsent(claimed, 'failed', 'attempts_exhausted')
+  const held = await recheckPolicy(claimed, hold, deps)
+  if (held) return held
+  if (!claimed.content) return renderDigest(claimed, hold, deps)
+  if (hold.signal.aborted) return putBack(claimed, 0)
+  onSend?.()
+  const sent = await sendMessage(channel, claimed, hold, deps.logger)
+  if (!sent) return undefined
+  const delayMs = retryDelay(schedule, tries, claimed.deliveryId, sent.retryAfterMs)
+  const leftMs = claimed.expiresInMs - (deps.clock.now() - lease.since)
+  return settlementOf(sent, claimed, delayMs !== undefined && delayMs < leftMs ? delayMs : undefined)
+}
+
+/** What a send means for the delivery. `delayMs`: until the next attempt, if there is one in which it is still worth sending. */
+function settlementOf(
+  { end: attempt, thrown }: Sent,
+  { deliveryId, fence }: ClaimedDelivery,
+  delayMs: number | undefined,
+): Settlement {
+  const tried = { deliveryId, fence, attempt }
+  if (attempt.outcome === 'sent') return { ...tried, to: 'sent' }
+  if (attempt.outcome === 'rejected') return { ...tried, to: 'failed', reason: 'provider_rejected' }
+  if (delayMs !== undefined) return { ...tried, to: 'queued', delayMs }
+  return { ...tried, to: 'failed', reason: thrown ? 'channel_error' : 'attempts_exhausted' }
+}
+
+/** `settlement`: absent when the lease had gone to another. */
+function logEnd(claimed: ClaimedDelivery, settlement: Settlement | undefined, { logger }: AttemptDeps): void {
+  const level = !settlement || settlement.to === 'failed' ? 'warn' : 'info'
+  logger.log(level, `delivery.${settlement?.to ?? 'lease_lost'}`, {
+    ...placeOf(claimed),
+    attempt: claimed.attempts,
+    ...(settlement?.attempt?.code !== undefined && { code: settlement.attempt.code }),
+    ...(settlement && 'reason' in settlement && { reason: settlement.reason }),
+    ...(settlement?.to === 'queued' && { delayMs: settlement.delayMs }),
+  })
+}
+
+/** The delivery as it is now, for the host. */
+function changeBy(settlement: Settlement, claimed: ClaimedDelivery): Parameters<typeof tellDelivery>[0] {
+  const { deliveryId, channel, attempts, history } = claimed
+  const { to: status, attempt } = settlement
+  const lastCode = attempt?.code ?? history.findLast(({ code }) => code !== undefined)?.code
+  return {
+    deliveryId,
+    channel,
+    status,
+    attempts: attempt ? attempts : attempts - 1,
+    ...('reason' in settlement && { reason: settlement.reason }),
+    ...(lastCode !== undefined && { lastCode }),
+    ...(attempt?.providerMessageId !== undefined && { providerMessageId: attempt.providerMessageId }),
+  }
+}

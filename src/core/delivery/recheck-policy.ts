@@ -1,0 +1,54 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { DeliveryPolicy, Verdict } from '../../ports/delivery-policy.ts'
+import type { ClaimedDelivery, Settlement } from '../../ports/dispatch-store.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
+import { askPolicy } from '../dispatch/ask-policy.ts'
+import { adHocRecipient, findRecipient } from '../dispatch/resolve-recipient.ts'
+import { describeCause } from '../fault.ts'
+import type { Hold } from './lease.ts'
+import { endUnsent, placeOf, putBack } from './settlements.ts'
+
+/** What asking again needs. */
+export interface RecheckDeps {
+  readonly policy?: DeliveryPolicy
+  readonly recipients?: RecipientDirectory
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+const UNAVAILABLE_MS = 30_000
+const MIN_DEFER_MS = 1_000
+const MAX_DEFER_MS = 31 * 86_400_000
+
+/**
+ * Asks the policy once more about a delivery that does not go out at once, as its recipient is now. `undefined`: send it. While
+ * the policy or the directory throws, or does not answer, the delivery waits.
+ */
+export async function recheckPolicy(
+  claimed: ClaimedDelivery,
+  hold: Hold,
+  deps: RecheckDeps,
+): Promise<Settlement | undefined> {
+  const { policy, clock, logger } = deps
+  if (!policy || !(claimed.deferred || claimed.attempts > 1)) return undefined
+  try {
+    const verdict = await hold.during(() => ask(policy, claimed, deps))
+    if (verdict.verdict === 'skip') return endUnsent(claimed, 'skipped', verdict.reason)
+    const waitMs = verdict.verdict === 'defer' ? Math.ceil(verdict.until - clock.now()) : 0
+    return waitMs > 0 ? putBack(claimed, Math.min(Math.max(waitMs, MIN_DEFER_MS), MAX_DEFER_MS)) : undefined
+  } catch (cause) {
+    logger.log('error', 'delivery.policy_unavailable', { ...placeOf(claimed), ...describeCause(cause) })
+    return putBack(claimed, UNAVAILABLE_MS)
+  }
+}
+
+async function ask(
+  policy: DeliveryPolicy,
+  { channel, dispatch }: ClaimedDelivery,
+  { recipients, clock }: RecheckDeps,
+): Promise<Verdict> {
+  const { tenant, eventType, critical = false, recipient: id } = dispatch
+  const found = adHocRecipient(id) ?? (recipients && (await findRecipient(id, tenant, recipients)))
+  return askPolicy(policy, { tenant, eventType, critical, channel, recipient: found ?? { id }, at: clock.now() })
+}

@@ -1,0 +1,72 @@
+import type { AttemptEnd } from '../../model/dispatch.ts'
+import type { Channel, SendOutcome } from '../../ports/channel.ts'
+import type { ClaimedDelivery } from '../../ports/dispatch-store.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { describeCause } from '../fault.ts'
+import { type Hold, Interrupted } from './lease.ts'
+
+/** How a send ended. */
+export interface Sent {
+  readonly end: AttemptEnd
+  readonly retryAfterMs?: number | undefined
+  /** The channel threw, or gave no outcome. */
+  readonly thrown?: true
+}
+
+const CHANNEL_ERROR: Sent = { end: { outcome: 'retry', code: 'channel_error' }, thrown: true }
+
+/** Lets a channel send one message, for as long as the lease is held. `undefined`: the lease had gone to another. */
+export async function sendMessage(
+  channel: Channel,
+  { deliveryId, channel: name, attempts: attempt, address: to, content = {}, history, dispatch }: ClaimedDelivery,
+  hold: Hold,
+  logger: Logger,
+): Promise<Sent | undefined> {
+  const { eventType, dispatchId, tenant, locale, createdAt } = dispatch
+  const message = { to, content, eventType, dispatchId, tenant, createdAt, ...(locale !== undefined && { locale }) }
+  const context = { deliveryId, attempt, history, signal: hold.signal }
+  try {
+    return readOutcome(await hold.during(async () => channel.send(message, context)))
+  } catch (cause) {
+    if (cause instanceof Interrupted) return cause.code === 'lease_lost' ? undefined : calledOff(cause.code)
+    // It was told to stop in the middle of it, and may have thrown for that.
+    if (hold.signal.aborted) return calledOff(String(hold.signal.reason))
+    logger.log('error', 'channel.threw', { deliveryId, channel: name, attempt, ...describeCause(cause) })
+    return CHANNEL_ERROR
+  }
+}
+
+function calledOff(code: string): Sent {
+  return { end: { outcome: 'unknown', code } }
+}
+
+const OUTCOMES: readonly unknown[] = ['sent', 'retry', 'unknown', 'rejected'] satisfies SendOutcome['outcome'][]
+
+const CODE = /^[a-z][a-z0-9_]{0,63}$/
+const PROVIDER = /^[\x21-\x7e]{1,64}$/
+const MAX_PROVIDER_ID = 255
+
+/** What a channel of the host's gave may be anything: an outcome that is none, or text of a provider's in the place of a code. */
+function readOutcome(given: unknown): Sent {
+  if (typeof given !== 'object' || given === null || !('outcome' in given) || !OUTCOMES.includes(given.outcome)) {
+    return CHANNEL_ERROR
+  }
+  const outcome = given as SendOutcome
+  const provider = isText(outcome.provider, PROVIDER) && { provider: outcome.provider }
+  if (outcome.outcome === 'sent') {
+    const { providerMessageId: id } = outcome
+    const named = typeof id === 'string' && id.length <= MAX_PROVIDER_ID && { providerMessageId: id }
+    return { end: { outcome: 'sent', ...provider, ...named } }
+  }
+  if (typeof outcome.code !== 'string') return CHANNEL_ERROR
+  const code = CODE.test(outcome.code) ? outcome.code : 'code_invalid'
+  const asked = outcome.outcome === 'retry' ? outcome.retryAfterMs : undefined
+  return {
+    end: { outcome: outcome.outcome, code, ...provider },
+    ...(typeof asked === 'number' && { retryAfterMs: asked }),
+  }
+}
+
+function isText(given: unknown, pattern: RegExp): given is string {
+  return typeof given === 'string' && pattern.test(given)
+}

@@ -1,0 +1,149 @@
+import type { Channel } from '../../ports/channel.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ClaimedDelivery, ClaimRequest } from '../../ports/dispatch-store.ts'
+import type { ChannelLimits, WorkerOptions } from './worker-options.ts'
+
+/** Where one message is being sent. */
+export interface Slot {
+  /** It is being sent now: from here it counts against the rate. */
+  begin(): void
+  /** It has been sent, or has not. */
+  leave(): void
+}
+
+/** The free places of a worker. */
+export interface SendSlots {
+  /** What may be claimed now. A channel that has no free place is not named. */
+  request(): Pick<ClaimRequest, 'limits' | 'busy'>
+  /** A place for a delivery, or `undefined` when its channel or its receiver has none. */
+  take(claimed: Pick<ClaimedDelivery, 'channel' | 'concurrencyKey'>): Slot | undefined
+  /** Milliseconds until a rate lets a channel send that it keeps from sending now; `undefined`: there is none. */
+  freeInMs(): number | undefined
+}
+
+/** One channel's places. */
+interface Lane {
+  readonly concurrency: number
+  readonly perReceiver: number
+  readonly rate: ChannelLimits['rate']
+  taken: number
+  /** Taken, but not begun: they will count against the rate. */
+  waiting: number
+  /** When those sends were begun that still count against the rate, oldest first. */
+  readonly begun: number[]
+  /** Places that are taken, by receiver. */
+  readonly receivers: Map<string, number>
+  /** Receivers of which more came than there were places, and whether fewer were asked for since. */
+  readonly crowded: Map<string, boolean>
+}
+
+export function sendSlots(
+  channels: Readonly<Record<string, Channel>>,
+  options: WorkerOptions,
+  clock: Pick<Clock, 'now'>,
+): SendSlots {
+  const lanes = new Map(Object.entries(channels).map(([name, channel]) => [name, laneOf(name, channel, options)]))
+
+  return {
+    request() {
+      const limits: Record<string, number> = {}
+      const busy: { channel: string; concurrencyKey: string }[] = []
+      for (const [channel, lane] of lanes) {
+        const free = Math.min(lane.concurrency - lane.taken, freeByRate(lane, clock.now()))
+        if (free <= 0) continue
+        limits[channel] = Math.min(free, placesOfCrowded(lane))
+        for (const [concurrencyKey, taken] of lane.receivers) {
+          if (taken >= lane.perReceiver) busy.push({ channel, concurrencyKey })
+        }
+      }
+      return { limits, busy }
+    },
+
+    take({ channel, concurrencyKey: key }) {
+      const lane = lanes.get(channel)
+      if (!lane || lane.taken >= lane.concurrency || freeByRate(lane, clock.now()) <= 0) return undefined
+      const isFull = key !== undefined && placesOf(lane, key) <= 0
+      if (key !== undefined && (isFull || lane.crowded.has(key))) lane.crowded.set(key, false)
+      return isFull ? undefined : slotIn(lane, key, clock)
+    },
+
+    freeInMs() {
+      let soonest: number | undefined
+      for (const { rate, begun, waiting, taken, concurrency } of lanes.values()) {
+        const [oldest] = begun
+        if (!rate || oldest === undefined || taken >= concurrency || begun.length + waiting < rate.max) continue
+        const inMs = Math.max(0, oldest + rate.perMs - clock.now())
+        soonest = Math.min(soonest ?? inMs, inMs)
+      }
+      return soonest
+    },
+  }
+}
+
+function laneOf(name: string, { concurrencyKey }: Channel, options: WorkerOptions): Lane {
+  const own = options.channels?.[name]
+  const concurrency = own?.concurrency ?? options.concurrency ?? 10
+  const perReceiver = own?.perReceiver ?? options.perReceiver ?? Math.max(1, Math.floor(concurrency / 5))
+  return {
+    concurrency,
+    perReceiver: concurrencyKey ? perReceiver : Number.POSITIVE_INFINITY,
+    rate: own?.rate ?? options.rate,
+    taken: 0,
+    waiting: 0,
+    begun: [],
+    receivers: new Map(),
+    crowded: new Map(),
+  }
+}
+
+function slotIn(lane: Lane, key: string | undefined, clock: Pick<Clock, 'now'>): Slot {
+  let state: 'waiting' | 'begun' | 'left' = 'waiting'
+  lane.taken++
+  lane.waiting++
+  if (key !== undefined) lane.receivers.set(key, (lane.receivers.get(key) ?? 0) + 1)
+  return {
+    begin() {
+      if (state !== 'waiting') return
+      state = 'begun'
+      lane.waiting--
+      if (lane.rate) lane.begun.push(clock.now())
+    },
+    leave() {
+      if (state === 'left') return
+      if (state === 'waiting') lane.waiting--
+      state = 'left'
+      lane.taken--
+      const left = key === undefined ? 0 : (lane.receivers.get(key) ?? 0) - 1
+      if (key !== undefined && left > 0) lane.receivers.set(key, left)
+      else if (key !== undefined) lane.receivers.delete(key)
+    },
+  }
+}
+
+function placesOf({ perReceiver, receivers }: Lane, key: string): number {
+  return perReceiver - (receivers.get(key) ?? 0)
+}
+
+/**
+ * With much queued for one receiver, a claim of every free place brings mostly what must be put back. So no more is asked for
+ * than such receivers have places, as long as that brings some of theirs.
+ */
+function placesOfCrowded(lane: Lane): number {
+  let places = 0
+  for (const [key, wasAsked] of [...lane.crowded]) {
+    if (placesOf(lane, key) <= 0) continue
+    if (wasAsked) lane.crowded.delete(key)
+    else {
+      lane.crowded.set(key, true)
+      places += placesOf(lane, key)
+    }
+  }
+  return places || Number.POSITIVE_INFINITY
+}
+
+/** How many more sends the rate lets begin now, those included that have a place and have not begun. */
+function freeByRate({ rate, begun, waiting }: Lane, now: number): number {
+  if (!rate) return Number.POSITIVE_INFINITY
+  while (begun[0] !== undefined && begun[0] <= now - rate.perMs) begun.shift()
+  return rate.max - begun.length - waiting
+}

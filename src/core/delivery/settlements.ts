@@ -1,0 +1,23 @@
+import type { Content, DeliveryReason } from '../../model/dispatch.ts'
+import type { ClaimedDelivery, Settlement } from '../../ports/dispatch-store.ts'
+
+type Leased = Pick<ClaimedDelivery, 'deliveryId' | 'fence'>
+
+/** Puts a delivery back, unsent: it is due again after `delayMs`, and this attempt counts for nothing. */
+export function putBack({ deliveryId, fence }: Leased, delayMs: number, content?: Content): Settlement {
+  return { deliveryId, fence, to: 'queued', delayMs, ...(content && { content }) }
+}
+
+/** Ends a delivery, unsent. */
+export function endUnsent({ deliveryId, fence }: Leased, to: 'failed' | 'skipped', reason: DeliveryReason): Settlement {
+  return { deliveryId, fence, to, reason }
+}
+
+/** Which delivery it is, for the log. */
+export function placeOf({ deliveryId, channel, dispatch }: ClaimedDelivery): {
+  deliveryId: string
+  dispatchId: string
+  channel: string
+} {
+  return { deliveryId, dispatchId: dispatch.dispatchId, channel }
+}

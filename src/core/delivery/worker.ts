@@ -1,0 +1,107 @@
+import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
+import type { ClaimedDelivery } from '../../ports/dispatch-store.ts'
+import { describeCause } from '../fault.ts'
+import type { AttemptResult } from './attempt-delivery.ts'
+import { type RunDueResult, runDue } from './run-due.ts'
+import { createSending, type SendingDeps } from './sending.ts'
+import type { WorkerOptions } from './worker-options.ts'
+
+export type { RunDueResult, WorkerOptions }
+
+/** What a worker needs. */
+export interface WorkerDeps extends SendingDeps {
+  readonly queue: DeliveryQueue
+}
+
+/** How {@link Worker.stop} is to stop. */
+export interface StopOptions {
+  /**
+   * Milliseconds that what is being sent may still take. After that the signals of its sends are aborted, and a second later
+   * they count as `unknown`. Default: as long as it takes, which `sendTimeoutMs` bounds.
+   */
+  readonly graceMs?: number
+}
+
+/** Delivers what is due: claim, send, settle, over and over. Any number of them may work on one store. */
+export interface Worker {
+  /**
+   * Delivers from now on, in the background, until {@link Worker.stop}. Calling it again changes nothing. Its timers do not
+   * keep a process alive: a host's server does.
+   */
+  start(): void
+  /**
+   * Claims nothing more, puts back what was not begun, and resolves when what was being sent has been settled; `runDue` too.
+   * It may be started again.
+   */
+  stop(options?: StopOptions): Promise<void>
+  /**
+   * Delivers everything that is due now, and what that makes due, then resolves: for cron, serverless and tests.
+   * Waits where a rate holds it up. Throws when the store does, once all it began has ended.
+   */
+  runDue(): Promise<RunDueResult>
+}
+
+/** Between looks that find nothing to send, whatever the store says. */
+const SHORT_WAIT_MS = 10
+
+export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Worker {
+  const { pollMs = 1_000 } = options
+  const { clock, logger, queue, sandbox } = deps
+  const sending = createSending(deps, options, look)
+  let running = false
+  let looking = false
+  let lookAgain = false
+  let stopTimer = (): void => {}
+  let stopListening = (): void => {}
+
+  /** Begins all that may be begun; one look at a time, and one more when it was asked for meanwhile. */
+  function look(): void {
+    if (!running) return
+    lookAgain = looking
+    if (looking) return
+    looking = true
+    stopTimer()
+    void fill()
+      .catch((cause: unknown) => {
+        logger.log('error', 'worker.claim_failed', describeCause(cause))
+        return pollMs
+      })
+      .then((delayMs) => {
+        looking = false
+        if (running) stopTimer = clock.after(lookAgain ? 0 : delayMs, look)
+      })
+  }
+
+  /** Claims while there is more; gives the milliseconds until another look is worth it. */
+  async function fill(): Promise<number> {
+    const { life } = sending
+    for (;;) {
+      const { isMore, dueInMs = pollMs } = await sending.claim(life, logFault)
+      if (!isMore) return Math.max(SHORT_WAIT_MS, Math.min(dueInMs, sending.freeInMs() ?? pollMs, pollMs))
+    }
+  }
+
+  /** A store that fails to settle leaves the lease to end: the delivery is taken up again. */
+  function logFault(attempt: Promise<AttemptResult>, { deliveryId }: ClaimedDelivery): void {
+    attempt.catch((cause: unknown) =>
+      logger.log('error', 'delivery.settle_failed', { deliveryId, ...describeCause(cause) }),
+    )
+  }
+
+  return {
+    start() {
+      if (running) return
+      running = true
+      if (sandbox) return logger.log('warn', 'worker.sandboxed', {})
+      stopListening = queue.listen(look)
+      look()
+    },
+    async stop({ graceMs } = {}) {
+      running = false
+      stopListening()
+      stopTimer()
+      await sending.stop(graceMs)
+    },
+    runDue: () => runDue(sending),
+  }
+}

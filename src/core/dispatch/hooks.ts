@@ -1,0 +1,109 @@
+import type { DispatchAnswer, DispatchHead, DispatchView } from '../../model/dispatch.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { DeliveryChange } from '../../ports/dispatch-store.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { describeCause } from '../fault.ts'
+
+/** A dispatch that was stored. */
+export interface AcceptedEvent extends DispatchView {
+  readonly tenant: string
+}
+
+/** A delivery that came to its end. */
+export interface DeliveryEvent
+  extends DeliveryChange,
+    Pick<DispatchHead, 'dispatchId' | 'tenant' | 'eventType' | 'recipient' | 'sessionId' | 'sandboxed'> {
+  /** The last code that the channel gave for not having sent. */
+  readonly lastCode?: string
+  readonly providerMessageId?: string
+}
+
+type Hook<Event> = (event: Event) => unknown
+
+/**
+ * What a host is told as it happens, once it is stored. Called in the process that did it and at most once: to react to every
+ * one without fail, read `dispatches.list`. A digest is told of once, with the dispatch of its oldest event.
+ *
+ * What a hook throws, or rejects with, is logged and changes nothing. A worker waits for what a hook gives, at most ten seconds;
+ * the answer to a caller does not.
+ */
+export interface Hooks {
+  /** A new dispatch; not for a replay, a refusal or a dry run. */
+  readonly onAccepted?: Hook<AcceptedEvent>
+  /** A provider took a delivery. */
+  readonly onSent?: Hook<DeliveryEvent>
+  /** A delivery is `failed` or `expired`: nothing more is tried. */
+  readonly onFailed?: Hook<DeliveryEvent>
+  /** A delivery is `skipped`, whether as it was accepted or later. */
+  readonly onSkipped?: Hook<DeliveryEvent>
+}
+
+/** What telling needs. */
+export interface HookDeps {
+  readonly hooks?: Hooks | undefined
+  readonly clock: Pick<Clock, 'after'>
+  readonly logger: Logger
+}
+
+/** Tells of a dispatch that was accepted, and of those deliveries of it that came to their end by that. */
+export async function tellAccepted(answer: DispatchAnswer, head: DispatchHead, deps: HookDeps): Promise<void> {
+  if (!deps.hooks) return
+  const { duplicate, warnings, ...view } = structuredClone(answer)
+  await call('onAccepted', { tenant: head.tenant, ...view }, deps)
+  for (const { deliveryId, channel, status, reason, attempts } of answer.deliveries) {
+    await tellDelivery({ deliveryId, channel, status, attempts, ...(reason !== undefined && { reason }) }, head, deps)
+  }
+}
+
+/** Tells of a delivery, if it came to its end. */
+export async function tellDelivery(
+  change: DeliveryChange & Pick<DeliveryEvent, 'lastCode' | 'providerMessageId'>,
+  { dispatchId, tenant, eventType, recipient, sessionId, sandboxed }: DispatchHead,
+  deps: HookDeps,
+): Promise<void> {
+  const hook = HOOK_OF[change.status]
+  if (!deps.hooks || !hook) return
+  const head = { dispatchId, tenant, eventType, recipient }
+  await call(
+    hook,
+    { ...change, ...head, ...(sessionId !== undefined && { sessionId }), ...(sandboxed && { sandboxed }) },
+    deps,
+  )
+}
+
+const HOOK_OF: Partial<Record<DeliveryChange['status'], 'onSent' | 'onFailed' | 'onSkipped'>> = {
+  sent: 'onSent',
+  failed: 'onFailed',
+  expired: 'onFailed',
+  skipped: 'onSkipped',
+}
+
+const PATIENCE_MS = 10_000
+
+async function call<Name extends keyof Hooks>(
+  name: Name,
+  event: Parameters<NonNullable<Hooks[Name]>>[0],
+  { hooks, clock, logger }: HookDeps,
+): Promise<void> {
+  const fields = { hook: name, dispatchId: event.dispatchId }
+  try {
+    const told: unknown = (hooks?.[name] as Hook<typeof event> | undefined)?.(event)
+    if (typeof told !== 'object' || told === null || !('then' in told)) return
+    const inTime = await settlesWithin(Promise.resolve(told), PATIENCE_MS, clock)
+    if (!inTime) logger.log('warn', 'hook.slow', fields)
+  } catch (cause) {
+    logger.log('error', 'hook.threw', { ...fields, ...describeCause(cause) })
+  }
+}
+
+async function settlesWithin(promise: Promise<unknown>, ms: number, clock: Pick<Clock, 'after'>): Promise<boolean> {
+  let callOff = (): void => {}
+  const late = new Promise<false>((resolve) => {
+    callOff = clock.after(ms, () => resolve(false))
+  })
+  try {
+    return await Promise.race([promise.then(() => true), late])
+  } finally {
+    callOff()
+  }
+}

@@ -1,0 +1,39 @@
+import type { Content } from '../../model/dispatch.ts'
+import type { JsonValue } from '../../model/json.ts'
+import type { CatalogChannel, EventFacts } from '../../ports/event-catalog.ts'
+import { toJson } from '../to-json.ts'
+
+/**
+ * What a channel's message says: every field rendered, or, when there are none, the event's data as it is (a digest's as
+ * `{ events }`). `undefined` when a field cannot be rendered; what a template read in vain is passed to `onMissing`.
+ */
+export function renderFields(
+  fields: CatalogChannel['fields'],
+  facts: EventFacts,
+  onMissing: (path: string) => void,
+  of: 'event' | 'digest' = 'event',
+): Content | undefined {
+  const content: Record<string, JsonValue> = {}
+  let complete = true
+  let empty = true
+  for (const field in fields) {
+    empty = false
+    const rendering = fields[field]?.(facts)
+    if (rendering?.outcome === 'rendered') content[field] = rendering.value
+    else {
+      complete = false
+      if (rendering?.outcome === 'missing') onMissing(rendering.path)
+    }
+  }
+  if (!complete) return undefined
+  return empty ? asContent(of === 'event' ? facts.data : { events: facts.events }) : content
+}
+
+function asContent(data: unknown): Content | undefined {
+  try {
+    const copy = toJson(data)
+    return copy === undefined ? undefined : { data: copy }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,74 @@
+import type { ConfigProblem } from '../errors.ts'
+import type { DeliveryPolicy, PolicyQuestion } from '../ports/delivery-policy.ts'
+import { badOptions, namesProblems, rangeProblems } from './option-problems.ts'
+
+const MAX_WINDOW_MS = 31 * 24 * 60 * 60 * 1000
+const MAX_KEY_LENGTH = 512
+
+/** How much `throttle` lets through, and what it counts together. */
+export interface ThrottleOptions {
+  /** At most so many messages, 1 to 1,000, … */
+  readonly max: number
+  /** … in any span of so many milliseconds, 1 to 2,678,400,000 (31 days). */
+  readonly windowMs: number
+  /**
+   * Messages of one tenant with the same key, 1 to 512 characters, are counted together; with `undefined` they are not
+   * throttled. Any other key makes the policy throw a `TypeError`. Must give the same key for the same question.
+   * Default: one event in one channel to one recipient.
+   */
+  readonly key?: (question: PolicyQuestion) => string | undefined
+  /** Only messages in these channels are counted, and held to the limit. Default: all. */
+  readonly channels?: readonly string[]
+  /** Only messages of these events are counted, and held to the limit. Default: all. */
+  readonly events?: readonly string[]
+}
+
+/**
+ * Lets only so many messages through in a time: those above `max` in any `windowMs` are skipped, as `throttled`, and not put
+ * off. Critical events are throttled too: they pass by preferences and quiet hours, not by this.
+ *
+ * The store counts, for all processes together, and what is counted is a message that was accepted for sending. Each throttle
+ * counts by itself, even where its keys are those of another, unless all of `max`, `windowMs`, `channels` and `events` are
+ * equal too; to change one of them starts counting anew. What the store gets to see of a key is its SHA-256.
+ *
+ * @throws SallyportError `option_invalid`, with all that is wrong with the options.
+ */
+export function throttle(options: ThrottleOptions): DeliveryPolicy {
+  const problems = problemsOf(options)
+  if (problems.length > 0) throw badOptions('throttle', problems)
+  const { max, windowMs, key: hostKey } = options
+  const channels = options.channels && [...options.channels]
+  const events = options.events && [...options.events]
+
+  return {
+    async decide(question) {
+      const { eventType, channel, recipient } = question
+      if (channels?.includes(channel) === false || events?.includes(eventType) === false) return { verdict: 'send' }
+      const counted = hostKey ? checkedKey(hostKey(question)) : [eventType, channel, recipient.id]
+      if (counted === undefined) return { verdict: 'send' }
+      const key = await sha256(JSON.stringify([max, windowMs, channels, events, counted]))
+      return { verdict: 'send', limits: [{ key, max, windowMs }] }
+    },
+  }
+}
+
+function problemsOf({ max, windowMs, key, channels, events }: ThrottleOptions): ConfigProblem[] {
+  return [
+    ...rangeProblems('max', max, 1_000),
+    ...rangeProblems('windowMs', windowMs, MAX_WINDOW_MS),
+    ...(key === undefined || typeof key === 'function' ? [] : [{ field: 'key', detail: 'must be a function' }]),
+    ...namesProblems('channels', channels),
+    ...namesProblems('events', events),
+  ]
+}
+
+function checkedKey(key: unknown): string | undefined {
+  if (key === undefined) return undefined
+  if (typeof key === 'string' && key.length >= 1 && key.length <= MAX_KEY_LENGTH) return key
+  throw new TypeError(`throttle: a key must be a string of 1 to ${MAX_KEY_LENGTH} characters, or undefined`)
+}
+
+async function sha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -1,0 +1,15 @@
+/** A copy of plain data that shares nothing with it. */
+export function copyJson<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copyJson) as T
+  const copy = { ...value }
+  for (const key in copy) if (typeof copy[key] === 'object') copy[key] = copyJson(copy[key])
+  return copy
+}
+
+/** Freezes plain data, all of it. */
+export function freezeJson<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  for (const member of Object.values(value)) freezeJson(member)
+  return Object.freeze(value)
+}

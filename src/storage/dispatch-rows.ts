@@ -1,0 +1,128 @@
+import type {
+  Attempt,
+  ConditionTrace,
+  Content,
+  DeliveryReason,
+  DeliveryStatus,
+  Digest,
+  DispatchHead,
+} from '../model/dispatch.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { SendLimit } from '../ports/delivery-policy.ts'
+import type { NewDelivery, NewDispatch } from '../ports/dispatch-store.ts'
+import { copyJson, freezeJson } from './copy-json.ts'
+import type { Laned } from './due-lanes.ts'
+
+/** A dispatch in memory. Of a delivery that joined a digest it has the row of that one. */
+export interface DispatchRow {
+  readonly head: DispatchHead
+  deliveries: DeliveryRow[]
+}
+
+/** A delivery in memory; `wakeAt` is when it is due while it is `queued`, and when its lease ends while it is `sending`. */
+export interface DeliveryRow extends Laned {
+  readonly deliveryId: string
+  /** Whose it is; of a digest: whose its oldest event is. */
+  dispatch: DispatchRow
+  status: DeliveryStatus
+  reason: DeliveryReason | undefined
+  attempts: number
+  /** Those of the attempts that came before the last retry. */
+  attemptsBefore: number
+  /** Absent before the first. */
+  attemptLog: AttemptRow[] | undefined
+  /** When it is no longer worth sending. */
+  expiresAt: number
+  fence: string | undefined
+  readonly address: string | undefined
+  content: Content | undefined
+  readonly digest: DigestRow | undefined
+  /** Until they are counted. */
+  limits: readonly SendLimit[] | undefined
+  readonly deferred: true | undefined
+  readonly trace: readonly ConditionTrace[] | undefined
+  lastCode: string | undefined
+  providerMessageId: string | undefined
+}
+
+/** A digest in memory. */
+export interface DigestRow extends Omit<Digest, 'events'> {
+  /** In which order it was first open; 0: it has not been. */
+  opened: number
+  /** Oldest first, and never none. */
+  events: DigestEvent[]
+}
+
+export interface DigestEvent {
+  readonly dispatch: DispatchRow
+  readonly eventData: JsonObject
+}
+
+/** An attempt in memory. */
+export type AttemptRow = { -readonly [K in keyof Attempt]: Attempt[K] }
+
+/** The rows of a new dispatch, which share nothing with it; they stand nowhere yet. */
+export function dispatchRow({ deliveries, ...head }: NewDispatch, expiresInMs: number, now: number): DispatchRow {
+  const dispatch: DispatchRow = { head, deliveries: [] }
+  let heldMs = 0
+  for (const { status, delayMs = 0 } of deliveries) if (status === 'queued') heldMs = Math.max(heldMs, delayMs)
+  dispatch.deliveries = deliveries.map((delivery) => {
+    const dueAt = now + (delivery.status === 'queued' ? (delivery.delayMs ?? 0) : heldMs)
+    return deliveryRow(delivery, dispatch, dueAt, dueAt + expiresInMs)
+  })
+  return dispatch
+}
+
+function deliveryRow(
+  {
+    deliveryId,
+    channel,
+    concurrencyKey,
+    status,
+    reason,
+    address,
+    content,
+    digest,
+    limits,
+    deferred,
+    trace,
+  }: NewDelivery,
+  dispatch: DispatchRow,
+  wakeAt: number,
+  expiresAt: number,
+): DeliveryRow {
+  return {
+    deliveryId,
+    channel,
+    concurrencyKey,
+    wakeAt,
+    slot: -1,
+    dispatch,
+    status,
+    reason,
+    attempts: 0,
+    attemptsBefore: 0,
+    attemptLog: undefined,
+    expiresAt,
+    fence: undefined,
+    address,
+    content: copyJson(content),
+    digest: digest && {
+      key: digest.key,
+      max: digest.max,
+      recipient: freezeJson(copyJson(digest.recipient)),
+      opened: 0,
+      events: [{ dispatch, eventData: freezeJson(copyJson(digest.eventData)) }],
+    },
+    limits: copyJson(limits),
+    deferred,
+    trace: copyJson(trace),
+    lastCode: undefined,
+    providerMessageId: undefined,
+  }
+}
+
+/** The dispatches that a delivery belongs to. */
+export function ownersOf({ digest, dispatch }: DeliveryRow): Iterable<DispatchRow> {
+  return digest ? new Set(digest.events.map((event) => event.dispatch)) : [dispatch]
+}

@@ -1,0 +1,212 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { failoverChannel, type Providers } from '../../src/channels/failover-channel.ts'
+import type { Attempt, AttemptEnd } from '../../src/model/dispatch.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { context, message } from './messages.ts'
+import { type attempts, fails, retry, scriptedProviders, trio } from './providers.ts'
+
+const MESSAGE = message('ada@example.test', {})
+
+const unknown = (provider?: string): Pick<AttemptEnd, 'outcome' | 'provider'> => ({
+  outcome: 'unknown',
+  ...(provider !== undefined && { provider }),
+})
+
+describe('a provider that did not send', () => {
+  test('is passed over for a minute', async () => {
+    const { first, asked, clock, send } = trio()
+    first.answer = retry
+    await send()
+    first.answer = () => ({ outcome: 'sent' })
+    clock.advance(59_999)
+    await send()
+    expect(asked).toEqual(['2'])
+    clock.advance(1)
+    await send()
+    expect(asked).toEqual(['1'])
+  })
+
+  test('is asked all the same when the others did not send either', async () => {
+    const { first, second, third, asked, send } = trio()
+    first.answer = retry
+    await send()
+    second.answer = fails
+    third.answer = retry
+    await send()
+    expect(asked).toEqual(['2', '3', '1'])
+  })
+
+  test('goes before those that cool down for longer, when all do', async () => {
+    const { first, second, third, asked, clock, send } = trio()
+    for (const provider of [first, second, third]) provider.answer = retry
+    second.answer = () => ({ outcome: 'rejected', code: 'no' })
+    await send()
+    clock.advance(1_000)
+    second.answer = retry
+    // Begins with the second, as it may have taken the message.
+    await send(unknown('2'))
+    expect(asked).toEqual(['2', '3', '1'])
+    clock.advance(1_000)
+    third.answer = () => ({ outcome: 'rejected', code: 'no' })
+    await send(unknown('1'))
+    expect(asked).toEqual(['1', '2', '3'])
+    await send()
+    expect(asked).toEqual(['3'])
+  })
+
+  test('is preferred again as soon as it sends', async () => {
+    const { first, asked, send } = trio()
+    first.answer = retry
+    await send()
+    first.answer = () => ({ outcome: 'sent' })
+    await send(unknown('1'))
+    await send()
+    expect(asked).toEqual(['1'])
+  })
+
+  test('does not cool down for what was called off', async () => {
+    for (const ending of [retry, fails]) {
+      const { first, asked, channel, send } = trio()
+      const lease = new AbortController()
+      first.answer = () => {
+        lease.abort()
+        return ending()
+      }
+      await channel.send(MESSAGE, context(lease.signal))
+      first.answer = () => ({ outcome: 'sent' })
+      await send()
+      expect(asked).toEqual(['1'])
+    }
+  })
+})
+
+describe('what may have been sent', () => {
+  test.each([
+    ['once', [unknown('1')], 1],
+    ['once, by a later one', [unknown('3')], 3],
+    ['twice by the same', [unknown('1'), unknown('1')], 2],
+    ['twice by the last', [unknown('3'), unknown('3')], 1],
+    ['three times', [unknown('2'), unknown('2'), unknown('2')], 3],
+    ['twice by the same, but not in a row', [unknown('1'), { outcome: 'retry', provider: '3' }, unknown('1')], 1],
+    ['by two', [unknown('1'), unknown('1'), unknown('2')], 2],
+    ['by each twice', [unknown('1'), unknown('1'), unknown('2'), unknown('2')], 3],
+    ['by a worker that died', [undefined], 1],
+    ['by a worker that died after it', [unknown('2'), undefined], 3],
+    ['by a worker that died, and by the same', [undefined, unknown('1')], 2],
+    ['by workers that died', [undefined, undefined], 2],
+    ['by one that ran out of time', [unknown()], 1],
+    ['by one that is no more', [unknown('2'), unknown('7')], 3],
+    ['before nobody was asked', [unknown('2'), { outcome: 'retry' }], 2],
+  ] satisfies [string, Parameters<typeof attempts>, 1 | 2 | 3][])('%s', async (_what, ends, begins) => {
+    const { first, second, third, asked, send } = trio()
+    const due = { 1: first, 2: second, 3: third }[begins]
+    due.answer = retry
+    await send(unknown(`${begins}`))
+    await send()
+    expect(asked).not.toContain(`${begins}`)
+    await send(...ends)
+    expect(asked[0]).toBe(`${begins}`)
+  })
+
+  test.each([
+    ['nothing', []],
+    ['what was certainly not', [unknown('1'), { outcome: 'retry', provider: '3' }]],
+    ['what was rejected', [undefined, { outcome: 'rejected', provider: '1' }]],
+  ] satisfies [string, Parameters<typeof attempts>][])('is not %s', async (_what, ends) => {
+    const { first, asked, send } = trio()
+    first.answer = retry
+    await send()
+    await send(...ends)
+    expect(asked).toEqual(['2'])
+  })
+})
+
+const MOST = 4
+const KINDS = ['sent', 'retry', 'unknown', 'rejected', 'throw', 'nonsense'] as const
+
+/** One attempt: what each provider would answer, how long ago the one before was, and how much of it the store learns. */
+const step = fc.record({
+  answers: fc.array(
+    fc.oneof(
+      { weight: 3, arbitrary: fc.constant('retry' as const) },
+      { weight: 2, arbitrary: fc.constantFrom(...KINDS) },
+    ),
+    { minLength: MOST, maxLength: MOST },
+  ),
+  after: fc.constantFrom(0, 1, 20_000, 59_999, 60_000, 3_600_000),
+  written: fc.constantFrom('all', 'all', 'all', 'no provider', 'nothing'),
+  nextDelivery: fc.boolean(),
+})
+
+test('whatever the providers answer, nobody is asked who should not be', async () => {
+  const scripts = fc.tuple(fc.integer({ min: 2, max: MOST }), fc.array(step, { minLength: 1, maxLength: 12 }))
+  await fc.assert(
+    fc.asyncProperty(scripts, async ([count, steps]) => {
+      const clock = fakeClock()
+      const { providers, asked } = scriptedProviders(count)
+      const channel = failoverChannel(providers as unknown as Providers, clock)
+      const names = providers.map((_, index) => `${index + 1}`)
+      const coolingUntil = new Map<string, number>()
+      const coolDown = (name: string) => Math.max((coolingUntil.get(name) ?? 0) - clock.now(), 0)
+      let history: Attempt[] = []
+
+      for (const { answers, after, written, nextDelivery } of steps) {
+        clock.advance(after)
+        providers.forEach((provider, index) => {
+          provider.answer = () => {
+            const kind = answers[index]
+            if (kind === 'throw') throw new Error('boom')
+            return kind === 'nonsense' ? {} : { outcome: kind, code: 'c' }
+          }
+        })
+        const kindOf = (name: string) => answers[Number(name) - 1]
+        const didNotSend = (name: string) => kindOf(name) === 'retry' || kindOf(name) === 'throw'
+        asked.length = 0
+        const outcome = await channel.send(MESSAGE, context(undefined, history))
+
+        // Somebody is asked, nobody twice, and each but the last certainly did not send.
+        expect(asked.length).toBeGreaterThan(0)
+        expect(new Set(asked).size).toBe(asked.length)
+        expect(asked.slice(0, -1).filter((name) => !didNotSend(name))).toEqual([])
+        const last = asked.at(-1) ?? ''
+        expect(outcome.provider).toBe(last)
+        expect(asked.length === count || !didNotSend(last)).toBe(true)
+        const ends: Record<string, string> = { throw: 'retry', nonsense: 'unknown' }
+        const kind = kindOf(last) ?? ''
+        expect(outcome.outcome).toBe(ends[kind] ?? kind)
+
+        // What may have been sent goes to the same provider, and on to the next only after two.
+        const [former, latter] = [history.at(-2), history.at(-1)]
+        if (latter?.outcome === 'unknown' && latter.provider !== undefined) {
+          const twice = former?.outcome === 'unknown' && former.provider === latter.provider
+          const next = names[names.indexOf(latter.provider) + 1] ?? '1'
+          // What an attempt that is not told of had asked is checked by example.
+          if (twice || !history.some((attempt) => attempt.provider === undefined)) {
+            expect(asked[0]).toBe(twice ? next : latter.provider)
+          }
+        }
+        // Nobody else is asked before one who cools down for less.
+        const rest = latter === undefined || latter.outcome === 'retry' ? asked : asked.slice(1)
+        const passedOver = names.filter((name) => !asked.includes(name))
+        const order = rest.map(coolDown)
+        expect(order).toEqual(order.toSorted((a, b) => a - b))
+        expect(passedOver.filter((name) => coolDown(name) < (order.at(-1) ?? 0))).toEqual([])
+
+        for (const name of asked) {
+          if (didNotSend(name)) coolingUntil.set(name, clock.now() + 60_000)
+          else if (kindOf(name) === 'sent') coolingUntil.delete(name)
+        }
+        const { provider, outcome: how } = outcome
+        const told = {
+          all: { outcome: how, ...(provider !== undefined && { provider }) },
+          'no provider': { outcome: 'unknown' as const },
+          nothing: {},
+        }[written]
+        const isOver = how === 'sent' || how === 'rejected' || nextDelivery
+        history = isOver ? [] : [...history, { attempt: history.length + 1, startedAt: clock.now(), ...told }]
+      }
+    }),
+    { numRuns: 500 },
+  )
+})

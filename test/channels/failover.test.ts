@@ -1,0 +1,206 @@
+import { email } from 'sallyport/channels/email'
+import { failover } from 'sallyport/channels/failover'
+import { describe, expect, test } from 'vitest'
+import type { Channel } from '../../src/ports/channel.ts'
+import { afterData, inbox, LETTER, transportTo } from './letters.ts'
+import { context, message } from './messages.ts'
+import { deadPort, refusal, tcpPeer } from './peers.ts'
+import { attempts, fails, retry, trio } from './providers.ts'
+
+const MESSAGE = message('ada@example.test', LETTER)
+
+describe('one attempt', () => {
+  test('goes to the first alone while that sends', async () => {
+    const { first, asked, send } = trio()
+    first.answer = () => ({ outcome: 'sent', providerMessageId: 'm1' })
+    expect(await send()).toEqual({ outcome: 'sent', providerMessageId: 'm1', provider: '1' })
+    expect(asked).toEqual(['1'])
+  })
+
+  test.each([
+    ['says that it did not send', retry],
+    ['throws', fails],
+  ])('goes on when a provider %s', async (_what, answer) => {
+    const { first, asked, send } = trio()
+    first.answer = answer
+    expect(await send()).toEqual({ outcome: 'sent', provider: '2' })
+    expect(asked).toEqual(['1', '2'])
+  })
+
+  test.each(['rejected', 'unknown'])('ends with %s', async (outcome) => {
+    const { first, second, asked, send } = trio()
+    first.answer = retry
+    second.answer = () => ({ outcome, code: 'so_it_is' })
+    expect(await send()).toEqual({ outcome, code: 'so_it_is', provider: '2' })
+    expect(asked).toEqual(['1', '2'])
+  })
+
+  test('that nobody took is tried again, with the last code and the least wait', async () => {
+    const { first, second, third, send } = trio()
+    first.answer = () => ({ outcome: 'retry', code: 'http_503', retryAfterMs: 9_000 })
+    second.answer = () => ({ outcome: 'retry', code: 'http_429', retryAfterMs: 4_000 })
+    third.answer = () => ({ outcome: 'retry', code: 'busy', retryAfterMs: 7_000 })
+    expect(await send()).toEqual({ outcome: 'retry', code: 'busy', provider: '3', retryAfterMs: 4_000 })
+  })
+
+  test('in which nobody asked for a wait asks for none', async () => {
+    const { first, second, third, send } = trio()
+    first.answer = retry
+    second.answer = () => ({ outcome: 'retry', code: 'busy', retryAfterMs: Number.NaN })
+    third.answer = fails
+    expect(await send()).toStrictEqual({ outcome: 'retry', code: 'channel_error', provider: '3' })
+  })
+
+  test.each([undefined, null, 'sent', {}, { outcome: 'done' }])(
+    'ends with an answer of %j, as that may have been sent',
+    async (answer) => {
+      const { first, asked, send } = trio()
+      first.answer = () => answer
+      expect(await send()).toEqual({ outcome: 'unknown', code: 'channel_error', provider: '1' })
+      expect(asked).toEqual(['1'])
+    },
+  )
+
+  test('asks nobody once it is called off', async () => {
+    const { first, asked, channel } = trio()
+    const lease = new AbortController()
+    first.answer = () => {
+      lease.abort()
+      return { outcome: 'retry', code: 'aborted' }
+    }
+    expect(await channel.send(MESSAGE, context(lease.signal))).toEqual({
+      outcome: 'retry',
+      code: 'aborted',
+      provider: '1',
+    })
+    expect(asked).toEqual(['1'])
+    expect(await channel.send(MESSAGE, context(lease.signal))).toEqual({ outcome: 'retry', code: 'aborted' })
+    expect(asked).toEqual(['1'])
+  })
+
+  test('in which a provider throws once it is called off may have sent', async () => {
+    const { first, asked, channel } = trio()
+    const lease = new AbortController()
+    first.answer = () => {
+      lease.abort()
+      return fails()
+    }
+    const outcome = await channel.send(MESSAGE, context(lease.signal))
+    expect(outcome).toEqual({ outcome: 'unknown', code: 'aborted', provider: '1' })
+    expect(asked).toEqual(['1'])
+  })
+
+  test('passes the message and its context on as they are', async () => {
+    const { first, channel } = trio()
+    const given: unknown[] = []
+    first.send = async (...all) => {
+      given.push(...all)
+      return { outcome: 'sent' }
+    }
+    const asIs = context(undefined, attempts({ outcome: 'retry', provider: '2' }))
+    await channel.send(MESSAGE, asIs)
+    expect(given[0]).toBe(MESSAGE)
+    expect(given[1]).toBe(asIs)
+  })
+})
+
+describe('over SMTP', () => {
+  const from = 'shop@example.com'
+  const both = (first: number, second: number) =>
+    failover(email(transportTo(first), { from }), email(transportTo(second), { from }))
+
+  test.each([
+    ['that cannot take a mail now', async () => (await inbox({ onRcptTo: (_a, _s, done) => done(refusal(451)) })).port],
+    ['that is down', deadPort],
+  ])('a server %s is stood in for by the other', async (_what, broken) => {
+    const { port, letters, recipients } = await inbox()
+    const channel = both(await broken(), port)
+    expect(await channel.send(MESSAGE, context())).toMatchObject({ outcome: 'sent', provider: '2' })
+    expect(recipients).toEqual(['ada@example.test'])
+    expect(letters).toHaveLength(1)
+  })
+
+  test('a server that does not want the mail has the last word', async () => {
+    const { port, letters } = await inbox()
+    const refusing = await inbox({ onRcptTo: (_a, _s, done) => done(refusal(550)) })
+    const outcome = await both(refusing.port, port).send(MESSAGE, context())
+    expect(outcome).toEqual({ outcome: 'rejected', code: 'smtp_550', provider: '1' })
+    expect(letters).toHaveLength(0)
+  })
+
+  test('a server that broke off after the mail gets it again, under the same Message-ID', async () => {
+    const { port, letters } = await inbox()
+    const taken: string[] = []
+    const breaking = await tcpPeer(
+      afterData((socket, seen) => {
+        taken.push(seen)
+        if (taken.length === 1) socket.destroy()
+        else socket.write('250 had it\r\n')
+      }),
+    )
+    const channel = both(breaking, port)
+    const outcome = await channel.send(MESSAGE, context())
+    expect(outcome).toEqual({ outcome: 'unknown', code: 'connection_lost', provider: '1' })
+    const again = await channel.send(MESSAGE, context(undefined, attempts({ outcome: 'unknown', provider: '1' })))
+    expect(again).toMatchObject({ outcome: 'sent', provider: '1' })
+    expect(taken.map((mail) => /^Message-ID: (.*)$/im.exec(mail)?.[1])).toEqual(Array(2).fill('<dlv_1@example.com>'))
+    expect(letters).toHaveLength(0)
+  })
+})
+
+describe('the whole', () => {
+  const plain: Channel = { address: () => undefined, send: async () => ({ outcome: 'sent' }) }
+
+  test('reaches whom one of the channels reaches', () => {
+    const byMail: Channel = { ...plain, address: ({ email }) => email }
+    const byId: Channel = { ...plain, address: ({ id }) => id }
+    const ada = { id: 'ada', email: 'ada@example.test' }
+    expect(failover(plain, byMail, byId).address(ada)).toBe('ada@example.test')
+    expect(failover(plain, byId).address(ada)).toBe('ada')
+    expect(failover(plain, plain).address(ada)).toBeUndefined()
+  })
+
+  test('has the schedule and the receivers of the first', () => {
+    class Grouped {
+      readonly prefix = 'at:'
+      readonly retrySchedule = [7]
+      address = plain.address
+      send = plain.send
+      concurrencyKey(address: string) {
+        return `${this.prefix}${address}`
+      }
+    }
+    const channel = failover(new Grouped(), { ...plain, retrySchedule: [8], concurrencyKey: () => 'x' })
+    expect(channel.retrySchedule).toEqual([7])
+    expect(channel.concurrencyKey?.('a')).toBe('at:a')
+    const without = failover(plain, new Grouped())
+    expect(without).not.toHaveProperty('retrySchedule')
+    expect(without).not.toHaveProperty('concurrencyKey')
+  })
+
+  test('wants the fields that all of them want, and says each problem once', () => {
+    const wants = (problem: string | undefined): Channel => ({ ...plain, checkFields: () => problem })
+    const channel = failover(wants('needs text'), plain, wants(undefined), wants('no html'), wants('needs text'))
+    expect(channel.checkFields?.([])).toBe('needs text; no html')
+    expect(failover(plain, wants(undefined)).checkFields?.([])).toBeUndefined()
+  })
+
+  test('is refused with all that is wrong with it', () => {
+    const problemsOf = (...channels: unknown[]) => {
+      try {
+        return failover(...(channels as [Channel, Channel]))
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'option_invalid' })
+        return Reflect.get(Object(error), 'problems')
+      }
+    }
+    const two = { detail: 'needs at least two channels' }
+    expect(problemsOf()).toEqual([two])
+    expect(problemsOf({ ...plain, send: undefined })).toEqual([two, { detail: 'channel 1 has no send function' }])
+    expect(problemsOf(plain, null, { ...plain, address: 'x' })).toEqual([
+      { detail: 'channel 2 has no address function' },
+      { detail: 'channel 2 has no send function' },
+      { detail: 'channel 3 has no address function' },
+    ])
+  })
+})

@@ -1,0 +1,67 @@
+import { failoverChannel } from '../../src/channels/failover-channel.ts'
+import type { Attempt, AttemptEnd } from '../../src/model/dispatch.ts'
+import type { Channel, SendOutcome } from '../../src/ports/channel.ts'
+
+import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
+import { context, message } from './messages.ts'
+
+/** A channel that answers by script, and tells whom it was asked for. */
+export interface ScriptedProvider extends Channel {
+  answer: () => unknown
+}
+
+/** Providers that all send until they are told otherwise; `asked` names them by position, in the order they were asked. */
+export function scriptedProviders(count: number): { providers: ScriptedProvider[]; asked: string[] } {
+  const asked: string[] = []
+  const providers = Array.from({ length: count }, (_, index): ScriptedProvider => {
+    const provider: ScriptedProvider = {
+      answer: () => ({ outcome: 'sent' }),
+      address: () => undefined,
+      async send() {
+        asked.push(`${index + 1}`)
+        // What a host's own channel gives may be anything.
+        return provider.answer() as SendOutcome
+      },
+    }
+    return provider
+  })
+  return { providers, asked }
+}
+
+/** A delivery's attempts, oldest first, from how each ended; `undefined`: its worker died. */
+export function attempts(...ends: (Pick<AttemptEnd, 'outcome' | 'provider'> | undefined)[]): Attempt[] {
+  return ends.map((end, index) => ({ attempt: index + 1, startedAt: index, ...end }))
+}
+
+/** Three providers behind one channel, and a delivery that is sent through it. */
+export interface Trio {
+  readonly first: ScriptedProvider
+  readonly second: ScriptedProvider
+  readonly third: ScriptedProvider
+  /** By the last `send`. */
+  readonly asked: readonly string[]
+  readonly clock: FakeClock
+  readonly channel: Channel
+  /** Makes one more attempt after those that ended like this. */
+  send(...ends: Parameters<typeof attempts>): Promise<SendOutcome>
+}
+
+export function trio(): Trio {
+  const clock = fakeClock()
+  const { providers, asked } = scriptedProviders(3)
+  const [first, second, third] = providers as [ScriptedProvider, ScriptedProvider, ScriptedProvider]
+  const channel = failoverChannel([first, second, third], clock)
+  return {
+    ...{ first, second, third, asked, clock, channel },
+    send(...ends) {
+      asked.length = 0
+      return channel.send(message('ada@example.test', {}), context(undefined, attempts(...ends)))
+    },
+  }
+}
+
+export const retry = (): SendOutcome => ({ outcome: 'retry', code: 'busy' })
+
+export const fails = (): never => {
+  throw new Error('boom')
+}

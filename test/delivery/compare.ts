@@ -1,0 +1,24 @@
+import type { DeliveryModel, ModelDelivery } from './delivery-model.ts'
+import { hold } from './invariants.ts'
+import { isSame, type Snapshot } from './snapshot.ts'
+
+/** Compares a store with what it ought to be. */
+export function checkModel(model: DeliveryModel, snapshot: Snapshot): void {
+  const expected = new Map(model.dispatches.map((dispatch) => [dispatch.dispatchId, dispatch.deliveries]))
+  hold('the store has what was accepted', expected.size === snapshot.length, () => snapshot)
+  for (const { dispatchId, deliveries } of snapshot) {
+    const found = deliveries.map(({ deliveryId, channel, status, reason, attempts, attemptLog, dueAt, digest }) => {
+      const events = digest?.events.map((event) => event.dispatchId)
+      const log = attemptLog.map(({ outcome }) => outcome ?? null)
+      return [deliveryId, channel, status, reason, attempts, log, dueAt, status === 'cancelled' || events]
+    })
+    const modelled = expected.get(dispatchId)?.map(shown)
+    hold('the store is what the contract makes of it', isSame(found, modelled), () => ({ dispatchId, found, modelled }))
+  }
+}
+
+function shown({ deliveryId, channel, status, reason, attempts, log, wakeAt, digest }: ModelDelivery): unknown {
+  const dueAt = status === 'queued' ? wakeAt : undefined
+  const outcomes = log.map((end) => end?.outcome ?? null)
+  return [deliveryId, channel, status, reason, attempts, outcomes, dueAt, status === 'cancelled' || digest?.events]
+}

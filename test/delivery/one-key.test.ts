@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { defineEvents } from '../../src/core/catalog/define-events.ts'
+import type { HandlerResult } from '../../src/core/result.ts'
+import { handleDispatch } from '../../src/defaults.ts'
+import { createSallyport } from '../../src/sallyport.ts'
+import { memoryStore } from '../../src/storage/memory.ts'
+import { APP, recordingLogger, testAuth } from '../support/deps.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { recordingChannel } from '../support/recording-channel.ts'
+
+const POST = { eventType: 'e', recipient: 'jane@example.com', eventData: { orderId: 'A-1' } } as const
+
+test('a thousand concurrent posts of one key, by every way in and in two hosts, make one dispatch that is sent once', async () => {
+  const clock = fakeClock()
+  const email = recordingChannel()
+  const deps = {
+    ...{ auth: testAuth, clock, store: memoryStore({ clock }), logger: recordingLogger(), channels: { email } },
+    events: defineEvents({ e: { channels: { email: {} } } }),
+  }
+  const [one, other] = [createSallyport(deps), createSallyport(deps)]
+  const headers = { ...APP, 'idempotency-key': 'k' }
+  const principal = { id: 'app', tenant: 'default' }
+  const ways: readonly (() => Promise<HandlerResult<unknown>>)[] = [
+    () => one.dispatch(POST, { idempotencyKey: 'k' }),
+    () => other.dispatch(POST, { idempotencyKey: 'k' }),
+    () => other.endpoints.handle('dispatch', principal, { headers, body: POST }),
+    () => handleDispatch({ headers, body: { ...POST } }, deps),
+  ]
+  const answers = await Promise.all(Array.from({ length: 250 }, () => ways.map((way) => way())).flat())
+  expect(answers.filter(({ status }) => status === 202)).toHaveLength(1_000)
+  const told = answers.map(({ body }) => body as { readonly dispatchId: string; readonly duplicate: boolean })
+  expect(new Set(told.map(({ dispatchId }) => dispatchId)).size).toBe(1)
+  expect(told.filter(({ duplicate }) => !duplicate)).toHaveLength(1)
+  expect((await one.dispatches.list({ limit: 100 })).items).toHaveLength(1)
+  await Promise.all([one.worker.runDue(), other.worker.runDue()])
+  expect(email.sent).toHaveLength(1)
+})

@@ -1,0 +1,180 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { defineEvents } from '../../src/core/catalog/define-events.ts'
+import { attemptDelivery } from '../../src/core/delivery/attempt-delivery.ts'
+import { createWorker } from '../../src/core/delivery/worker.ts'
+import type { EventCatalog } from '../../src/ports/event-catalog.ts'
+import { localQueue } from '../../src/queue/local.ts'
+import { accepted, claimOne, outcomes } from '../dispatch/dispatching.ts'
+import { type TestDeps, testDeps } from '../support/deps.ts'
+import { type RecordingChannel, recordingChannel } from '../support/recording-channel.ts'
+import { attempt, delivery, LEASE, leased, pass, settled } from './attempting.ts'
+
+const WINDOW = 60_000
+const digest = { windowMs: WINDOW }
+const data = v.object({ n: v.pipe(v.number(), v.minValue(1)) })
+
+/** Counts, and says which came last. */
+const counted: EventCatalog = defineEvents({
+  e: {
+    data,
+    digest,
+    channels: {
+      a: {
+        text: ({ events, data: last, recipient }) =>
+          `${recipient.id}: ${events.length}, ${last.n} of ${events.map(({ n }) => n)}`,
+      },
+    },
+  },
+})
+
+/** A digest of the events 1, 2 and 3, whose window is over. */
+async function digested(events: EventCatalog = counted, rest = {}): Promise<{ deps: TestDeps; a: RecordingChannel }> {
+  const a = recordingChannel()
+  const deps = testDeps({ a }, { events, ...rest })
+  for (const n of [1, 2, 3]) {
+    await accepted(deps, { eventType: 'e', recipient: 'jane@example.com', eventData: { n } })
+  }
+  deps.clock.advance(WINDOW)
+  return { deps, a }
+}
+
+describe('a digest', () => {
+  it('is rendered from all its events, put back, and sent as its first attempt', async () => {
+    const { deps, a } = await digested()
+    expect(await attempt(deps)).toBe('released')
+    const rendered = { content: { text: 'jane@example.com: 3, 3 of 1,2,3' } }
+    const { dispatchId } = await claimedHead(deps)
+    expect(a.sent).toEqual([])
+    expect(await attempt(deps)).toBe('sent')
+    expect(a.sent).toMatchObject([{ ...rendered, attempt: 1, dispatchId, to: 'jane@example.com' }])
+  })
+
+  it('says the same at every attempt, though the catalogue has changed meanwhile', async () => {
+    const { deps, a } = await digested()
+    await attempt(deps)
+    const changed = defineEvents({ e: { channels: { a: { text: () => 'changed' } } } })
+    expect(await attempt({ ...deps, events: changed })).toBe('sent')
+    expect(a.sent[0]?.content).toEqual({ text: 'jane@example.com: 3, 3 of 1,2,3' })
+  })
+
+  it('goes out as the data of its events where the channel has no fields', async () => {
+    const { deps, a } = await digested(defineEvents({ e: { data, digest, channels: { a: {} } } }))
+    await attempt(deps)
+    await attempt(deps)
+    expect(a.sent[0]?.content).toEqual({ data: { events: [{ n: 1 }, { n: 2 }, { n: 3 }] } })
+  })
+
+  it('is read by the schema once more, which may give something else out', async () => {
+    const doubled = v.object({
+      n: v.pipe(
+        v.number(),
+        v.transform((n) => n * 2),
+      ),
+    })
+    const { deps, a } = await digested(
+      defineEvents({
+        e: { data: doubled, digest, channels: { a: { text: ({ events }) => `${events.map(({ n }) => n)}` } } },
+      }),
+    )
+    await attempt(deps)
+    await attempt(deps)
+    expect(a.sent[0]?.content).toEqual({ text: '2,4,6' })
+  })
+
+  it.each<[string, EventCatalog]>([
+    [
+      'whose schema does not take an event any more',
+      defineEvents({ e: { data: v.object({ n: v.pipe(v.number(), v.minValue(2)) }), digest, channels: { a: {} } } }),
+    ],
+    [
+      'whose template throws',
+      defineEvents({
+        e: {
+          data,
+          digest,
+          channels: {
+            a: {
+              text: () => {
+                throw new Error('jane')
+              },
+            },
+          },
+        },
+      }),
+    ],
+    ['whose channel is gone from the event', defineEvents({ e: { data, digest, channels: { b: {} } } })],
+  ])('%s fails, unattempted', async (_, events) => {
+    const { deps, a } = await digested()
+    expect(await attempt({ ...deps, events })).toBe('failed')
+    expect(a.sent).toEqual([])
+    expect(await outcomes(deps)).toEqual(['a: failed template_error 0'])
+  })
+
+  it('whose template reads what is missing fails', async () => {
+    const missing: EventCatalog = {
+      eventTypes: ['e'],
+      find: (eventType) => {
+        const event = counted.find(eventType)
+        const text = () => ({ outcome: 'missing', path: 'data.gone' }) as const
+        return event && { ...event, channels: [{ channel: 'a', fields: { text } }] }
+      },
+    }
+    const { deps } = await digested()
+    expect(await attempt({ ...deps, events: missing })).toBe('failed')
+    expect(await outcomes(deps)).toEqual(['a: failed template_error 0'])
+  })
+
+  it('of an event that is not known here waits a minute for a worker that knows it', async () => {
+    const { deps } = await digested()
+    const other = defineEvents({ other: { channels: { a: {} } } })
+    expect(await attempt({ ...deps, events: other })).toBe('released')
+    expect(await delivery(deps)).toMatchObject({ status: 'queued', attempts: 0, dueAt: deps.clock.now() + 60_000 })
+    expect(deps.logger.lines).toMatchObject([
+      { level: 'warn', event: 'delivery.event_unknown', fields: { deliveryId: expect.any(String), channel: 'a' } },
+      { event: 'delivery.queued' },
+    ])
+  })
+
+  it.each<[string, () => Promise<never>]>([
+    ['throws', () => Promise.reject(new TypeError('jane'))],
+    ['never answers', () => new Promise(() => {})],
+  ])('waits a minute when the catalogue %s', async (_, checkData) => {
+    const { deps } = await digested()
+    const events: EventCatalog = {
+      eventTypes: ['e'],
+      find: (eventType) => {
+        const event = counted.find(eventType)
+        return event && { ...event, checkData }
+      },
+    }
+    const result = attemptDelivery(await claimOne(deps, LEASE), leased(deps), { ...deps, events }, { timeoutMs: 2_000 })
+    await settled(deps.clock)
+    await pass(deps.clock, 3_000)
+    expect(await result).toBe('released')
+    expect(deps.logger.lines).toMatchObject([
+      { level: 'error', event: 'delivery.render_failed', fields: { cause: expect.stringMatching(/Error$/) } },
+      { event: 'delivery.queued', fields: { delayMs: 60_000 } },
+    ])
+    expect(JSON.stringify(deps.logger.lines)).not.toContain('jane')
+  })
+
+  it('is not rendered for one who has opted out meanwhile', async () => {
+    const { deps, a } = await digested()
+    const policy = { decide: () => ({ verdict: 'skip', reason: 'opted_out' }) as const }
+    expect(await attempt({ ...deps, policy })).toBe('skipped')
+    expect(a.sent).toEqual([])
+  })
+
+  it('is one message of a worker, not two', async () => {
+    const { deps, a } = await digested()
+    const worker = createWorker({ ...deps, queue: localQueue(deps.clock) })
+    expect(await worker.runDue()).toMatchObject({ attempted: 1, sent: 1 })
+    expect(a.sent).toHaveLength(1)
+  })
+})
+
+async function claimedHead({ store }: TestDeps): Promise<{ dispatchId: string }> {
+  const { items } = await store.listDispatches({ tenant: 'default', limit: 10 })
+  return { dispatchId: items.at(-1)?.dispatchId ?? '' }
+}

@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest'
+import {
+  allOf,
+  type DeliveryPolicy,
+  type PolicyQuestion,
+  quietHours,
+  type SendLimit,
+  type Verdict,
+} from '../../src/policy.ts'
+import { question } from './question.ts'
+
+const limit = (key: string): SendLimit => ({ key, max: 1, windowMs: 1_000 })
+const sending = (...limits: readonly SendLimit[]): DeliveryPolicy => ({ decide: () => ({ verdict: 'send', limits }) })
+const skipping = (reason: 'opted_out' | 'throttled'): DeliveryPolicy => ({
+  decide: () => ({ verdict: 'skip', reason }),
+})
+/** Defers what would go out before `time` to it. */
+const notBefore = (time: number, ...limits: readonly SendLimit[]): DeliveryPolicy => ({
+  decide: ({ at }) => (at < time ? { verdict: 'defer', until: time, limits } : { verdict: 'send' }),
+})
+/** Defers what would go out from `from` on, and before `to`, to that. */
+const closed = (from: number, to: number): DeliveryPolicy => ({
+  decide: async ({ at }) => (at >= from && at < to ? { verdict: 'defer', until: to } : { verdict: 'send' }),
+})
+const giving = (verdict: unknown): DeliveryPolicy => ({ decide: () => verdict as Verdict })
+
+describe('allOf', () => {
+  it('sends when all do', async () => {
+    expect(await allOf(sending(), notBefore(0), closed(0, 500)).decide(question())).toEqual({ verdict: 'send' })
+  })
+
+  it('skips when one does, for the reason of the first, and asks nobody after it', async () => {
+    const asked: string[] = []
+    const spy: DeliveryPolicy = {
+      decide() {
+        asked.push('spy')
+        return { verdict: 'send' }
+      },
+    }
+    const policy = allOf(notBefore(9_000), spy, skipping('opted_out'), skipping('throttled'), spy)
+    expect(await policy.decide(question())).toEqual({ verdict: 'skip', reason: 'opted_out' })
+    expect(asked).toEqual(['spy'])
+  })
+
+  it('asks in the order given, each with the whole question', async () => {
+    const seen: unknown[] = []
+    const spy = (name: string): DeliveryPolicy => ({
+      async decide(given) {
+        seen.push([name, given])
+        return { verdict: 'send' }
+      },
+    })
+    await allOf(spy('a'), spy('b')).decide(question())
+    expect(seen).toEqual([
+      ['a', question()],
+      ['b', question()],
+    ])
+  })
+
+  it('defers to the latest time, in whatever order', async () => {
+    const later = { verdict: 'defer', until: 3_000 }
+    expect(await allOf(notBefore(3_000), notBefore(2_000)).decide(question())).toEqual(later)
+    expect(await allOf(notBefore(2_000), sending(), notBefore(3_000)).decide(question())).toEqual(later)
+    const [late, early] = [giving(later), giving({ verdict: 'defer', until: 2_000 })]
+    expect(await allOf(late, early).decide(question())).toEqual(later)
+  })
+
+  it('sends what is deferred to a time that has come', async () => {
+    expect(await allOf(giving({ verdict: 'defer', until: 1_000 })).decide(question())).toEqual({ verdict: 'send' })
+  })
+
+  it('asks again for a later time, which may be in the window of another', async () => {
+    const policy = allOf(closed(3_000, 4_000), closed(0, 2_000), closed(2_000, 3_000))
+    expect(await policy.decide(question())).toEqual({ verdict: 'defer', until: 4_000 })
+  })
+
+  it('skips what is skipped at the later time', async () => {
+    const late: DeliveryPolicy = {
+      decide: ({ at }) => (at < 2_000 ? { verdict: 'send' } : { verdict: 'skip', reason: 'opted_out' }),
+    }
+    expect(await allOf(late, notBefore(2_000)).decide(question())).toEqual({ verdict: 'skip', reason: 'opted_out' })
+  })
+
+  it('takes two quiet hours that follow on each other for one', async () => {
+    const policy = allOf(
+      quietHours({ from: '06:00', to: '09:00', timeZone: 'UTC' }),
+      quietHours({ from: '22:00', to: '06:30', timeZone: 'UTC' }),
+    )
+    const at = Date.parse('2026-01-01T23:00Z')
+    expect(await policy.decide(question({ at }))).toEqual({ verdict: 'defer', until: Date.parse('2026-01-02T09:00Z') })
+  })
+
+  it('gives the time of the tenth round when they never agree', async () => {
+    let rounds = 0
+    const restless: DeliveryPolicy = {
+      decide({ at }) {
+        rounds++
+        return { verdict: 'defer', until: at + 1, limits: [limit(`at ${at}`)] }
+      },
+    }
+    const until = 1_010
+    expect(await allOf(restless).decide(question())).toEqual({ verdict: 'defer', until, limits: [limit('at 1009')] })
+    expect(rounds).toBe(10)
+  })
+
+  it('defers to the time that the tenth round agrees to', async () => {
+    const tenth: DeliveryPolicy = {
+      decide: ({ at }) => (at < 1_009 ? { verdict: 'defer', until: at + 1 } : { verdict: 'send' }),
+    }
+    expect(await allOf(tenth).decide(question())).toEqual({ verdict: 'defer', until: 1_009 })
+  })
+
+  it('gathers the limits of all, in their order', async () => {
+    const policy = allOf(sending(limit('a')), notBefore(0), sending(limit('b'), limit('c')))
+    const limits = [limit('a'), limit('b'), limit('c')]
+    expect(await policy.decide(question())).toEqual({ verdict: 'send', limits })
+  })
+
+  it('gives the limits of the last round alone', async () => {
+    const policy = allOf(notBefore(2_000, limit('first round')), sending(limit('both')))
+    const limits = [limit('both')]
+    expect(await policy.decide(question())).toEqual({ verdict: 'defer', until: 2_000, limits })
+  })
+
+  it('can be one of several itself', async () => {
+    const policy = allOf(allOf(sending(limit('a')), notBefore(2_000)), allOf(sending(limit('b'))))
+    const limits = [limit('a'), limit('b')]
+    expect(await policy.decide(question())).toEqual({ verdict: 'defer', until: 2_000, limits })
+  })
+
+  it('throws what one of them throws', async () => {
+    const down = new Error('down')
+    const thrower = (decide: (asked: PolicyQuestion) => Promise<Verdict>): DeliveryPolicy => ({ decide })
+    const atOnce = thrower(() => {
+      throw down
+    })
+    for (const broken of [atOnce, thrower(() => Promise.reject(down))]) {
+      await expect(allOf(sending(), broken, skipping('opted_out')).decide(question())).rejects.toBe(down)
+    }
+  })
+
+  it.each([
+    undefined,
+    null,
+    {},
+    { verdict: 'allow' },
+    { verdict: 'defer' },
+    { verdict: 'defer', until: Number.NaN },
+    { verdict: 'defer', until: Number.POSITIVE_INFINITY },
+    { verdict: 'defer', until: '2026-01-01' },
+  ])('throws for what is not a verdict: %j', async (verdict) => {
+    await expect(allOf(sending(), giving(verdict)).decide(question())).rejects.toThrow(TypeError)
+  })
+
+  it('stops start-up when it is given nothing, or what is not a policy', () => {
+    expect(() => allOf()).toThrow(expect.objectContaining({ code: 'option_invalid' }))
+    const strangers: readonly unknown[] = [undefined, sending(), () => ({ verdict: 'send' }), { decide: true }]
+    expect(() => allOf(...(strangers as DeliveryPolicy[]))).toThrow(
+      expect.objectContaining({
+        code: 'option_invalid',
+        problems: [1, 3, 4].map((position) => ({ detail: `argument ${position} is not a policy` })),
+      }),
+    )
+  })
+})

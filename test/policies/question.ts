@@ -1,0 +1,14 @@
+import type { PolicyQuestion } from '../../src/policy.ts'
+
+/** A question about an order's mail to `u1`, but for what is given. */
+export function question(given: Partial<PolicyQuestion> = {}): PolicyQuestion {
+  return {
+    tenant: 'default',
+    eventType: 'order.shipped',
+    critical: false,
+    channel: 'email',
+    recipient: { id: 'u1' },
+    at: 1_000,
+    ...given,
+  }
+}
