@@ -12,7 +12,7 @@ export interface PolicyQuestion {
   readonly at: number
 }
 
-/** At most `max` messages under one key in any `windowMs`. The store counts, so that no two count the same place. */
+/** At most `max` messages under one key in any `windowMs`; one that is `windowMs` old counts no longer. The store counts, so that no two count the same place. */
 export interface SendLimit {
   /** Unique within the tenant, 1-512 characters. Named twice for one message, it counts once. */
   readonly key: string
@@ -35,7 +35,8 @@ export type Verdict =
  * are these.
  *
  * It is asked when an event is planned, and again before each send that does not follow at once (after a delay, a deferral, a
- * digest, a fallback or a failed attempt), so that a change of mind counts; `limits` count only the first time.
+ * digest, a fallback, a failed attempt, or over a minute without a worker), so that a change of mind counts; `limits` count
+ * only the first time.
  */
 export interface DeliveryPolicy {
   /**

@@ -216,7 +216,7 @@ export interface DispatchStore {
   settle(settlement: Settlement): Promise<Settled>
   /**
    * Makes the `queued` and `held` deliveries of a dispatch `cancelled`; others it leaves. Of a digest with other events it only
-   * takes out this dispatch's. `undefined`: that tenant has no such dispatch.
+   * takes out this dispatch's, which keeps a `cancelled` record under that id; one that is rendered it leaves. `undefined`: that tenant has no such dispatch.
    */
   cancel(tenant: string, dispatchId: string): Promise<DispatchChange | undefined>
   /**

@@ -17,7 +17,7 @@ export function glanceAt(row: DispatchRow): Dispatch {
 }
 
 function dispatchOf({ head, deliveries }: DispatchRow, copy: Copy): Dispatch {
-  return { ...head, deliveries: deliveries.map((row) => deliveryOf(row, copy)) }
+  return { deliveries: deliveries.map((row) => deliveryOf(row, copy)), ...head }
 }
 
 /** Members are set one by one here: it runs for every delivery, and spreading what may be absent costs several times as much. */

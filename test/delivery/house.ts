@@ -15,7 +15,7 @@ export const BODY = { eventType: 'e', recipient: 'jane@example.com' }
 export const SENT: SendOutcome = { outcome: 'sent' }
 
 /** One event, `e`, on channel `a`. */
-export const events: EventCatalog = defineEvents({ e: { channels: { a: {} } } })
+const events: EventCatalog = defineEvents({ e: { channels: { a: {} } } })
 
 export interface House {
   readonly deps: TestDeps & { readonly queue: DeliveryQueue }

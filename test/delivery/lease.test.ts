@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../src/core/catalog/define-events.ts'
 import { type AttemptOptions, type AttemptResult, attemptDelivery } from '../../src/core/delivery/attempt-delivery.ts'
+import { roster } from '../../src/core/delivery/roster.ts'
 import type { SendOutcome } from '../../src/ports/channel.ts'
 import type { Verdict } from '../../src/ports/delivery-policy.ts'
 import type { DispatchStore } from '../../src/ports/dispatch-store.ts'
@@ -250,12 +251,12 @@ describe('the time that a channel has', () => {
 
 describe('an attempt that is stopped', () => {
   const ignoring = (): Promise<SendOutcome> => new Promise(() => {})
-  const halt = (stops: ReadonlySet<() => void>): void => {
+  const halt = (stops: Iterable<() => void>): void => {
     for (const stop of stops) stop()
   }
 
   it('aborts its signal, and counts as unknown when the channel takes no notice for a second', async () => {
-    const stops = new Set<() => void>()
+    const stops = roster<() => void>()
     const own = await sending(ignoring, { stops })
     halt(stops)
     expect(own.signal().aborted).toBe(true)
@@ -268,7 +269,7 @@ describe('an attempt that is stopped', () => {
   })
 
   it('takes what the channel gives within that second', async () => {
-    const stops = new Set<() => void>()
+    const stops = roster<() => void>()
     const answer = gate<SendOutcome>()
     const own = await sending(() => answer.promise, { stops })
     halt(stops)
@@ -279,7 +280,7 @@ describe('an attempt that is stopped', () => {
   })
 
   it('may have been sent when the channel throws for it', async () => {
-    const stops = new Set<() => void>()
+    const stops = roster<() => void>()
     const own = await sending(
       (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
       { stops },
@@ -290,7 +291,7 @@ describe('an attempt that is stopped', () => {
   })
 
   it('before it sent gives the delivery back', async () => {
-    const stops = new Set<() => void>()
+    const stops = roster<() => void>()
     const verdict = gate<Verdict>()
     let isPlanning = true
     const policy = { decide: () => (isPlanning ? ({ verdict: 'send' } as const) : verdict.promise) }
@@ -310,7 +311,7 @@ describe('an attempt that is stopped', () => {
   })
 
   it('twice has no more time for it', async () => {
-    const stops = new Set<() => void>()
+    const stops = roster<() => void>()
     const own = await sending(ignoring, { stops })
     halt(stops)
     await pass(own.deps.clock, 500)
@@ -320,7 +321,7 @@ describe('an attempt that is stopped', () => {
   })
 
   it('twice, and then answered, leaves no timer behind', async () => {
-    const stops = new Set<() => void>()
+    const stops = roster<() => void>()
     const answer = gate<SendOutcome>()
     const own = await sending(() => answer.promise, { stops })
     halt(stops)
@@ -330,10 +331,10 @@ describe('an attempt that is stopped', () => {
   })
 
   it('keeps nothing of its worker once it has ended', async () => {
-    const stops = new Set<() => void>()
+    const stops = roster<() => void>()
     const own = await sending(async () => SENT, { stops })
     await own.result
-    expect(stops.size).toBe(0)
+    expect([...stops]).toEqual([])
     expect([own.signal().aborted, own.deps.clock.timers]).toEqual([false, 0])
   })
 })

@@ -4,6 +4,7 @@ import type { HandlerResult } from '../../src/core/result.ts'
 import { handleDispatch } from '../../src/defaults.ts'
 import { createSallyport } from '../../src/sallyport.ts'
 import { memoryStore } from '../../src/storage/memory.ts'
+import { gate } from '../dispatch/dispatching.ts'
 import { APP, recordingLogger, testAuth } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
@@ -13,8 +14,21 @@ const POST = { eventType: 'e', recipient: 'jane@example.com', eventData: { order
 test('a thousand concurrent posts of one key, by every way in and in two hosts, make one dispatch that is sent once', async () => {
   const clock = fakeClock()
   const email = recordingChannel()
+  const memory = memoryStore({ clock })
+  const allHaveLooked = gate<void>()
+  let looked = 0
+  const store: typeof memory = {
+    ...memory,
+    // Nobody goes on before all have seen that the key is new.
+    async recall(tenant, key) {
+      const found = await memory.recall(tenant, key)
+      if (++looked === 1_000) allHaveLooked.open()
+      await allHaveLooked.promise
+      return found
+    },
+  }
   const deps = {
-    ...{ auth: testAuth, clock, store: memoryStore({ clock }), logger: recordingLogger(), channels: { email } },
+    ...{ auth: testAuth, clock, store, logger: recordingLogger(), channels: { email } },
     events: defineEvents({ e: { channels: { email: {} } } }),
   }
   const [one, other] = [createSallyport(deps), createSallyport(deps)]

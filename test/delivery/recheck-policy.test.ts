@@ -57,6 +57,17 @@ describe('the policy', () => {
     expect(questions).toEqual([])
   })
 
+  it('is asked again about what has waited over a minute for a worker', async () => {
+    const { a, deps, questions } = await asked(() => ({ verdict: 'skip', reason: 'opted_out' }))
+    deps.clock.advance(60_001)
+    expect(await attempt(deps)).toBe('skipped')
+    expect([a.sent, questions.length]).toEqual([[], 1])
+
+    const soon = await asked(() => ({ verdict: 'skip', reason: 'opted_out' }))
+    soon.deps.clock.advance(60_000)
+    expect(await attempt(soon.deps)).toBe('sent')
+  })
+
   it('is asked again about what was deferred, at the time of sending', async () => {
     const { a, deps, questions } = await deferred(() => SEND)
     expect(await attempt(deps)).toBe('sent')

@@ -105,9 +105,8 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     hold('what is past its expiry expires', !model.isExpired(found), () => one)
     hold('a fence is new for every claim', !fences.has(one.fence), () => one)
     fences.add(one.fence)
-    const { deliveryId, fence } = one
-    // One of another delivery proves nothing.
-    leases.push({ deliveryId, fence }, { deliveryId: leases.at(-1)?.deliveryId ?? deliveryId, fence })
+    // The second is of another delivery, and proves nothing.
+    leases.push(one, { fence: one.fence, deliveryId: leases.at(-1)?.deliveryId ?? one.deliveryId })
     const outcomes = one.history.map(({ outcome }) => outcome)
     const told = [one.attempts, one.attemptsBefore ?? 0, outcomes, one.expiresInMs]
     const log = found.log.map((end) => end?.outcome)

@@ -89,18 +89,18 @@ function settlementOf(
   delayMs: number | undefined,
 ): Settlement {
   const tried = { deliveryId, fence, attempt }
-  if (attempt.outcome === 'sent') return { ...tried, to: 'sent' }
-  if (attempt.outcome === 'rejected') return { ...tried, to: 'failed', reason: 'provider_rejected' }
-  if (delayMs !== undefined) return { ...tried, to: 'queued', delayMs }
-  return { ...tried, to: 'failed', reason: thrown ? 'channel_error' : 'attempts_exhausted' }
+  if (attempt.outcome === 'sent') return { to: 'sent', ...tried }
+  if (attempt.outcome === 'rejected') return { to: 'failed', reason: 'provider_rejected', ...tried }
+  if (delayMs !== undefined) return { to: 'queued', delayMs, ...tried }
+  return { to: 'failed', reason: thrown ? 'channel_error' : 'attempts_exhausted', ...tried }
 }
 
 /** `settlement`: absent when the lease had gone to another. */
 function logEnd(claimed: ClaimedDelivery, settlement: Settlement | undefined, { logger }: AttemptDeps): void {
   const level = !settlement || settlement.to === 'failed' ? 'warn' : 'info'
   logger.log(level, `delivery.${settlement?.to ?? 'lease_lost'}`, {
-    ...placeOf(claimed),
     attempt: claimed.attempts,
+    ...placeOf(claimed),
     ...(settlement?.attempt?.code !== undefined && { code: settlement.attempt.code }),
     ...(settlement && 'reason' in settlement && { reason: settlement.reason }),
     ...(settlement?.to === 'queued' && { delayMs: settlement.delayMs }),

@@ -2,6 +2,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { DispatchStore, LeaseProof } from '../../ports/dispatch-store.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { describeCause } from '../fault.ts'
+import type { Roster } from './roster.ts'
 
 /** How long a delivery is this worker's. Counted from before it was claimed, so that a slow claim takes nothing from the end. */
 export interface Lease {
@@ -22,7 +23,7 @@ export interface HoldOptions {
   /** Milliseconds that one step of the attempt may take. Default: 60,000. */
   readonly timeoutMs?: number
   /** While it is held, what stops it is among these: to be called when the worker does not wait any longer. */
-  readonly stops?: Set<() => void>
+  readonly stops?: Roster<() => void>
 }
 
 /** A lease that is renewed until it is released, or lost. */
@@ -103,7 +104,7 @@ export function holdLease(
 
   /** Asks the step to end, and leaves it a moment to say itself how it ended. */
   function callOff(code: 'send_timeout' | 'stopped'): void {
-    if (abort.signal.aborted) return
+    if (over || abort.signal.aborted) return
     abort.abort(code)
     callOffStopping = clock.after(STOPPING_MS, () => interrupt(code))
   }
@@ -111,7 +112,7 @@ export function holdLease(
 
   endBefore(lease.since)
   if (!over) renewAfter(lease.since)
-  stops?.add(stop)
+  const leave = stops?.add(stop)
 
   return {
     signal: abort.signal,
@@ -128,7 +129,7 @@ export function holdLease(
       callOffRenewal()
       callOffEnding()
       callOffStopping()
-      stops?.delete(stop)
+      leave?.()
     },
   }
 }

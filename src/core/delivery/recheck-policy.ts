@@ -17,12 +17,14 @@ export interface RecheckDeps {
   readonly logger: Logger
 }
 
+const FRESH_MS = 60_000
 const UNAVAILABLE_MS = 30_000
 const MIN_DEFER_MS = 1_000
 const MAX_DEFER_MS = 31 * 86_400_000
 
 /**
- * Asks the policy once more about a delivery that does not go out at once, as its recipient is now. `undefined`: send it. While
+ * Asks the policy once more about a delivery that does not go out at once, as its recipient is now: it was deferred, tried before, or
+ * has waited over a minute for a worker. `undefined`: send it. While
  * the policy or the directory throws, or does not answer, the delivery waits.
  */
 export async function recheckPolicy(
@@ -31,7 +33,7 @@ export async function recheckPolicy(
   deps: RecheckDeps,
 ): Promise<Settlement | undefined> {
   const { policy, clock, logger } = deps
-  if (!policy || !(claimed.deferred || claimed.attempts > 1)) return undefined
+  if (!policy || isFresh(claimed, clock.now())) return undefined
   try {
     const verdict = await hold.during(() => ask(policy, claimed, deps))
     if (verdict.verdict === 'skip') return endUnsent(claimed, 'skipped', verdict.reason)
@@ -41,6 +43,11 @@ export async function recheckPolicy(
     logger.log('error', 'delivery.policy_unavailable', { ...placeOf(claimed), ...describeCause(cause) })
     return putBack(claimed, UNAVAILABLE_MS)
   }
+}
+
+/** What the policy said when it was accepted still holds. */
+function isFresh({ deferred, attempts, dispatch }: ClaimedDelivery, now: number): boolean {
+  return !deferred && attempts === 1 && now - dispatch.createdAt <= FRESH_MS
 }
 
 async function ask(

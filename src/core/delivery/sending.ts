@@ -3,6 +3,7 @@ import { tellDelivery } from '../dispatch/hooks.ts'
 import { describeCause } from '../fault.ts'
 import { type AttemptDeps, type AttemptResult, attemptDelivery } from './attempt-delivery.ts'
 import type { Lease } from './lease.ts'
+import { roster } from './roster.ts'
 import { type Slot, sendSlots } from './send-slots.ts'
 import { putBack } from './settlements.ts'
 import type { WorkerOptions } from './worker-options.ts'
@@ -49,9 +50,10 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
   const { leaseMs = 30_000, sendTimeoutMs: timeoutMs = 60_000 } = options
   const { store, clock, logger, sandbox } = deps
   const slots = sendSlots(deps.channels, options, clock)
-  const inHand = new Set<Promise<unknown>>()
-  const stops = new Set<() => void>()
-  const pausing = new Set<() => void>()
+  const stops = roster<() => void>()
+  const pausing = roster<() => void>()
+  const waiting = roster<() => void>()
+  let inHand = 0
   let turn: Promise<unknown> = Promise.resolve()
   let life = 0
 
@@ -80,7 +82,7 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
   }
 
   function placeLeft(): void {
-    for (const wake of [...pausing]) wake()
+    for (const wake of pausing) wake()
     onFree()
   }
 
@@ -102,10 +104,23 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
   }
 
   function keep<T>(work: Promise<T>): Promise<T> {
-    const drop = (): void => void inHand.delete(work)
-    inHand.add(work)
+    inHand++
     work.then(drop, drop)
     return work
+  }
+
+  function drop(): void {
+    inHand--
+    if (inHand === 0) for (const resolve of waiting) resolve()
+  }
+
+  async function nothingInHand(): Promise<void> {
+    if (inHand === 0) return
+    let leave = (): void => {}
+    await new Promise<void>((resolve) => {
+      leave = waiting.add(resolve)
+    })
+    leave()
   }
 
   return {
@@ -122,23 +137,23 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
       new Promise((resolve) => {
         let callOff = (): void => {}
         const wake = (): void => {
+          leave()
           callOff()
-          pausing.delete(wake)
           resolve()
         }
-        pausing.add(wake)
+        const leave = pausing.add(wake)
         if (ms !== undefined) callOff = clock.after(ms, wake)
       }),
     async stop(graceMs) {
       life++
-      for (const wake of [...pausing]) wake()
-      const abandoned = [...stops]
+      for (const wake of pausing) wake()
+      const begun = [...stops]
       const abandon = (): void => {
-        for (const stop of abandoned) if (stops.has(stop)) stop()
+        for (const stop of begun) stop()
       }
       const callOff = graceMs === undefined ? (): void => {} : clock.after(graceMs, abandon)
       await turn
-      await Promise.allSettled(inHand)
+      await nothingInHand()
       callOff()
     },
   }
