@@ -1,5 +1,6 @@
 import { numberProblems, workerProblems } from './check-worker.ts'
 import type { Hooks } from './core/dispatch/hooks.ts'
+import { nearNames } from './core/near-names.ts'
 import { type ConfigProblem, SallyportError } from './errors.ts'
 import type { SallyportOptions } from './options.ts'
 import type { Channel } from './ports/channel.ts'
@@ -96,11 +97,14 @@ function missingMethods(part: unknown, methods: readonly string[]): string[] {
 function fitProblems({
   events,
   channels,
+  policy,
   worker,
   expiresInMs,
   idempotencyTtlMs,
 }: SallyportOptions<unknown>): ConfigProblem[] {
   return [
+    ...nameProblems('policy.channels', policy?.names?.channels, Object.keys(channels)),
+    ...nameProblems('policy.events', policy?.names?.events, events.eventTypes),
     ...workerProblems(worker, Object.keys(channels)),
     ...numberProblems('', { expiresInMs, idempotencyTtlMs }, RANGES),
     ...Object.entries(channels).flatMap(([name, channel]) => scheduleProblem(name, channel) ?? []),
@@ -108,6 +112,15 @@ function fitProblems({
       (events.find(event)?.channels ?? []).flatMap((used) => channelProblem(event, used, channels) ?? []),
     ),
   ]
+}
+
+function nameProblems(field: string, names: readonly string[] | undefined, known: readonly string[]): ConfigProblem[] {
+  return [...new Set(names ?? [])]
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const near = nearNames(name, known)
+      return { field, detail: `"${name}" is not there${near.length > 0 ? `; near: ${near.join(', ')}` : ''}` }
+    })
 }
 
 function channelProblem(

@@ -1,9 +1,11 @@
 import { viewDispatch } from './core/dispatch/dispatch-view.ts'
+import { wake } from './core/dispatch/wake.ts'
 import { SallyportError } from './errors.ts'
 import type { DispatchStatus, DispatchView } from './model/dispatch.ts'
 import { type ListOptions, listQuery, type TenantScope, tenantOf } from './paging.ts'
 import type { DeliveryQueue } from './ports/delivery-queue.ts'
-import type { DeliveryChange, DispatchChange, DispatchStore, Page } from './ports/dispatch-store.ts'
+import type { DeliveryChange, DispatchStore, Page } from './ports/dispatch-store.ts'
+import type { Logger } from './ports/logger.ts'
 
 /** Which dispatches to read: those that fit all that is said. */
 export interface DispatchListOptions extends ListOptions {
@@ -27,7 +29,7 @@ export interface CancelResult {
 
 /** What {@link Dispatches.retry} did. */
 export interface RetryResult {
-  /** What is tried again: `queued`, or `held` behind it with the route `first`. */
+  /** What is tried again: `queued`, or `held` behind it with the route `first`. Empty in sandbox mode. */
   readonly retried: readonly DeliveryChange[]
   readonly dispatch: DispatchView
 }
@@ -44,7 +46,7 @@ export interface Dispatches {
   /**
    * Newest first.
    *
-   * @throws {SallyportError} `option_invalid`, for a `since` or `until` that is no time.
+   * @throws {SallyportError} `option_invalid`, for a `status` that is none, or a `since` or `until` that is no time.
    */
   list(options?: DispatchListOptions): Promise<Page<DispatchView>>
   /**
@@ -59,13 +61,22 @@ export interface Dispatches {
   retry(dispatchId: string, options?: RetryOptions): Promise<RetryResult | undefined>
 }
 
-export function dispatchesOf(store: DispatchStore, queue: DeliveryQueue, expiresInMs: number): Dispatches {
+interface DispatchesDeps {
+  readonly store: DispatchStore
+  readonly queue: DeliveryQueue
+  readonly logger: Logger
+  readonly expiresInMs: number
+  readonly sandbox: boolean
+}
+
+export function dispatchesOf({ store, queue, logger, expiresInMs, sandbox }: DispatchesDeps): Dispatches {
   return {
     async get(dispatchId, scope) {
       const found = await store.findDispatch(tenantOf(scope), dispatchId)
       return found && viewDispatch(found)
     },
     async list({ since, until, ...options } = {}) {
+      checkStatus(options.status)
       const times = { ...instantOf('since', since), ...instantOf('until', until) }
       const page = await store.listDispatches({ ...listQuery(options), ...times })
       return { ...page, items: page.items.map(viewDispatch) }
@@ -75,12 +86,33 @@ export function dispatchesOf(store: DispatchStore, queue: DeliveryQueue, expires
       return change && { cancelled: change.changed, dispatch: viewDispatch(change.dispatch) }
     },
     async retry(dispatchId, { channel, ...scope } = {}) {
+      const tenant = tenantOf(scope)
+      if (sandbox) {
+        const found = await store.findDispatch(tenant, dispatchId)
+        return found && { retried: [], dispatch: viewDispatch(found) }
+      }
       const options = { expiresInMs, ...(channel !== undefined && { channel }) }
-      const change: DispatchChange | undefined = await store.retry(tenantOf(scope), dispatchId, options)
-      if (change && change.changed.length > 0) queue.wake(0)
-      return change && { retried: change.changed, dispatch: viewDispatch(change.dispatch) }
+      const change = await store.retry(tenant, dispatchId, options)
+      const retried = change?.changed.filter(({ status }) => status === 'queued' || status === 'held') ?? []
+      if (retried.length > 0) wake(queue, logger)
+      return change && { retried, dispatch: viewDispatch(change.dispatch) }
     },
   }
+}
+
+const STATUSES: readonly unknown[] = [
+  'queued',
+  'sent',
+  'partial',
+  'failed',
+  'skipped',
+  'cancelled',
+] satisfies DispatchStatus[]
+
+function checkStatus(status: DispatchStatus | undefined): void {
+  if (status === undefined || STATUSES.includes(status)) return
+  const detail = `is one of ${STATUSES.join(', ')}`
+  throw new SallyportError('option_invalid', 'dispatches.list:', [{ field: 'status', detail }])
 }
 
 function instantOf<Name extends 'since' | 'until'>(

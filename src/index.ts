@@ -100,7 +100,7 @@ export type {
   ConditionFault,
   Decision,
 } from './ports/condition-engine.ts'
-export type { DeliveryPolicy, PolicyQuestion, SendLimit, Verdict } from './ports/delivery-policy.ts'
+export type { DeliveryPolicy, PolicyNames, PolicyQuestion, SendLimit, Verdict } from './ports/delivery-policy.ts'
 export type { DeliveryQueue } from './ports/delivery-queue.ts'
 export type {
   Acceptance,

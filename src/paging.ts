@@ -1,3 +1,6 @@
+import { isScope } from './core/authenticate.ts'
+import { SallyportError } from './errors.ts'
+
 /** Narrows a read to one tenant. Default: `default`. */
 export interface TenantScope {
   readonly tenant?: string
@@ -15,8 +18,10 @@ export interface ListOptions extends TenantScope {
 export const MAX_PAGE = 500
 const DEFAULT_PAGE = 50
 
+/** @throws {SallyportError} `option_invalid`, for what cannot be a tenant. */
 export function tenantOf({ tenant = 'default' }: TenantScope = {}): string {
-  return tenant
+  if (isScope(tenant)) return tenant
+  throw new SallyportError('option_invalid', 'A tenant is 1-200 visible ASCII characters.')
 }
 
 /** What a store is asked: with a tenant, and a limit that is one. */

@@ -1,5 +1,5 @@
 import { checkConfig } from './check-config.ts'
-import { authenticate } from './core/authenticate.ts'
+import { authenticate, isScope } from './core/authenticate.ts'
 import { createWorker, type Worker } from './core/delivery/worker.ts'
 import { acceptDispatch, type DispatchDeps } from './core/dispatch/handle-dispatch.ts'
 import type { Endpoints } from './core/endpoints.ts'
@@ -71,21 +71,25 @@ export function createSallyport<Events>(options: SallyportOptions<Events>): Sall
   const ports = withDefaults(options)
   const { store, clock, logger, expiresInMs = EXPIRES_IN_MS } = ports
   const queue = localQueue(clock)
-  const deps: DispatchDeps & SessionRunDeps = { ...ports, expiresInMs, queue }
+  const background = backgroundWork()
+  const deps: DispatchDeps & SessionRunDeps = { ...ports, expiresInMs, queue, background: background.add }
   const worker = createWorker({ ...ports, queue }, options.worker)
   if (options.sandbox) logger.log('warn', 'sandbox.on', { detail: 'everything is recorded, nothing is sent' })
   return {
-    endpoints: endpointsOf(deps, worker),
+    endpoints: endpointsOf(deps, worker, background.done),
     worker,
     async dispatch(event, { tenant = 'default', idempotencyKey, delayMs } = {}) {
       const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
-      const accept = async () =>
-        isDelay(delayMs)
-          ? acceptDispatch({ ...HOST, tenant }, { headers, body: event }, deps, { delayMs })
-          : refuse('validation_failed', `delayMs is a whole number of milliseconds, 0 to ${MAX_DELAY_MS}.`)
+      const accept = async () => {
+        if (!isScope(tenant)) return refuse('validation_failed', 'A tenant is 1-200 visible ASCII characters.')
+        if (!isDelay(delayMs)) {
+          return refuse('validation_failed', `delayMs is a whole number of milliseconds, 0 to ${MAX_DELAY_MS}.`)
+        }
+        return acceptDispatch({ ...HOST, tenant }, { headers, body: event }, deps, { delayMs })
+      }
       return (await answering(deps, accept)) as HandlerResult<DispatchAnswer>
     },
-    dispatches: dispatchesOf(store, queue, expiresInMs),
+    dispatches: dispatchesOf({ store, queue, logger, expiresInMs, sandbox: options.sandbox === true }),
     runs: {
       async get(runId, scope) {
         const found = await store.findRun(tenantOf(scope), runId)
@@ -109,7 +113,11 @@ export function createSallyport<Events>(options: SallyportOptions<Events>): Sall
   }
 }
 
-function endpointsOf(deps: DispatchDeps & SessionRunDeps, worker: Worker): Endpoints {
+function endpointsOf(
+  deps: DispatchDeps & SessionRunDeps,
+  worker: Worker,
+  inBackground: () => Promise<void>,
+): Endpoints {
   return {
     clock: deps.clock,
     authenticate: (headers, operation) => authenticate(headers, operation, deps.auth).catch(refusalOf),
@@ -120,10 +128,24 @@ function endpointsOf(deps: DispatchDeps & SessionRunDeps, worker: Worker): Endpo
     refuse: (refused) => answerRefusal(refused, deps),
     async deliver() {
       try {
-        await worker.runDue()
+        await Promise.all([worker.runDue(), inBackground()])
       } catch (cause) {
         deps.logger.log('error', 'worker.claim_failed', describeCause(cause))
       }
+    },
+  }
+}
+
+/** What goes on after answers, for as long as it does. */
+function backgroundWork(): { add(work: Promise<void>): void; done(): Promise<void> } {
+  const going = new Set<Promise<void>>()
+  return {
+    add(work) {
+      going.add(work)
+      void work.finally(() => going.delete(work))
+    },
+    async done() {
+      await Promise.all(going)
     },
   }
 }

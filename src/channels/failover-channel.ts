@@ -48,7 +48,7 @@ export function failoverChannel(channels: Providers, clock: Clock = systemClock)
     address(recipient) {
       for (const channel of channels) {
         const address = channel.address(recipient)
-        if (address !== undefined) return address
+        if (address) return address
       }
       return undefined
     },
@@ -78,8 +78,15 @@ async function ask(
   message: OutboundMessage,
   context: SendContext,
 ): Promise<NamedOutcome> {
+  const { signal } = context
+  let onAbort = (): void => {}
+  // The provider is named even if it takes no notice: it is the one to be asked next.
+  const aborted = new Promise<SendOutcome>((resolve) => {
+    onAbort = () => resolve({ outcome: 'unknown', code: 'aborted' })
+  })
+  signal.addEventListener('abort', onAbort, { once: true })
   try {
-    const outcome = await channel.send(message, context)
+    const outcome = await Promise.race([channel.send(message, context), aborted])
     switch (outcome?.outcome) {
       case 'sent':
       case 'retry':
@@ -92,8 +99,10 @@ async function ask(
     }
   } catch {
     // It may have thrown because it was told to stop, in the middle of sending.
-    if (context.signal.aborted) return { outcome: 'unknown', code: 'aborted', provider }
+    if (signal.aborted) return { outcome: 'unknown', code: 'aborted', provider }
     return { outcome: 'retry', code: 'channel_error', provider }
+  } finally {
+    signal.removeEventListener('abort', onAbort)
   }
 }
 

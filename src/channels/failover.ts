@@ -5,13 +5,13 @@ import { failoverChannel, type Providers } from './failover-channel.ts'
  * Sends through the first of several providers that takes the message: `failover(email(ses, …), email(postmark, …))`.
  *
  * Within one attempt the providers are asked in turn for as long as they certainly did not send (`retry`, or a throw,
- * which is `retry` with `channel_error`; once the attempt was called off, `unknown` with `aborted`). `sent` and
- * `rejected` are final, and after `unknown` nobody else is asked: it may have been sent. When all gave `retry` the
+ * which is `retry` with `channel_error`). `sent` and `rejected` are final, and after `unknown` nobody else is asked: it
+ * may have been sent. What is called off while a provider is sending is `unknown` from it, with `aborted`, at once. When all gave `retry` the
  * attempt does, with the last code and the least wait that was asked for. They share the time of the attempt: give
  * each connection time-outs that leave some for the next.
  *
  * **After `unknown` the next attempt begins with the same provider**, which can recognise the delivery id; after two
- * in a row with the one after it. An attempt that names no provider, because its worker died or its time ran out,
+ * in a row with the one after it. An attempt that names no provider, because its worker died or its lease ran out,
  * counts as `unknown` from the one that it had to begin with (for want of any, the first). An answer that is none of
  * the four counts as `unknown`, with `channel_error`. No order can rule out a repeat by another provider when the one
  * that took the message cannot be reached.

@@ -41,7 +41,7 @@ function checked(principal: Principal): Principal {
   )
 }
 
-function isScope(value: unknown): boolean {
+export function isScope(value: unknown): boolean {
   return typeof value === 'string' && SCOPE.test(value)
 }
 

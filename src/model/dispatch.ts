@@ -108,7 +108,8 @@ export interface Delivery {
   readonly address?: string
   /** What it says; rendered when it was accepted (a digest: when its window ended), and the same for every attempt. */
   readonly content?: Content
-  readonly digest?: Digest
+  /** How many events the digest holds that it is. */
+  readonly eventCount?: number
 }
 
 /** An accepted event for a recipient, as it is stored. Instants are epoch milliseconds. */

@@ -24,6 +24,10 @@ export function allOf(...policies: readonly DeliveryPolicy[]): DeliveryPolicy {
   }
 
   return {
+    names: {
+      channels: policies.flatMap(({ names }) => names?.channels ?? []),
+      events: policies.flatMap(({ names }) => names?.events ?? []),
+    },
     async decide(question): Promise<Verdict> {
       let verdict = await askEach(policies, question)
       for (let round = 2; round <= MAX_ROUNDS && verdict.verdict === 'defer'; round++) {

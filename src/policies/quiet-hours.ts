@@ -28,6 +28,7 @@ export function quietHours(options: QuietHoursOptions): DeliveryPolicy {
   }
 
   return {
+    names: { channels: [...(channels ?? [])] },
     decide({ critical, channel, recipient, at }) {
       if (critical || channels?.has(channel) === false) return { verdict: 'send' }
       const clock = clockIn(recipient.timeZone)

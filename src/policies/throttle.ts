@@ -27,7 +27,8 @@ export interface ThrottleOptions {
  * Lets only so many messages through in a time: those above `max` in any `windowMs` are skipped, as `throttled`, and not put
  * off. Critical events are throttled too: they pass by preferences and quiet hours, not by this.
  *
- * The store counts, for all processes together, and what is counted is a message that was accepted for sending. Each throttle
+ * The store counts, for all processes together, and what is counted is a message that was accepted for sending: with a delay
+ * or quiet hours, what was accepted over hours may go out at once. Each throttle
  * counts by itself, even where its keys are those of another, unless all of `max`, `windowMs`, `channels` and `events` are
  * equal too; to change one of them starts counting anew. What the store gets to see of a key is its SHA-256.
  *
@@ -41,6 +42,7 @@ export function throttle(options: ThrottleOptions): DeliveryPolicy {
   const events = options.events && [...options.events]
 
   return {
+    names: { channels: channels ?? [], events: events ?? [] },
     async decide(question) {
       const { eventType, channel, recipient } = question
       if (channels?.includes(channel) === false || events?.includes(eventType) === false) return { verdict: 'send' }

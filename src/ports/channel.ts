@@ -7,6 +7,7 @@ export interface OutboundMessage {
   readonly to: string
   readonly content: Content
   readonly eventType: string
+  /** Of a digest, that of its oldest event, and so is `createdAt`. */
   readonly dispatchId: string
   readonly tenant: string
   readonly locale?: string

@@ -8,6 +8,8 @@ export interface PolicyQuestion {
   readonly critical: boolean
   readonly channel: string
   readonly recipient: Recipient
+  /** While an event is planned: the session whose token asks for it. Absent: an application does. */
+  readonly sessionId?: string
   /** When it would be sent, epoch milliseconds. */
   readonly at: number
 }
@@ -30,6 +32,12 @@ export type Verdict =
   /** Send it then, and no sooner; epoch milliseconds. */
   | { readonly verdict: 'defer'; readonly until: number; readonly limits?: readonly SendLimit[] }
 
+/** Channels and events that a policy knows by name. */
+export interface PolicyNames {
+  readonly channels?: readonly string[]
+  readonly events?: readonly string[]
+}
+
 /**
  * Says whether a message may go out, and when. `preferences`, `quietHours`, `throttle` and `allOf` from `sallyport/policy`
  * are these.
@@ -44,4 +52,6 @@ export interface DeliveryPolicy {
    * `policy_unavailable` and nothing is stored, before a send the delivery waits.
    */
   decide(question: PolicyQuestion): Verdict | Promise<Verdict>
+  /** What it is about by name, for `createSallyport` to hold against its channels and events. Default: nothing is held. */
+  readonly names?: PolicyNames
 }

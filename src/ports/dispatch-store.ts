@@ -75,7 +75,10 @@ export interface Remembered {
 /** Which deliveries {@link DispatchStore.claim} may hand out. */
 export interface ClaimRequest {
   readonly leaseMs: number
-  /** By channel, how many of it at most. Channels that are not named are left alone: a worker claims nothing that it cannot send. */
+  /**
+   * By channel, how many of it at most; with 0 it only counts for `nextDueInMs`. Of channels that are not named nothing is handed
+   * out: a worker claims nothing that it cannot send.
+   */
   readonly limits: Readonly<Record<string, number>>
   /** Receivers that are being sent as much as they may be: nothing of these. */
   readonly busy: readonly { readonly channel: string; readonly concurrencyKey: string }[]
@@ -88,6 +91,7 @@ export interface ClaimedDelivery {
   readonly address: string
   /** Absent: the digest is to be rendered first. */
   readonly content?: Content
+  /** With no `content`. */
   readonly digest?: Digest
   readonly concurrencyKey?: string
   readonly deferred?: true
@@ -97,6 +101,8 @@ export interface ClaimedDelivery {
   readonly attemptsBefore?: number
   /** The attempts before this one. */
   readonly history: readonly Attempt[]
+  /** Milliseconds since it was accepted. */
+  readonly waitedMs: number
   /** Milliseconds that it is still worth sending. */
   readonly expiresInMs: number
   /** Proves the lease in {@link DispatchStore.settle}; a new one for every claim. */
@@ -144,8 +150,13 @@ export type Settlement = LeaseProof & { readonly attempt?: AttemptEnd } & (
 /** What came of a settlement: `live` is `false` when the lease had gone to another, and nothing was changed. */
 export type Settled =
   | { readonly live: false }
-  /** `others`: the deliveries of the dispatch that this skipped or promoted. */
-  | { readonly live: true; readonly others: readonly DeliveryChange[] }
+  | {
+      readonly live: true
+      /** The deliveries of the dispatch that this skipped or promoted. */
+      readonly others: readonly DeliveryChange[]
+      /** It was to be queued again, and became `cancelled`, since that was asked for meanwhile. */
+      readonly cancelled?: true
+    }
 
 /** What {@link DispatchStore.cancel} or {@link DispatchStore.retry} changed, and the dispatch as it is now. */
 export interface DispatchChange {
@@ -195,7 +206,7 @@ export interface DispatchStore {
    * concurrent calls with one tenant and key, exactly one is `accepted`; once it resolves, nothing of it may be lost.
    *
    * In the same transaction, for each `queued` delivery: one with a digest joins the delivery whose digest is open (same
-   * tenant, event type, recipient, channel and key; `queued`, not rendered, not due, not full; the one opened first), which then belongs to both
+   * tenant, event type, recipient, channel, address and key; `queued`, not rendered, not due, not full; the one opened first), which then belongs to both
    * dispatches; otherwise its limits are counted. When they are spent it is `skipped`, `throttled`, and with the route
    * `first` the next `held` one is promoted, to be due when that one was.
    */
@@ -203,7 +214,7 @@ export interface DispatchStore {
   /**
    * Leases due deliveries, oldest due first: `queued` ones whose time has come, and `sending` ones whose lease has ended.
    * Each is handed to exactly one caller, becomes `sending` and has its attempts counted, before this resolves.
-   * What is past its expiry becomes `expired` instead, and so do the `held` deliveries of its dispatch.
+   * What is past its expiry, of whatever channel, becomes `expired` instead, and so do the `held` deliveries of its dispatch.
    */
   claim(request: ClaimRequest): Promise<Claims>
   /** Lets a lease last `leaseMs` from now. Resolves to `false`, and changes nothing, unless it is live, as for {@link settle}. */
@@ -215,14 +226,16 @@ export interface DispatchStore {
    */
   settle(settlement: Settlement): Promise<Settled>
   /**
-   * Makes the `queued` and `held` deliveries of a dispatch `cancelled`; others it leaves. Of a digest with other events it only
-   * takes out this dispatch's, which keeps a `cancelled` record under that id; one that is rendered it leaves. `undefined`: that tenant has no such dispatch.
+   * Makes the `queued` and `held` deliveries of a dispatch `cancelled`. One that is `sending` it leaves, but does not let be
+   * queued again until a retry: what would make it so makes it `cancelled`. Of a digest with other events it only takes out this dispatch's,
+   * which keeps a `cancelled` record under that id; one that is rendered is `cancelled` once all its dispatches have asked for it.
+   * `undefined`: that tenant has no such dispatch.
    */
   cancel(tenant: string, dispatchId: string): Promise<DispatchChange | undefined>
   /**
    * Makes `failed` and `expired` deliveries that have an address, and something to say, `queued` again: due now, worth sending for
    * `expiresInMs`, with a schedule that begins anew. With the route `first`, only where nothing of the dispatch is sent or may
-   * yet be, and then the first of them is `queued` and the others `held`. `undefined`: that tenant has no such dispatch.
+   * yet be, and then the first of them is `queued` and the others `held`. Limits that were never counted are now. `undefined`: that tenant has no such dispatch.
    *
    * @param options `channel`: only this one.
    */

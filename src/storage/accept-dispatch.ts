@@ -19,6 +19,7 @@ export function acceptDispatch(
     const open = digests.find(row, now)
     if (open) {
       open.digest?.events.push(...(row.digest?.events ?? []))
+      open.expiresAt = Math.max(open.expiresAt, row.expiresAt)
       digests.update(open)
       deliveries[deliveries.indexOf(row)] = open
     } else if (!moves.admit(row, row.wakeAt, now) && head.route === 'first') moves.promote(dispatch, row.wakeAt, now)

@@ -1,48 +1,23 @@
 import type { DeliveryStatus } from '../model/dispatch.ts'
 import type { DeliveryChange } from '../ports/dispatch-store.ts'
-import { copyJson } from './copy-json.ts'
 import { changeOf } from './delivery-copies.ts'
 import type { Transitions } from './delivery-transitions.ts'
-import type { DeliveryRow, DigestEvent, DispatchRow } from './dispatch-rows.ts'
-import type { OpenDigests } from './open-digests.ts'
+import type { DeliveryRow, DispatchRow } from './dispatch-rows.ts'
 
-/** Cancels what is `queued` and `held`. Gives what changed. */
-export function cancelDispatch(dispatch: DispatchRow, digests: OpenDigests, moves: Transitions): DeliveryChange[] {
-  const { deliveries } = dispatch
+/** Cancels what is `queued` and `held`, and sees to it that what is `sending` is not queued again. Gives what changed. */
+export function cancelDispatch(dispatch: DispatchRow, moves: Transitions): DeliveryChange[] {
   const changes: DeliveryChange[] = []
-  for (const [at, row] of deliveries.entries()) {
-    if (row.status !== 'queued' && row.status !== 'held') continue
-    const others = row.digest?.events.filter((event) => event.dispatch !== dispatch) ?? []
-    const isSaid = row.content !== undefined
-    if (others.length > 0 && isSaid) continue
-    if (others.length > 0) deliveries[at] = leaveDigest(row, dispatch, others, digests)
-    else moves.end(row, 'cancelled')
-    changes.push(changeOf(deliveries[at] ?? row))
+  for (const row of dispatch.deliveries) {
+    const cancelled = moves.cancel(row, dispatch)
+    if (cancelled) changes.push(changeOf(cancelled))
   }
   return changes
-}
-
-/** A digest goes on for the others; this dispatch keeps a record of its own, which it gives. */
-function leaveDigest(
-  row: DeliveryRow,
-  dispatch: DispatchRow,
-  others: DigestEvent[],
-  digests: OpenDigests,
-): DeliveryRow {
-  const { digest } = row
-  if (!digest) return row
-  const events = digest.events.filter((event) => event.dispatch === dispatch)
-  digest.events = others
-  row.dispatch = others[0]?.dispatch ?? dispatch
-  digests.update(row)
-  const attemptLog = copyJson(row.attemptLog)
-  return { ...row, slot: -1, dispatch, status: 'cancelled', attemptLog, digest: { ...digest, events } }
 }
 
 /** With one of these, the others of a route `first` are not wanted. */
 const SENT_OR_OPEN: readonly DeliveryStatus[] = ['sent', 'queued', 'sending', 'held']
 
-/** Queues again what failed or expired. Limits are counted only where they have not been. */
+/** Queues again what failed or expired, whoever asked for its end before. Limits are counted only where they have not been. */
 export function retryDispatch(
   dispatch: DispatchRow,
   { channel, expiresInMs }: { readonly channel?: string; readonly expiresInMs: number },
@@ -56,6 +31,7 @@ export function retryDispatch(
   for (const row of again) {
     row.attemptsBefore = row.attempts
     row.expiresAt = now + expiresInMs
+    row.cancelledBy = undefined
     if (first) moves.hold(row)
     else moves.admit(row, now, now)
   }

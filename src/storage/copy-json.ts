@@ -6,10 +6,3 @@ export function copyJson<T>(value: T): T {
   for (const key in copy) if (typeof copy[key] === 'object') copy[key] = copyJson(copy[key])
   return copy
 }
-
-/** Freezes plain data, all of it. */
-export function freezeJson<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value
-  for (const member of Object.values(value)) freezeJson(member)
-  return Object.freeze(value)
-}

@@ -4,24 +4,14 @@ import { copyJson } from './copy-json.ts'
 import type { DeliveryRow, DigestRow, DispatchRow } from './dispatch-rows.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
-type Copy = <T>(value: T) => T
 
 /** A dispatch as it is stored, which shares nothing with what is stored. */
-export function readDispatch(row: DispatchRow): Dispatch {
-  return dispatchOf(row, copyJson)
-}
-
-/** The same, but for the events of digests, which are frozen and shared: joining one costs no copy of all that are in it. */
-export function glanceAt(row: DispatchRow): Dispatch {
-  return dispatchOf(row, (frozen) => frozen)
-}
-
-function dispatchOf({ head, deliveries }: DispatchRow, copy: Copy): Dispatch {
-  return { deliveries: deliveries.map((row) => deliveryOf(row, copy)), ...head }
+export function readDispatch({ head, deliveries }: DispatchRow): Dispatch {
+  return { deliveries: deliveries.map(deliveryOf), ...head }
 }
 
 /** Members are set one by one here: it runs for every delivery, and spreading what may be absent costs several times as much. */
-function deliveryOf(row: DeliveryRow, copy: Copy): Delivery {
+function deliveryOf(row: DeliveryRow): Delivery {
   const { deliveryId, channel, status, attempts, attemptLog } = row
   const delivery: Mutable<Delivery> = {
     deliveryId,
@@ -39,7 +29,7 @@ function deliveryOf(row: DeliveryRow, copy: Copy): Delivery {
   if (row.trace) delivery.trace = copyJson(row.trace)
   if (row.address !== undefined) delivery.address = row.address
   if (row.content) delivery.content = copyJson(row.content)
-  if (row.digest) delivery.digest = digestOf(row.digest, copy)
+  if (row.digest) delivery.eventCount = row.digest.events.length
   return delivery
 }
 
@@ -52,12 +42,13 @@ export function claimedDelivery(row: DeliveryRow, fence: string, now: number): C
     address,
     attempts,
     history: attemptLog?.slice(0, -1).map(copyAttempt) ?? [],
+    waitedMs: now - row.acceptedAt,
     expiresInMs: row.expiresAt - now,
     fence,
     dispatch: { ...dispatch.head },
   }
   if (row.content) claimed.content = copyJson(row.content)
-  if (row.digest) claimed.digest = digestOf(row.digest, copyJson)
+  else if (row.digest) claimed.digest = digestOf(row.digest)
   if (row.concurrencyKey !== undefined) claimed.concurrencyKey = row.concurrencyKey
   if (row.deferred) claimed.deferred = true
   if (row.attemptsBefore > 0) claimed.attemptsBefore = row.attemptsBefore
@@ -68,14 +59,14 @@ export function changeOf({ deliveryId, channel, status, reason, attempts }: Deli
   return { deliveryId, channel, status, ...(reason !== undefined && { reason }), attempts }
 }
 
-function digestOf({ key, max, recipient, events }: DigestRow, copy: Copy): Digest {
+function digestOf({ key, max, recipient, events }: DigestRow): Digest {
   return {
     key,
     max,
-    recipient: copy(recipient),
+    recipient: copyJson(recipient),
     events: events.map(({ dispatch, eventData }) => ({
       dispatchId: dispatch.head.dispatchId,
-      eventData: copy(eventData),
+      eventData: copyJson(eventData),
     })),
   }
 }

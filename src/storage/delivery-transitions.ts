@@ -1,7 +1,8 @@
 import type { DeliveryReason, DeliveryStatus } from '../model/dispatch.ts'
 import type { DeliveryChange, LeaseProof } from '../ports/dispatch-store.ts'
+import { copyJson } from './copy-json.ts'
 import { changeOf } from './delivery-copies.ts'
-import type { DeliveryRow, DispatchRow } from './dispatch-rows.ts'
+import { type DeliveryRow, type DigestRow, type DispatchRow, ownersOf } from './dispatch-rows.ts'
 import type { DueLanes } from './due-lanes.ts'
 import type { OpenDigests } from './open-digests.ts'
 import type { SendLimits } from './send-limits.ts'
@@ -10,7 +11,7 @@ type Ended = 'sent' | 'failed' | 'skipped' | 'cancelled' | 'expired'
 
 /** What can happen to a delivery. Each leaves its row, the lanes and the open digests in agreement. */
 export interface Transitions {
-  /** It waits until then, under no lease. */
+  /** It waits until then, under no lease; unless it was to be cancelled as soon as it can be. */
   queue(row: DeliveryRow, dueAt: number): void
   /** It is `sending`, and due again when the lease is over. Gives the fence. */
   lease(row: DeliveryRow, until: number): string
@@ -21,6 +22,11 @@ export interface Transitions {
   /** It waits for the channel before it to fail. */
   hold(row: DeliveryRow): void
   end(row: DeliveryRow, to: Ended, reason?: DeliveryReason): void
+  /**
+   * Cancels it for one of its dispatches; gives what is `cancelled` now, if anything is. Of a digest that is not rendered only
+   * that one's events are taken out, into a record of its own. What is `sending`, or rendered for others too, keeps the wish.
+   */
+  cancel(row: DeliveryRow, dispatch: DispatchRow): DeliveryRow | undefined
   /** Counts its limits and queues it; where one is spent it is `throttled` and this gives `false`. */
   admit(row: DeliveryRow, dueAt: number, now: number): boolean
   /** Queues the first held delivery whose limits are not spent. Gives what changed. */
@@ -45,6 +51,7 @@ export function transitions(lanes: DueLanes<DeliveryRow>, digests: OpenDigests, 
     queue(row, dueAt) {
       lanes.place(row, dueAt)
       become(row, 'queued')
+      row.cancelledBy?.forEach((dispatch) => void moves.cancel(row, dispatch))
     },
     lease(row, until) {
       lanes.place(row, until)
@@ -67,6 +74,25 @@ export function transitions(lanes: DueLanes<DeliveryRow>, digests: OpenDigests, 
     end(row, to, reason) {
       lanes.remove(row)
       become(row, to, reason)
+    },
+    cancel(row, dispatch) {
+      const { status, digest, content } = row
+      if (status !== 'queued' && status !== 'held' && status !== 'sending') return undefined
+      const others = digest?.events.filter((event) => event.dispatch !== dispatch) ?? []
+      if (digest && others[0] && !content && status !== 'sending') {
+        const record = recordOf(row, digest, dispatch)
+        dispatch.deliveries[dispatch.deliveries.indexOf(row)] = record
+        digest.events = others
+        row.dispatch = others[0].dispatch
+        row.cancelledBy?.delete(dispatch)
+        digests.update(row)
+        return record
+      }
+      row.cancelledBy ??= new Set()
+      row.cancelledBy.add(dispatch)
+      if (status === 'sending' || !isUnwanted(row)) return undefined
+      moves.end(row, 'cancelled')
+      return row
     },
     admit(row, dueAt, now) {
       const fits = !row.limits || limits.take(row.dispatch.head.tenant, row.limits, now)
@@ -96,4 +122,22 @@ export function transitions(lanes: DueLanes<DeliveryRow>, digests: OpenDigests, 
 
 function held({ deliveries }: DispatchRow): readonly DeliveryRow[] {
   return deliveries.filter(({ status }) => status === 'held')
+}
+
+/** All whose it is have asked for its end. */
+function isUnwanted(row: DeliveryRow): boolean {
+  for (const owner of ownersOf(row)) if (!row.cancelledBy?.has(owner)) return false
+  return true
+}
+
+/** What a dispatch keeps of a digest that it leaves, in the place of the delivery. */
+function recordOf(row: DeliveryRow, digest: DigestRow, dispatch: DispatchRow): DeliveryRow {
+  return {
+    ...row,
+    slot: -1,
+    dispatch,
+    status: 'cancelled',
+    attemptLog: copyJson(row.attemptLog),
+    digest: { ...digest, events: digest.events.filter((event) => event.dispatch === dispatch) },
+  }
 }

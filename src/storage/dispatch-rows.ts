@@ -10,7 +10,7 @@ import type {
 import type { JsonObject } from '../model/json.ts'
 import type { SendLimit } from '../ports/delivery-policy.ts'
 import type { NewDelivery, NewDispatch } from '../ports/dispatch-store.ts'
-import { copyJson, freezeJson } from './copy-json.ts'
+import { copyJson } from './copy-json.ts'
 import type { Laned } from './due-lanes.ts'
 
 /** A dispatch in memory. Of a delivery that joined a digest it has the row of that one. */
@@ -31,9 +31,12 @@ export interface DeliveryRow extends Laned {
   attemptsBefore: number
   /** Absent before the first. */
   attemptLog: AttemptRow[] | undefined
+  readonly acceptedAt: number
   /** When it is no longer worth sending. */
   expiresAt: number
   fence: string | undefined
+  /** Those of its dispatches that asked for its end when it could not be had yet. */
+  cancelledBy: Set<DispatchRow> | undefined
   readonly address: string | undefined
   content: Content | undefined
   readonly digest: DigestRow | undefined
@@ -68,7 +71,7 @@ export function dispatchRow({ deliveries, ...head }: NewDispatch, expiresInMs: n
   for (const { status, delayMs = 0 } of deliveries) if (status === 'queued') heldMs = Math.max(heldMs, delayMs)
   dispatch.deliveries = deliveries.map((delivery) => {
     const dueAt = now + (delivery.status === 'queued' ? (delivery.delayMs ?? 0) : heldMs)
-    return deliveryRow(delivery, dispatch, dueAt, dueAt + expiresInMs)
+    return deliveryRow(delivery, dispatch, now, dueAt, dueAt + expiresInMs)
   })
   return dispatch
 }
@@ -88,6 +91,7 @@ function deliveryRow(
     trace,
   }: NewDelivery,
   dispatch: DispatchRow,
+  acceptedAt: number,
   wakeAt: number,
   expiresAt: number,
 ): DeliveryRow {
@@ -103,16 +107,18 @@ function deliveryRow(
     attempts: 0,
     attemptsBefore: 0,
     attemptLog: undefined,
+    acceptedAt,
     expiresAt,
     fence: undefined,
+    cancelledBy: undefined,
     address,
     content: copyJson(content),
     digest: digest && {
       key: digest.key,
       max: digest.max,
-      recipient: freezeJson(copyJson(digest.recipient)),
+      recipient: copyJson(digest.recipient),
       opened: 0,
-      events: [{ dispatch, eventData: freezeJson(copyJson(digest.eventData)) }],
+      events: [{ dispatch, eventData: copyJson(digest.eventData) }],
     },
     limits: copyJson(limits),
     deferred,

@@ -21,6 +21,8 @@ export interface DueLanes<T extends Laned> {
   /** Lets it be due at `wakeAt`, whether or not it stands here already. */
   place(item: T, wakeAt: number): void
   remove(item: T): void
+  /** Those that have, or had, something. */
+  readonly channels: Iterable<string>
   /** The earliest of these channels. */
   first(channels: Iterable<string>): T | undefined
   /** What `work` gives, while nothing of these receivers is seen. It may move what it does see. */
@@ -65,6 +67,10 @@ export function dueLanes<T extends Laned>(): DueLanes<T> {
         earliest.remove(lane)
         byKey.delete(item.concurrencyKey)
       }
+    },
+
+    get channels() {
+      return byChannel.keys()
     },
 
     first(channels) {

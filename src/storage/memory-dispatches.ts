@@ -7,7 +7,7 @@ import { cancelDispatch, retryDispatch } from './change-dispatch.ts'
 import { claimDue } from './claim-due.ts'
 import { compoundKey } from './compound-key.ts'
 import { copyJson } from './copy-json.ts'
-import { glanceAt, readDispatch } from './delivery-copies.ts'
+import { readDispatch } from './delivery-copies.ts'
 import { transitions } from './delivery-transitions.ts'
 import type { DeliveryRow, DispatchRow } from './dispatch-rows.ts'
 import { dueLanes } from './due-lanes.ts'
@@ -65,7 +65,7 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
       if (found) return { outcome: 'replayed', answer: copyJson(found.answer) }
       const row = acceptDispatch(acceptance, now, digests, moves)
       put(row)
-      const given = answer(glanceAt(row))
+      const given = answer(readDispatch(row))
       if (idempotency && key !== undefined) {
         const { fingerprint, ttlMs } = idempotency
         answered.keep({ key, fingerprint, answer: copyJson(given), wakeAt: 0, slot: -1 }, now + ttlMs, now)
@@ -90,7 +90,7 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
 
     async cancel(tenant, dispatchId) {
       const row = find(tenant, dispatchId)
-      return row && { changed: cancelDispatch(row, digests, moves), dispatch: readDispatch(row) }
+      return row && { changed: cancelDispatch(row, moves), dispatch: readDispatch(row) }
     },
 
     async retry(tenant, dispatchId, options) {

@@ -53,8 +53,9 @@ export function openDigests(): OpenDigests {
   }
 }
 
-function keyOf({ dispatch: { head }, channel }: DeliveryRow, { key }: DigestRow): string {
-  return compoundKey(head.tenant, head.eventType, head.recipient, channel, key)
+/** With the address: what was resolved to one is not sent to another. */
+function keyOf({ dispatch: { head }, channel, address = '' }: DeliveryRow, { key }: DigestRow): string {
+  return compoundKey(head.tenant, head.eventType, head.recipient, channel, address, key)
 }
 
 function openedAt({ digest }: DeliveryRow): number {

@@ -5,6 +5,7 @@ import type { Transitions } from './delivery-transitions.ts'
 import { type DeliveryRow, ownersOf } from './dispatch-rows.ts'
 
 const ALONE: Settled = Object.freeze({ live: true, others: Object.freeze([]) })
+const CANCELLED: Settled = Object.freeze({ live: true, others: Object.freeze([]), cancelled: true })
 
 /** Ends the lease of a delivery, and lets the held ones of its dispatch follow. */
 export function settleDelivery(row: DeliveryRow, settlement: Settlement, now: number, moves: Transitions): Settled {
@@ -13,7 +14,7 @@ export function settleDelivery(row: DeliveryRow, settlement: Settlement, now: nu
   if (settlement.to === 'queued') {
     if (settlement.content) row.content = copyJson(settlement.content)
     moves.queue(row, now + settlement.delayMs)
-    return ALONE
+    return row.status === 'cancelled' ? CANCELLED : ALONE
   }
   const sent = settlement.to === 'sent'
   if (sent) row.providerMessageId = settlement.attempt?.providerMessageId

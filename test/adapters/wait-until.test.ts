@@ -181,3 +181,28 @@ describe('toFetch of a whole Sallyport, mounted in Hono', () => {
     expect(logger.lines).toEqual([line])
   })
 })
+
+test('what the host does when it is told of an event is waited for as well', async () => {
+  const events = defineEvents({ e: { channels: { a: { when: () => false } } } })
+  let told = false
+  const sallyport = createSallyport({
+    auth: testAuth,
+    events,
+    store: memoryStore(),
+    channels: { a: recordingChannel() },
+    logger: recordingLogger(),
+    hooks: {
+      async onAccepted() {
+        for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+        told = true
+      },
+    },
+  })
+  const given: Promise<void>[] = []
+  const fetch = toFetch(sallyport, { waitUntil: (work) => given.push(work) })
+  const headers = { authorization: 'Bearer app', 'content-type': 'application/json' }
+  const body = JSON.stringify({ eventType: 'e', recipient: 'jane@example.com' })
+  expect((await fetch(new Request(URL_OF_DISPATCH, { method: 'POST', headers, body }))).status).toBe(202)
+  await Promise.all(given)
+  expect([given.length, told]).toEqual([1, true])
+})

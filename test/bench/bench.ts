@@ -1,12 +1,19 @@
 /**
  * `npm run bench`: every figure a ratio of two things measured side by side in this run, on the built package.
- * `npm run bench -- in-process` or `-- over-http` for one part.
+ * `npm run bench -- novu` for one part; `-- delivery --plot` also draws it.
  */
 import { cpus } from 'node:os'
+import { benchDelivery } from './delivery.ts'
 import { benchInProcess } from './in-process.ts'
+import { benchNovu } from './novu.ts'
 import { benchOverHttp } from './over-http.ts'
 
-const PARTS = { 'in-process': benchInProcess, 'over-http': benchOverHttp }
+const PARTS = {
+  'in-process': benchInProcess,
+  novu: benchNovu,
+  delivery: benchDelivery,
+  'over-http': benchOverHttp,
+}
 
 const wanted = process.argv[2]
 console.log(

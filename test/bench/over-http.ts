@@ -6,7 +6,7 @@ import { generateAppSecret } from 'sallyport/auth'
 import { median, spread } from './measure.ts'
 import { workload } from './workload.ts'
 
-const ROUNDS = 9
+const ROUNDS = 7
 const WARM_UP_SECONDS = 2
 const SECONDS = 2
 const PATHS = { run: '/api/agents/session/run', dispatch: '/api/outbound/dispatch' }

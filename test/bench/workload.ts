@@ -9,7 +9,7 @@ import {
 import { appSecrets, generateAppSecret } from 'sallyport/auth'
 import { jsonLogic } from 'sallyport/json-logic'
 import { liquid } from 'sallyport/liquid'
-import * as v from 'valibot'
+import { htmlOf, liquidMail, order, orderSchema, subjectOf } from './mail.ts'
 
 /** The parts of what is measured. */
 export interface Workload {
@@ -25,35 +25,17 @@ export interface Workload {
 /** What every measurement works on: a mail of about 1 KB with a loop of five, and a run with twelve fields. */
 export async function workload(): Promise<Workload> {
   const { secret } = await generateAppSecret({ env: 'bench' })
-  const data = v.object({ orderId: v.string(), total: v.number(), items: v.array(v.object({ name: v.string() })) })
   const rule = { '>': [{ var: 'data.total' }, 0] }
-  const filler = 'Thank you for your order. '.repeat(24)
   const withLiquid = defineEvents(
-    {
-      'order.shipped': {
-        data,
-        channels: {
-          email: {
-            when: rule,
-            subject: 'Order {{ data.orderId }} shipped',
-            html: `<p>${filler}</p><ul>{% for item in data.items %}<li>{{ item.name }}</li>{% endfor %}</ul>`,
-          },
-        },
-      },
-    },
+    { 'order.shipped': { data: orderSchema, channels: { email: { when: rule, ...liquidMail('data') } } } },
     { templates: liquid(), conditions: jsonLogic() },
   )
   const withFunctions = defineEvents(
     {
       'order.shipped': {
-        data,
+        data: orderSchema,
         channels: {
-          email: {
-            when: rule,
-            subject: (facts) => `Order ${facts.data.orderId} shipped`,
-            html: (facts) =>
-              `<p>${filler}</p><ul>${facts.data.items.map(({ name }) => `<li>${name}</li>`).join('')}</ul>`,
-          },
+          email: { when: rule, subject: ({ data }) => subjectOf(data), html: ({ data }) => htmlOf(data) },
         },
       },
     },
@@ -67,15 +49,7 @@ export async function workload(): Promise<Workload> {
     channels: {
       email: { address: () => 'ada@example.com', send: async () => ({ outcome: 'sent' as const }) },
     },
-    event: {
-      eventType: 'order.shipped',
-      recipient: 'ada@example.com',
-      eventData: {
-        orderId: 'A-1001',
-        total: 149.9,
-        items: ['lamp', 'bulb', 'cord', 'base', 'shade'].map((name) => ({ name })),
-      },
-    },
+    event: { eventType: 'order.shipped', recipient: 'ada@example.com', eventData: { ...order } },
     run: (runId: string) => ({
       sessionId: 'session-1',
       run: {

@@ -110,6 +110,13 @@ describe('a digest', () => {
     expect(problems({ one: { digest, channels: FINE } })).toEqual([{ event: 'one', field, detail }])
   })
 
+  it('takes no delay beside its window', () => {
+    expect(problems({ one: { digest: { windowMs: 1 }, delayMs: 1, channels: FINE } })).toEqual([
+      { event: 'one', field: 'delayMs', detail: 'a digest has a window: it takes no delay' },
+    ])
+    expect(problems({ one: { digest: { windowMs: 1 }, delayMs: 0, channels: FINE } })).toEqual([])
+  })
+
   it('needs the route all', () => {
     const digest = { windowMs: 1 }
     const detail = 'a digest needs route "all": the fallback\'s digest could not be told from the first\'s'

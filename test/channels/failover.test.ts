@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { email } from 'sallyport/channels/email'
 import { failover } from 'sallyport/channels/failover'
 import { describe, expect, test } from 'vitest'
@@ -88,6 +89,33 @@ describe('one attempt', () => {
     const outcome = await channel.send(MESSAGE, context(lease.signal))
     expect(outcome).toEqual({ outcome: 'unknown', code: 'aborted', provider: '1' })
     expect(asked).toEqual(['1'])
+  })
+
+  test('in which a provider takes no notice of being called off may have sent, by that provider', async () => {
+    const { first, second, asked, channel, send } = trio()
+    first.answer = retry
+    second.answer = () => new Promise(() => {})
+    const lease = new AbortController()
+    const outcome = channel.send(MESSAGE, context(lease.signal))
+    await new Promise(setImmediate)
+    lease.abort()
+    expect(await outcome).toEqual({ outcome: 'unknown', code: 'aborted', provider: '2' })
+    expect(asked).toEqual(['1', '2'])
+    second.answer = () => ({ outcome: 'sent' })
+    await send({ outcome: 'unknown', provider: '2' })
+    expect(asked).toEqual(['2'])
+  })
+
+  test.each([
+    ['answers', () => ({ outcome: 'sent' })],
+    ['does not send', retry],
+    ['throws', fails],
+  ])('leaves nothing on the signal when a provider %s', async (_what, answer) => {
+    const { first, channel } = trio()
+    first.answer = answer
+    const { signal } = new AbortController()
+    await channel.send(MESSAGE, context(signal))
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
   test('passes the message and its context on as they are', async () => {

@@ -1,12 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../src/core/catalog/define-events.ts'
-import { attemptDelivery } from '../../src/core/delivery/attempt-delivery.ts'
 import { MESSAGE_RETRIES } from '../../src/core/delivery/retry-schedule.ts'
 import type { OutboundMessage, SendOutcome } from '../../src/ports/channel.ts'
+import type { DispatchStore } from '../../src/ports/dispatch-store.ts'
 import { accepted, claimOne, outcomes } from '../dispatch/dispatching.ts'
 import { testDeps } from '../support/deps.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
-import { attempt, BODY, delivery, depsFor, leased, plain, waitForDue } from './attempting.ts'
+import {
+  attempt,
+  attemptClaimed,
+  BODY,
+  delivery,
+  depsFor,
+  leased,
+  pass,
+  plain,
+  settled,
+  waitForDue,
+} from './attempting.ts'
 
 const SENT: SendOutcome = { outcome: 'sent' }
 const BUSY: SendOutcome = { outcome: 'retry', code: 'busy' }
@@ -137,16 +148,20 @@ describe('an attempt', () => {
     ['an outcome there is not', () => ({ outcome: 'delivered' })],
     ['an outcome in a list', () => [{ outcome: 'sent' }]],
     ['an outcome that is a list', () => ({ outcome: ['sent'] })],
+    ['an outcome with no code', () => ({ outcome: 'rejected' })],
     ['an outcome that has no text', () => ({ outcome: Object.create(null) })],
-  ])('for which the channel gives %s is a channel_error, made again and failed as such in the end', async (_, give) => {
-    const a = recordingChannel([async () => give() as SendOutcome], { retrySchedule: [1_000] })
-    const deps = await depsFor(a)
-    expect(await attempt(deps)).toBe('retried')
-    expect(await delivery(deps)).toMatchObject({ lastCode: 'channel_error' })
-    await waitForDue(deps)
-    expect(await attempt(deps)).toBe('failed')
-    expect(await outcomes(deps)).toEqual(['a: failed channel_error 2'])
-  })
+  ])(
+    'for which the channel gives %s may have been sent: a channel_error, made again and failed as such in the end',
+    async (_, give) => {
+      const a = recordingChannel([async () => give() as SendOutcome], { retrySchedule: [1_000] })
+      const deps = await depsFor(a)
+      expect(await attempt(deps)).toBe('retried')
+      expect(await delivery(deps)).toMatchObject({ attemptLog: [{ outcome: 'unknown', code: 'channel_error' }] })
+      await waitForDue(deps)
+      expect(await attempt(deps)).toBe('failed')
+      expect(await outcomes(deps)).toEqual(['a: failed channel_error 2'])
+    },
+  )
 
   it.each<[string, () => Promise<SendOutcome>]>([
     [
@@ -171,6 +186,7 @@ describe('an attempt', () => {
       },
       { level: 'info', event: 'delivery.queued', fields: { code: 'channel_error' } },
     ])
+    expect(await delivery(deps)).toMatchObject({ attemptLog: [{ outcome: 'retry', code: 'channel_error' }] })
     await waitForDue(deps)
     expect(await attempt(deps)).toBe('failed')
     expect(await outcomes(deps)).toEqual(['a: failed channel_error 2'])
@@ -228,11 +244,50 @@ describe('an attempt', () => {
     expect(JSON.stringify(deps.logger.lines)).not.toMatch(/canary|jane|example\.com/)
   })
 
-  it('throws what the store throws when it is to be written down', async () => {
+  it('that was called off meanwhile is not tried again', async () => {
+    const a = recordingChannel([{ outcome: 'retry', code: 'busy' }])
+    const deps = await depsFor(a)
+    const claimed = await claimOne(deps)
+    await deps.store.cancel('default', claimed.dispatch.dispatchId)
+    expect(await attemptClaimed(claimed, leased(deps), deps)).toBe('cancelled')
+    expect(await outcomes(deps)).toEqual(['a: cancelled 1'])
+    expect(deps.logger.lines).toMatchObject([{ level: 'info', event: 'delivery.cancelled', fields: { code: 'busy' } }])
+  })
+
+  it('is sent once, though the store fails a few times to write it down', async () => {
+    const a = recordingChannel()
+    const deps = await depsFor(a)
+    let failures = 3
+    const settle: DispatchStore['settle'] = (settlement) =>
+      failures-- > 0 ? Promise.reject(new TypeError('jane')) : deps.store.settle(settlement)
+    const result = attemptClaimed(await claimOne(deps), leased(deps), { ...deps, store: { ...deps.store, settle } })
+    await settled(deps.clock)
+    for (const waitMs of [99, 1, 200, 400]) {
+      expect(await outcomes(deps)).toEqual(['a: sending 1'])
+      await pass(deps.clock, waitMs)
+    }
+    expect(await result).toBe('sent')
+    expect([a.sent.length, await outcomes(deps), deps.clock.timers]).toEqual([1, ['a: sent 1'], 0])
+    const retried = {
+      level: 'warn',
+      event: 'delivery.settle_retried',
+      fields: { deliveryId: 'dlv_2', cause: 'TypeError' },
+    }
+    expect(deps.logger.lines.slice(0, 3)).toEqual([retried, retried, retried])
+  })
+
+  it('throws what the store throws when it cannot be written down before the lease is nearly over', async () => {
     const deps = await depsFor(recordingChannel())
     const claimed = await claimOne(deps)
-    const store = { ...deps.store, settle: async () => Promise.reject(new Error('down')) }
-    await expect(attemptDelivery(claimed, leased(deps), { ...deps, store })).rejects.toThrow('down')
+    let asked = 0
+    const settle = async (): Promise<never> => {
+      asked++
+      throw new Error('down')
+    }
+    const result = attemptClaimed(claimed, leased(deps), { ...deps, store: { ...deps.store, settle } })
+    const outcome = result.catch(({ message }: Error) => message)
+    for (let second = 0; second < 30; second++) await pass(deps.clock, 1_000)
+    expect([await outcome, asked > 5, deps.clock.timers]).toEqual(['down', true, 0])
   })
 })
 

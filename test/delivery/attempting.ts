@@ -33,9 +33,16 @@ export async function depsFor(
   return deps
 }
 
+/** Attempts a delivery, and waits until the host was told. */
+export async function attemptClaimed(...args: Parameters<typeof attemptDelivery>): Promise<AttemptResult> {
+  const { result, told } = await attemptDelivery(...args)
+  await told
+  return result
+}
+
 /** Claims the one delivery that is due, and attempts it. */
 export async function attempt(deps: TestDeps, options?: AttemptOptions): Promise<AttemptResult> {
-  return attemptDelivery(await claimOne(deps, LEASE), leased(deps), deps, options)
+  return attemptClaimed(await claimOne(deps, LEASE), leased(deps), deps, options)
 }
 
 /** The first delivery that is stored. */

@@ -35,6 +35,8 @@ export interface ModelDelivery {
   readonly address: string | undefined
   content: Content | undefined
   digest: ModelDigest | undefined
+  /** The dispatches that asked for its end when it could not be had. */
+  readonly unwanted: Set<string>
 }
 
 export interface ModelDispatch {
@@ -62,8 +64,12 @@ export interface DeliveryModel {
   deliveries(): readonly ModelDelivery[]
   find(deliveryId: string): ModelDelivery | undefined
   accept(acceptance: Acceptance): 'accepted' | 'replayed' | 'key_reused'
-  /** Whether a claim may hand this out now, or find it expired. */
+  /** Whether a claim may hand this out now. */
   isDue(delivery: ModelDelivery, request: ClaimRequest): boolean
+  /** Whether a claim, whatever it asks for, may find it expired. */
+  mayExpire(delivery: ModelDelivery): boolean
+  /** Heeds what was asked for while it was being sent, now that its lease is over. */
+  heed(delivery: ModelDelivery): void
   isExpired(delivery: ModelDelivery): boolean
   lease(delivery: ModelDelivery, fence: string, leaseMs: number): void
   expire(delivery: ModelDelivery): void
@@ -131,6 +137,7 @@ export function deliveryModel(now: () => number): DeliveryModel {
       (one) =>
         isOpen(one) &&
         one.channel === channel &&
+        one.address === fresh.address &&
         one.digest?.key === digest.key &&
         one.home.tenant === tenant &&
         one.home.eventType === eventType &&
@@ -148,7 +155,32 @@ export function deliveryModel(now: () => number): DeliveryModel {
       attemptsBefore: 0,
       wakeAt: 0,
       fence: undefined,
+      unwanted: new Set(),
     }
+  }
+
+  /** Cancels a delivery for one of its dispatches, or notes that this was asked for. Whether it did. */
+  function cancelFor(one: ModelDelivery, dispatch: ModelDispatch): boolean {
+    const { dispatchId, deliveries } = dispatch
+    const others = one.digest?.events.filter((event) => event !== dispatchId) ?? []
+    if (one.digest && others.length > 0 && !one.content && one.status !== 'sending') {
+      one.digest.events = others
+      const left = { ...one.digest, events: [dispatchId] }
+      const record: ModelDelivery = { ...one, status: 'cancelled', reason: undefined, log: [...one.log], digest: left }
+      records.add(record)
+      deliveries[deliveries.indexOf(one)] = record
+      one.unwanted.delete(dispatchId)
+      return true
+    }
+    one.unwanted.add(dispatchId)
+    const owners = one.digest?.events ?? [one.home.dispatchId]
+    if (one.status === 'sending' || !owners.every((owner) => one.unwanted.has(owner))) return false
+    end(one, 'cancelled')
+    return true
+  }
+
+  function heed(one: ModelDelivery): void {
+    for (const dispatch of dispatches) if (one.unwanted.has(dispatch.dispatchId)) cancelFor(one, dispatch)
   }
 
   function insert({ dispatch, expiresInMs }: Acceptance): void {
@@ -163,6 +195,7 @@ export function deliveryModel(now: () => number): DeliveryModel {
       const joined = openDigest(home, fresh)
       if (joined) {
         joined.digest?.events.push(dispatchId)
+        joined.expiresAt = Math.max(joined.expiresAt, now() + (fresh.delayMs ?? 0) + expiresInMs)
         home.deliveries.push(joined)
         continue
       }
@@ -197,6 +230,14 @@ export function deliveryModel(now: () => number): DeliveryModel {
       const isBusy = busy.some((one) => one.channel === channel && one.concurrencyKey === concurrencyKey)
       const isWaiting = status === 'queued' || status === 'sending'
       return isWaiting && wakeAt <= now() && (limits[channel] ?? 0) > 0 && !isBusy
+    },
+
+    mayExpire: ({ status, wakeAt }) => (status === 'queued' || status === 'sending') && wakeAt <= now(),
+
+    heed(delivery) {
+      if (delivery.unwanted.size === 0) return
+      end(delivery, 'queued')
+      heed(delivery)
     },
 
     isExpired: ({ expiresAt }) => now() >= expiresAt,
@@ -235,6 +276,7 @@ export function deliveryModel(now: () => number): DeliveryModel {
           end(found, 'queued')
           found.wakeAt = now() + settlement.delayMs
           if (settlement.content) found.content = settlement.content
+          heed(found)
           return
         case 'sent':
           end(found, 'sent')
@@ -250,17 +292,9 @@ export function deliveryModel(now: () => number): DeliveryModel {
       const dispatch = dispatches.find((one) => one.dispatchId === dispatchId && one.tenant === tenant)
       if (!dispatch) return undefined
       const changed: string[] = []
-      for (const [at, one] of [...dispatch.deliveries.entries()]) {
-        if (one.status !== 'queued' && one.status !== 'held') continue
-        const others = one.digest?.events.filter((event) => event !== dispatchId) ?? []
-        if (others.length > 0 && one.content) continue
-        changed.push(one.deliveryId)
-        if (one.digest && others.length > 0) {
-          one.digest.events = others
-          const record: ModelDelivery = { ...one, status: 'cancelled', reason: undefined, log: [...one.log] }
-          records.add(record)
-          dispatch.deliveries[at] = record
-        } else end(one, 'cancelled')
+      for (const one of [...dispatch.deliveries]) {
+        const isOpen = one.status === 'queued' || one.status === 'held' || one.status === 'sending'
+        if (isOpen && cancelFor(one, dispatch)) changed.push(one.deliveryId)
       }
       return changed
     },
@@ -282,6 +316,7 @@ export function deliveryModel(now: () => number): DeliveryModel {
         end(one, 'held')
         one.expiresAt = now() + expiresInMs
         one.attemptsBefore = one.attempts
+        one.unwanted.clear()
         if (route === 'all') queue(one, now())
       }
       promote(dispatch, now())

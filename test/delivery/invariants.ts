@@ -13,8 +13,8 @@ type Moves = Partial<Record<DeliveryStatus, readonly DeliveryStatus[]>>
 
 /** The diagram: from which status to which, and by what. A lease that is handed on stays `sending`. */
 const DIAGRAM: Partial<Record<Operation['do'], Moves>> = {
-  claim: { queued: ['sending', 'expired'], sending: ['expired'], held: ['expired'] },
-  settle: { sending: ['sent', 'queued', 'failed', 'skipped'], held: ['queued', 'skipped'] },
+  claim: { queued: ['sending', 'expired'], sending: ['expired', 'cancelled'], held: ['expired'] },
+  settle: { sending: ['sent', 'queued', 'failed', 'skipped', 'cancelled'], held: ['queued', 'skipped'] },
   cancel: { queued: ['cancelled'], held: ['cancelled'] },
   retry: { failed: ['queued', 'held', 'skipped'], expired: ['queued', 'held', 'skipped'] },
 }
@@ -123,26 +123,20 @@ export interface DigestedOn {
 
 /** Every event that is to go out in a digest is in one delivery, once. */
 export function checkDigests(seen: ReadonlyMap<string, Seen>, events: readonly DigestedOn[]): void {
-  if (events.length === 0) return
-  const bodies = new Map<string, Delivery>()
-  for (const { delivery } of seen.values()) {
-    if (!delivery.digest || delivery.status === 'cancelled') continue
-    const other = bodies.get(delivery.deliveryId)
-    hold('a digest is the same in each of its dispatches', !other || isSame(other, delivery), () => ({
-      other,
+  const shared = new Map<string, { readonly delivery: Delivery; events: number }>()
+  for (const { dispatchId, channel } of events) {
+    const delivery = seen.get(`${dispatchId}/${channel}`)?.delivery
+    hold('a digested event is in a delivery', delivery?.eventCount !== undefined, () => ({ dispatchId, delivery }))
+    if (!delivery || delivery.status === 'cancelled') continue
+    const found = shared.get(delivery.deliveryId) ?? { delivery, events: 0 }
+    hold('a digest is the same in each of its dispatches', isSame(found.delivery, delivery), () => ({
+      found,
       delivery,
     }))
-    const { max, events: own } = delivery.digest
-    hold('a digest is no larger than it may be', own.length >= 1 && own.length <= max, () => delivery)
-    bodies.set(delivery.deliveryId, delivery)
+    shared.set(delivery.deliveryId, { ...found, events: found.events + 1 })
   }
-  for (const { dispatchId, channel } of events) {
-    const own = seen.get(`${dispatchId}/${channel}`)?.delivery
-    const found = [...bodies.values()]
-      .filter((one) => one.channel === channel)
-      .flatMap((one) => one.digest?.events.filter((event) => event.dispatchId === dispatchId) ?? [])
-    const wanted = own?.status === 'cancelled' ? 0 : 1
-    hold('a digested event is in exactly one delivery', found.length === wanted, () => ({ dispatchId, own, found }))
+  for (const { delivery, events: own } of shared.values()) {
+    hold('a digest holds just the events that are in it', delivery.eventCount === own, () => ({ delivery, own }))
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../src/core/catalog/define-events.ts'
-import { type AttemptOptions, type AttemptResult, attemptDelivery } from '../../src/core/delivery/attempt-delivery.ts'
+import type { AttemptOptions, AttemptResult } from '../../src/core/delivery/attempt-delivery.ts'
 import { roster } from '../../src/core/delivery/roster.ts'
 import type { SendOutcome } from '../../src/ports/channel.ts'
 import type { Verdict } from '../../src/ports/delivery-policy.ts'
@@ -8,7 +8,7 @@ import type { DispatchStore } from '../../src/ports/dispatch-store.ts'
 import { claimOne, gate, outcomes, stored } from '../dispatch/dispatching.ts'
 import type { TestDeps } from '../support/deps.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
-import { attempt, delivery, depsFor, LEASE, leased, pass, settled, waitForDue } from './attempting.ts'
+import { attempt, attemptClaimed, delivery, depsFor, LEASE, leased, pass, settled, waitForDue } from './attempting.ts'
 
 const SENT: SendOutcome = { outcome: 'sent' }
 /** Longer than any test takes. */
@@ -50,7 +50,7 @@ async function sending(
       return inner(...args)
     },
   }
-  const result = attemptDelivery(claimed, leased(deps), { ...deps, store }, options).finally(() => {
+  const result = attemptClaimed(claimed, leased(deps), { ...deps, store }, options).finally(() => {
     ended = true
   })
   result.catch(() => {})
@@ -81,14 +81,14 @@ describe('a lease', () => {
     deps.clock.advance(LEASE)
     const live = await claimOne(deps, LEASE)
     const before = await stored(deps)
-    expect(await attemptDelivery(zombie, leased(deps), deps)).toBe('lost')
+    expect(await attemptClaimed(zombie, leased(deps), deps)).toBe('lost')
     expect(await stored(deps)).toEqual(before)
     expect(deps.logger.lines).toMatchObject([
       { level: 'warn', event: 'delivery.lease_lost', fields: { deliveryId: 'dlv_2', attempt: 1 } },
     ])
-    expect(await attemptDelivery(live, leased(deps), deps)).toBe('sent')
+    expect(await attemptClaimed(live, leased(deps), deps)).toBe('sent')
     const after = await stored(deps)
-    expect(await attemptDelivery(zombie, leased(deps), deps)).toBe('lost')
+    expect(await attemptClaimed(zombie, leased(deps), deps)).toBe('lost')
     expect(await stored(deps)).toEqual(after)
   })
 
@@ -169,7 +169,7 @@ describe('a lease', () => {
     const lease = leased(deps)
     const claimed = await claimOne(deps, LEASE)
     deps.clock.advance(27_000)
-    expect(await attemptDelivery(claimed, lease, deps)).toBe('released')
+    expect(await attemptClaimed(claimed, lease, deps)).toBe('released')
     expect(a.sent).toEqual([])
     expect(await delivery(deps)).toMatchObject({ status: 'queued', attempts: 0, dueAt: deps.clock.now() })
     expect(deps.clock.timers).toBe(0)

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Plan, type PlannedDelivery, planDispatch } from '../../src/core/dispatch/plan-dispatch.ts'
 import { planRequest } from '../../src/core/dispatch/plan-request.ts'
+import { screenChannels } from '../../src/core/dispatch/screen-channels.ts'
 import { isRefused, type Refused } from '../../src/core/result.ts'
 import { post, stored } from '../dispatch/dispatching.ts'
 import { testDeps } from '../support/deps.ts'
@@ -25,12 +26,11 @@ const RUNS = { numRuns: 1_000 }
 function planOf(one: Planned, { sandbox = false, without = -1 } = {}): Plan | Refused {
   const event = catalogOf(one).find('e')
   if (!event) throw new Error('the event is not there')
-  return planDispatch({
-    ...{ event, sandbox, channels: channelsOf(one), now: NOW, delayMs: event.delayMs },
-    facts: { data: {}, recipient, events: [{}] },
-    entries: event.channels.filter((_, at) => at !== without),
-    verdicts: verdictsOf(one).filter((_, at) => at !== without),
-  })
+  const facts = { data: {}, recipient, events: [{}] }
+  const entries = event.channels.filter((_, at) => at !== without)
+  const screened = screenChannels(event, entries, facts, channelsOf(one))
+  const verdicts = verdictsOf(one).filter((_, at) => at !== without)
+  return planDispatch({ event, sandbox, facts, screened, verdicts, now: NOW, delayMs: event.delayMs })
 }
 
 /** The deliveries of a plan that is not refused; fast-check passes over the others. */
@@ -122,7 +122,7 @@ test('a channel that is named is planned alone, as it would be among the others'
       const all = deliveriesOf(planOf(one))
       const at = place % all.length
       const request = { eventType: 'e', recipient: recipient.id, channel: nameOf(at) }
-      const scope = { tenant: 'default', now: NOW, delayMs: undefined }
+      const scope = { tenant: 'default', session: undefined, now: NOW, delayMs: undefined }
       const recipients = { find: async () => recipient }
       const deps = { channels: channelsOf(one), policy: policyOf(one), recipients }
       const [named, ...more] = deliveriesOf(await planRequest(event, request, scope, deps))

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../src/core/catalog/define-events.ts'
-import { attemptDelivery } from '../../src/core/delivery/attempt-delivery.ts'
+import { roster } from '../../src/core/delivery/roster.ts'
 import type { SendOutcome } from '../../src/ports/channel.ts'
 import type { DeliveryPolicy, PolicyQuestion, Verdict } from '../../src/ports/delivery-policy.ts'
 import type { RecipientDirectory } from '../../src/ports/recipient-directory.ts'
 import { claimOne, outcomes } from '../dispatch/dispatching.ts'
 import type { TestDeps } from '../support/deps.ts'
 import { type RecordingChannel, recordingChannel } from '../support/recording-channel.ts'
-import { attempt, BODY, delivery, depsFor, LEASE, leased, pass } from './attempting.ts'
+import { attempt, attemptClaimed, BODY, delivery, depsFor, LEASE, leased, pass, waitForDue } from './attempting.ts'
 
 const SEND: Verdict = { verdict: 'send' }
 const DAY = 86_400_000
@@ -68,6 +68,22 @@ describe('the policy', () => {
     expect(await attempt(soon.deps)).toBe('sent')
   })
 
+  it.each([
+    [60_000, 0],
+    [60_001, 1],
+  ])(
+    'goes by how long the store says that it has waited, %d ms, whatever its own clock says',
+    async (waitedMs, asks) => {
+      for (const skewMs of [-DAY, DAY]) {
+        const { deps, questions } = await asked(() => SEND)
+        const claimed = await claimOne(deps, LEASE)
+        const dispatch = { ...claimed.dispatch, createdAt: claimed.dispatch.createdAt + skewMs }
+        await attemptClaimed({ ...claimed, waitedMs, dispatch }, leased(deps), deps)
+        expect(questions).toHaveLength(asks)
+      }
+    },
+  )
+
   it('is asked again about what was deferred, at the time of sending', async () => {
     const { a, deps, questions } = await deferred(() => SEND)
     expect(await attempt(deps)).toBe('sent')
@@ -115,10 +131,48 @@ describe('the policy', () => {
     [1_000.5, 1_001],
     [40 * DAY, 31 * DAY],
   ])('may put it off by %d ms: it is due in %d, unattempted', async (ms, dueInMs) => {
-    const { a, deps } = await deferred(({ at }) => ({ verdict: 'defer', until: at + ms, limits: [] }))
+    const { a, deps } = await deferred(({ at }) => ({ verdict: 'defer', until: at + ms, limits: [] }), {
+      expiresInMs: 60 * DAY,
+    })
     expect(await attempt(deps)).toBe('released')
     expect(a.sent).toEqual([])
     expect(await delivery(deps)).toMatchObject({ status: 'queued', attempts: 0, dueAt: deps.clock.now() + dueInMs })
+  })
+
+  it.each<[string, (question: PolicyQuestion) => unknown]>([
+    ['puts it off', ({ at }) => ({ verdict: 'defer', until: at + DAY })],
+    ['throws', () => Promise.reject(new RangeError())],
+  ])('that %s lets it expire when it does, and promises no later time', async (_, give) => {
+    const { a, deps } = await deferred(give, { expiresInMs: 20_000 })
+    deps.clock.advance(5_000)
+    expect(await attempt(deps)).toBe('released')
+    expect(await waitForDue(deps)).toBe(15_000)
+    expect((await deps.store.claim({ leaseMs: LEASE, limits: { a: 1 }, busy: [] })).expired).toHaveLength(1)
+    expect(a.sent).toEqual([])
+  })
+
+  it('takes its own time from what is left', async () => {
+    const { deps } = await deferred(
+      ({ at }) => {
+        deps.clock.advance(6_000)
+        return { verdict: 'defer', until: at + DAY }
+      },
+      { expiresInMs: 20_000 },
+    )
+    await attempt(deps)
+    expect(await waitForDue(deps)).toBe(14_000)
+  })
+
+  it('that has no answer yet when its worker is stopped is asked again at once by another, and is no fault', async () => {
+    const { deps } = await deferred(() => new Promise(() => {}))
+    const stops = roster<() => void>()
+    const result = attempt(deps, { stops })
+    await pass(deps.clock, 1)
+    for (const stop of stops) stop()
+    await pass(deps.clock, 1_000)
+    expect(await result).toBe('released')
+    expect(await waitForDue(deps)).toBe(0)
+    expect(deps.logger.lines).toMatchObject([{ event: 'delivery.queued', fields: { delayMs: 0 } }])
   })
 
   it.each([0, -1])('that puts it off by %d ms lets it go', async (ms) => {
@@ -156,7 +210,7 @@ describe('the policy', () => {
 
   it('that never answers lets the delivery wait too, and takes no place for ever', async () => {
     const { a, deps } = await deferred(() => new Promise(() => {}))
-    const result = attemptDelivery(await claimOne(deps, LEASE), leased(deps), deps, { timeoutMs: 5_000 })
+    const result = attemptClaimed(await claimOne(deps, LEASE), leased(deps), deps, { timeoutMs: 5_000 })
     await pass(deps.clock, 6_000)
     expect(await result).toBe('released')
     expect(a.sent).toEqual([])
@@ -192,9 +246,19 @@ describe('the recipient that the policy is asked about', () => {
     expect(questions).toMatchObject([{ recipient: { ...person, attributes: { id: 'user_42', tenant: 'default' } } }])
   })
 
-  it('is the bare id when the directory does not know it any more', async () => {
-    const { deps, questions } = await lookedUp(async () => undefined)
-    expect(await attempt(deps)).toBe('sent')
+  it.each([undefined, null])('that the directory does not know any more (%j) is not written to', async (none) => {
+    const { a, deps, questions } = await lookedUp(async () => none as undefined)
+    expect(await attempt(deps)).toBe('skipped')
+    expect([a.sent, questions]).toEqual([[], []])
+    expect(await outcomes(deps)).toEqual(['a: skipped no_address 0'])
+    expect(deps.logger.lines).toMatchObject([{ event: 'delivery.skipped', fields: { reason: 'no_address' } }])
+    expect(JSON.stringify(deps.logger.lines)).not.toMatch(/user_42|jane/)
+  })
+
+  it('is the bare id where there is no directory', async () => {
+    const { deps, questions } = await lookedUp(async () => person)
+    const { recipients: _, ...without } = deps
+    expect(await attempt(without)).toBe('sent')
     expect(questions).toMatchObject([{ recipient: { id: 'user_42' } }])
   })
 

@@ -1,14 +1,14 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../src/core/catalog/define-events.ts'
-import { attemptDelivery } from '../../src/core/delivery/attempt-delivery.ts'
+import { roster } from '../../src/core/delivery/roster.ts'
 import { createWorker } from '../../src/core/delivery/worker.ts'
 import type { EventCatalog } from '../../src/ports/event-catalog.ts'
 import { localQueue } from '../../src/queue/local.ts'
 import { accepted, claimOne, outcomes } from '../dispatch/dispatching.ts'
 import { type TestDeps, testDeps } from '../support/deps.ts'
 import { type RecordingChannel, recordingChannel } from '../support/recording-channel.ts'
-import { attempt, delivery, LEASE, leased, pass, settled } from './attempting.ts'
+import { attempt, attemptClaimed, delivery, LEASE, leased, pass, settled, waitForDue } from './attempting.ts'
 
 const WINDOW = 60_000
 const digest = { windowMs: WINDOW }
@@ -84,8 +84,8 @@ describe('a digest', () => {
 
   it.each<[string, EventCatalog]>([
     [
-      'whose schema does not take an event any more',
-      defineEvents({ e: { data: v.object({ n: v.pipe(v.number(), v.minValue(2)) }), digest, channels: { a: {} } } }),
+      'of whose events the schema takes none any more',
+      defineEvents({ e: { data: v.object({ n: v.pipe(v.number(), v.minValue(4)) }), digest, channels: { a: {} } } }),
     ],
     [
       'whose template throws',
@@ -109,6 +109,47 @@ describe('a digest', () => {
     expect(await attempt({ ...deps, events })).toBe('failed')
     expect(a.sent).toEqual([])
     expect(await outcomes(deps)).toEqual(['a: failed template_error 0'])
+  })
+
+  it.each([
+    [2, '2,3', 1],
+    [3, '3', 2],
+  ])(
+    'leaves out what the schema takes no more (less than %d), and says in the log how many',
+    async (least, left, events) => {
+      const stricter = defineEvents({
+        e: {
+          data: v.object({ n: v.pipe(v.number(), v.minValue(least)) }),
+          digest,
+          channels: { a: { text: ({ events }) => `${events.map(({ n }) => n)}` } },
+        },
+      })
+      const { deps, a } = await digested()
+      expect(await attempt({ ...deps, events: stricter })).toBe('released')
+      expect(await attempt(deps)).toBe('sent')
+      expect(a.sent[0]?.content).toEqual({ text: left })
+      const place = { deliveryId: 'dlv_2', dispatchId: 'dsp_1', channel: 'a' }
+      expect(deps.logger.lines[0]).toEqual({
+        level: 'warn',
+        event: 'delivery.event_left_out',
+        fields: { ...place, events },
+      })
+      expect(deps.logger.lines.map(({ event }) => event)).not.toContain('delivery.failed')
+    },
+  )
+
+  it('says what the last event says that is left', async () => {
+    const early = defineEvents({
+      e: {
+        data: v.object({ n: v.pipe(v.number(), v.maxValue(2)) }),
+        digest,
+        channels: { a: { text: ({ data: last }) => `${last.n}` } },
+      },
+    })
+    const { deps, a } = await digested()
+    await attempt({ ...deps, events: early })
+    await attempt(deps)
+    expect(a.sent[0]?.content).toEqual({ text: '2' })
   })
 
   it('whose template reads what is missing fails', async () => {
@@ -136,6 +177,26 @@ describe('a digest', () => {
     ])
   })
 
+  it('waits no longer than it is worth sending', async () => {
+    const { deps } = await digested(counted, { expiresInMs: 20_000 })
+    await attempt({ ...deps, events: defineEvents({ other: { channels: { a: {} } } }) })
+    expect(await waitForDue(deps)).toBe(20_000)
+  })
+
+  it('whose schema has no answer yet when its worker is stopped is rendered at once by another, and is no fault', async () => {
+    const { deps } = await digested()
+    const event = counted.find('e')
+    const find = () => event && { ...event, checkData: () => new Promise<never>(() => {}) }
+    const stops = roster<() => void>()
+    const result = attempt({ ...deps, events: { eventTypes: ['e'], find } }, { stops })
+    await settled(deps.clock)
+    for (const stop of stops) stop()
+    await pass(deps.clock, 1_000)
+    expect(await result).toBe('released')
+    expect(await waitForDue(deps)).toBe(0)
+    expect(deps.logger.lines).toMatchObject([{ event: 'delivery.queued', fields: { delayMs: 0 } }])
+  })
+
   it.each<[string, () => Promise<never>]>([
     ['throws', () => Promise.reject(new TypeError('jane'))],
     ['never answers', () => new Promise(() => {})],
@@ -148,7 +209,7 @@ describe('a digest', () => {
         return event && { ...event, checkData }
       },
     }
-    const result = attemptDelivery(await claimOne(deps, LEASE), leased(deps), { ...deps, events }, { timeoutMs: 2_000 })
+    const result = attemptClaimed(await claimOne(deps, LEASE), leased(deps), { ...deps, events }, { timeoutMs: 2_000 })
     await settled(deps.clock)
     await pass(deps.clock, 3_000)
     expect(await result).toBe('released')

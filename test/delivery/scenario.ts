@@ -79,13 +79,18 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
   async function claim(request: ClaimRequest): Promise<Claims> {
     const leaseEnds = new Map(model.deliveries().map((one) => [one.deliveryId, one.wakeAt]))
     const due = model.deliveries().filter((one) => model.isDue(one, request))
+    const mayExpire = model.deliveries().filter(model.mayExpire)
     const claims = takenFrom(await store.claim(request))
     checkClaimed(snapshot, claims.deliveries, leaseEnds, clock.now())
-    const taken = new Set(due.filter((one) => claims.expired.some(({ deliveryId }) => deliveryId === one.deliveryId)))
+    const isTold = ({ deliveryId }: ModelDelivery): boolean =>
+      claims.expired.some((told) => told.deliveryId === deliveryId)
+    const taken = new Set(mayExpire.filter(isTold))
     for (const one of taken) {
       hold('only what is past its expiry expires', model.isExpired(one), () => one.deliveryId)
       model.expire(one)
     }
+    for (const one of due) if (!taken.has(one) && (await isHeeded(one, claims.deliveries))) model.heed(one)
+    for (const one of due) if (isFinal(one)) taken.add(one)
     for (const one of claims.deliveries) {
       const found = due.find(({ deliveryId }) => deliveryId === one.deliveryId)
       hold('only what is due, asked for and not busy is claimed', found !== undefined, () => ({ one, request }))
@@ -99,6 +104,15 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
       due.filter((one) => !taken.has(one)),
     )
     return claims
+  }
+
+  /** Of a delivery whose worker died while somebody asked for its end: whether the claim came by it. */
+  async function isHeeded(one: ModelDelivery, claimed: Claims['deliveries']): Promise<boolean> {
+    const { status, unwanted, deliveryId, home } = one
+    if (status !== 'sending' || unwanted.size === 0) return false
+    if (claimed.some((other) => other.deliveryId === deliveryId)) return true
+    const found = await store.findDispatch(home.tenant, home.dispatchId)
+    return found?.deliveries.find((other) => other.deliveryId === deliveryId)?.status !== 'sending'
   }
 
   function lease(one: ClaimedDelivery, found: ModelDelivery, { leaseMs }: ClaimRequest): void {
@@ -210,7 +224,11 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
         return accept(operation)
       case 'claim': {
         const { expired } = await claim(operation)
-        return { what: 'a claim', changes: expired, own: ({ status }) => status === 'sending' }
+        return {
+          what: 'a claim',
+          changes: expired,
+          own: ({ status }) => status === 'sending' || status === 'cancelled',
+        }
       }
       case 'settle':
       case 'renew': {
@@ -231,11 +249,11 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
   function noteChanges(was: ReadonlyMap<string, Seen>): void {
     for (const [id, { delivery }] of seen) {
       const old = was.get(id)?.delivery
-      const { status, reason, digest, attempts } = delivery
+      const { status, reason, eventCount = 0, attempts } = delivery
       if (status !== old?.status) note(`${old?.status ?? 'new'} > ${status}${reason ? ` ${reason}` : ''}`)
       else if (status === 'sending' && attempts > old.attempts) note('sending > sending')
-      if ((digest?.events.length ?? 0) > (old?.digest?.events.length ?? 1)) note('joined')
-      if (status === 'cancelled' && digest && (old?.digest?.events.length ?? 0) > 1) note('taken out')
+      if (eventCount > (old?.eventCount ?? 1)) note('joined')
+      if (status === 'cancelled' && eventCount > 0 && (old?.eventCount ?? 0) > 1) note('taken out')
     }
   }
 
@@ -278,7 +296,11 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
         let claims: Claims = { deliveries: [], expired: [] }
         await checked({ do: 'claim', ...EVERYTHING }, async () => {
           claims = await claim(EVERYTHING)
-          return { what: 'a claim', changes: claims.expired, own: ({ status }) => status === 'sending' }
+          return {
+            what: 'a claim',
+            changes: claims.expired,
+            own: ({ status }) => status === 'sending' || status === 'cancelled',
+          }
         })
         for (const one of claims.deliveries) {
           const ending = one.content ? SEND : RENDER

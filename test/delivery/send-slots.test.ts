@@ -122,6 +122,17 @@ describe('a rate', () => {
     expect(slots.freeInMs()).toBe(400)
   })
 
+  it('is why a channel is asked only when something of it is due', () => {
+    const { slots, clock, taken } = slotsOf({ rate, channels: { b: { rate } } }, { a: recordingChannel(), b: keyed })
+    expect(slots.heldUp()).toEqual({ limits: {}, busy: [] })
+    const [first] = taken(3)
+    expect(slots.heldUp()).toEqual({ limits: { a: 0 }, busy: [] })
+    clock.advance(1_000)
+    first?.leave()
+    expect(slots.request().limits).toEqual({ a: 3, b: 3 })
+    expect(slots.heldUp()).toEqual({ limits: {}, busy: [] })
+  })
+
   it('is not freed by a message that was sent', () => {
     const { slots, taken } = slotsOf({ rate })
     for (const slot of taken(3)) slot.leave()

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../src/core/catalog/define-events.ts'
-import { attemptDelivery } from '../../src/core/delivery/attempt-delivery.ts'
 import type { DeliveryEvent } from '../../src/core/dispatch/hooks.ts'
 import type { OutboundMessage, SendContext, SendOutcome } from '../../src/ports/channel.ts'
 import type { DispatchStore, Settlement } from '../../src/ports/dispatch-store.ts'
 import { accepted, claimOne, outcomes } from '../dispatch/dispatching.ts'
 import { testDeps } from '../support/deps.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
-import { attempt, BODY, delivery, depsFor, LEASE, leased, waitForDue } from './attempting.ts'
+import { attempt, attemptClaimed, BODY, delivery, depsFor, LEASE, leased, waitForDue } from './attempting.ts'
 
 const SENT: SendOutcome = { outcome: 'sent' }
 const BUSY: SendOutcome = { outcome: 'retry', code: 'busy' }
@@ -16,7 +15,7 @@ describe('a delivery that is not tried', () => {
   it('waits a minute where its channel is not there, uncounted: another worker may have it', async () => {
     const deps = await depsFor(recordingChannel())
     const claimed = await claimOne(deps)
-    expect(await attemptDelivery(claimed, leased(deps), { ...deps, channels: {} })).toBe('released')
+    expect(await attemptClaimed(claimed, leased(deps), { ...deps, channels: {} })).toBe('released')
     expect(await delivery(deps)).toMatchObject({
       status: 'queued',
       attempts: 0,
@@ -52,7 +51,7 @@ describe('a delivery that is not tried', () => {
     const deps = await depsFor(a)
     const claimed = await claimOne(deps)
     const dispatch = { ...claimed.dispatch, sandboxed: true as const }
-    expect(await attemptDelivery({ ...claimed, dispatch }, leased(deps), deps)).toBe('skipped')
+    expect(await attemptClaimed({ ...claimed, dispatch }, leased(deps), deps)).toBe('skipped')
     expect(a.sent).toEqual([])
     expect(await outcomes(deps)).toEqual(['a: skipped sandboxed 0'])
   })
@@ -116,7 +115,7 @@ describe('the expiry', () => {
     const deps = await depsFor(recordingChannel(), { expiresInMs: 500 })
     const claimed = await claimOne(deps, LEASE)
     deps.clock.advance(1_000)
-    expect(await attemptDelivery(claimed, leased(deps), deps)).toBe('sent')
+    expect(await attemptClaimed(claimed, leased(deps), deps)).toBe('sent')
   })
 })
 
@@ -134,7 +133,7 @@ describe('the settlement', () => {
       return deps.store.settle(settlement)
     }
     const claimed = await claimOne(deps)
-    await attemptDelivery(claimed, leased(deps), { ...deps, store: { ...deps.store, settle } })
+    await attemptClaimed(claimed, leased(deps), { ...deps, store: { ...deps.store, settle } })
     const { deliveryId, fence } = claimed
     expect(settlements).toEqual([{ deliveryId, fence, attempt: outcome, ...rest }])
   })
@@ -230,7 +229,7 @@ describe('hooks', () => {
     const zombie = await claimOne(deps, LEASE)
     deps.clock.advance(LEASE)
     await claimOne(deps, LEASE)
-    expect(await attemptDelivery(zombie, leased(deps), deps)).toBe('lost')
+    expect(await attemptClaimed(zombie, leased(deps), deps)).toBe('lost')
     expect(seen).toEqual([])
   })
 
@@ -239,7 +238,7 @@ describe('hooks', () => {
     const deps = await depsFor(recordingChannel(), { hooks: { onSkipped: (event) => seen.push(event) } })
     const claimed = await claimOne(deps)
     const dispatch = { ...claimed.dispatch, sandboxed: true as const }
-    await attemptDelivery({ ...claimed, dispatch }, leased(deps), deps)
+    await attemptClaimed({ ...claimed, dispatch }, leased(deps), deps)
     expect(seen).toMatchObject([{ status: 'skipped', reason: 'sandboxed', attempts: 0, sandboxed: true }])
   })
 })

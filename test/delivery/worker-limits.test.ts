@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../src/core/catalog/define-events.ts'
-import type { DeliveryEvent } from '../../src/core/dispatch/hooks.ts'
 import type { Channel, SendOutcome } from '../../src/ports/channel.ts'
 import type { Settlement } from '../../src/ports/dispatch-store.ts'
 import { accepted } from '../dispatch/dispatching.ts'
@@ -210,47 +209,5 @@ describe('a rate', () => {
     own.deps.clock.advance(1_000)
     const { worker } = house({ a }, { rate: { max: 1, perMs: 60_000 } }, { ...own.deps, policy })
     expect(await worker.runDue()).toMatchObject({ skipped: 3 })
-  })
-})
-
-describe('what has expired', () => {
-  it('is logged and told to the host', async () => {
-    const told: DeliveryEvent[] = []
-    const hooks = { onFailed: (event: DeliveryEvent) => void told.push(event) }
-    const both = defineEvents({ e: { route: 'first', channels: { a: {}, b: {} } } })
-    const own = house({ a: recordingChannel(), b: recordingChannel() }, {}, { events: both, expiresInMs: 1_000, hooks })
-    await accepted(own.deps, BODY)
-    own.deps.clock.advance(1_000)
-    own.worker.start()
-    await settled(own)
-    await own.worker.stop()
-    const head = { dispatchId: 'dsp_1', tenant: 'default', eventType: 'e', recipient: BODY.recipient }
-    expect(told).toEqual([
-      { ...head, deliveryId: 'dlv_2', channel: 'a', status: 'expired', attempts: 0 },
-      { ...head, deliveryId: 'dlv_3', channel: 'b', status: 'expired', attempts: 0 },
-    ])
-    expect(own.deps.logger.lines).toEqual(
-      [
-        { deliveryId: 'dlv_2', channel: 'a' },
-        { deliveryId: 'dlv_3', channel: 'b' },
-      ].map((place) => ({
-        level: 'warn',
-        event: 'delivery.expired',
-        fields: { ...place, dispatchId: 'dsp_1', attempt: 0 },
-      })),
-    )
-  })
-
-  it('does not hold up the next claim while the host is told of it', async () => {
-    const hooks = { onFailed: () => new Promise(() => {}) }
-    const a = recordingChannel()
-    const own = house({ a }, {}, { expiresInMs: 1_000, hooks })
-    await accepted(own.deps, BODY)
-    own.deps.clock.advance(1_000)
-    own.worker.start()
-    await settled(own)
-    await accepted(own.deps, BODY)
-    await settled(own)
-    expect(a.sent).toHaveLength(1)
   })
 })

@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { checkConfig } from '../../src/check-config.ts'
 import { defineEvents } from '../../src/core/catalog/define-events.ts'
 import { type ConfigProblem, isSallyportError } from '../../src/errors.ts'
+import { allOf } from '../../src/policies/all-of.ts'
+import { quietHours } from '../../src/policies/quiet-hours.ts'
+import { throttle } from '../../src/policies/throttle.ts'
 import type { Channel } from '../../src/ports/channel.ts'
 import { memoryStore } from '../../src/storage/memory.ts'
 import { testAuth } from '../support/deps.ts'
@@ -126,6 +129,18 @@ describe('checkConfig', () => {
     expect(problems(channels, { [field]: given as never })).toContainEqual({ field, detail })
   })
 
+  it.each([
+    [{ worker: null as never }, 'worker'],
+    [{ worker: { channels: null as never } }, 'worker.channels'],
+    [{ worker: { rate: null as never } }, 'worker.rate'],
+    [{ worker: { channels: { sms: null as never } } }, 'worker.channels.sms'],
+    [{ hooks: null as never }, 'hooks'],
+    [{ events: { find: events.find } as never }, 'events'],
+  ])('names what is null or not whole: %j', (rest, field) => {
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    expect(problems(channels, rest)).toMatchObject([{ field }])
+  })
+
   it('names every hook that is not known, and every one that is no function', () => {
     const channels = { email: recordingChannel(), sms: recordingChannel() }
     const hooks = { onsent: () => {}, onDelivered: () => {}, onSent: 'log', onFailed: null, onSkipped: undefined }
@@ -134,6 +149,20 @@ describe('checkConfig', () => {
       { field: 'hooks.onDelivered', detail: 'is not one of onAccepted, onSent, onFailed, onSkipped' },
       { field: 'hooks.onSent', detail: 'is not a function' },
       { field: 'hooks.onFailed', detail: 'is not a function' },
+    ])
+  })
+
+  it('names every channel and event that a policy knows and nobody else does', () => {
+    const policy = allOf(
+      quietHours({ from: '22:00', to: '08:00', timeZone: 'UTC', channels: ['emial'] }),
+      throttle({ max: 1, windowMs: 1_000, channels: ['email'], events: ['order.shiped', 'nothing.like.it'] }),
+    )
+    const channels = { email: recordingChannel() }
+    const shipped = defineEvents({ 'order.shipped': { channels: { email: {} } } })
+    expect(problems(channels, { policy, events: shipped })).toEqual([
+      { field: 'policy.channels', detail: '"emial" is not there; near: email' },
+      { field: 'policy.events', detail: '"order.shiped" is not there; near: order.shipped' },
+      { field: 'policy.events', detail: '"nothing.like.it" is not there' },
     ])
   })
 

@@ -27,12 +27,6 @@ function outcomesOf(status: Delivery['status'], log: readonly Attempt[], attempt
 
 describe('a dispatch as a caller sees it', () => {
   it('tells nothing of the tenant, the route, the locale, addresses or contents', () => {
-    const digest = {
-      key: 'k',
-      max: 9,
-      recipient: { id: 'user_42' },
-      events: [{ dispatchId: 'dsp_1', eventData: { a: 1 } }],
-    }
     const delivery: Delivery = {
       deliveryId: 'dlv_1',
       channel: 'a',
@@ -44,7 +38,7 @@ describe('a dispatch as a caller sees it', () => {
       concurrencyKey: 'https://hooks.example',
       address: 'jane@example.com',
       content: { text: 'secret' },
-      digest,
+      eventCount: 2,
     }
     expect(
       viewDispatch({ ...DISPATCH, critical: true, locale: 'de', sessionId: 's1', deliveries: [delivery] }),
@@ -56,7 +50,7 @@ describe('a dispatch as a caller sees it', () => {
       sessionId: 's1',
       createdAt: NOW,
       deliveries: [
-        { deliveryId: 'dlv_1', channel: 'a', status: 'queued', attempts: 0, nextAttemptAt: NOW, eventCount: 1 },
+        { deliveryId: 'dlv_1', channel: 'a', status: 'queued', attempts: 0, nextAttemptAt: NOW, eventCount: 2 },
       ],
     })
   })

@@ -86,13 +86,60 @@ describe('a dry run', () => {
     expect(await post(testDeps(), ORDER, { authorization: 'Bearer nobody' }, DRY)).toMatchObject({ status: 401 })
   })
 
+  it.each(['dryrun', 'DRYRUN', 'dry_run', 'dry-run', 'DryRun'])(
+    'is not taken for a dispatch when it is spelt %s',
+    async (name) => {
+      const deps = testDeps()
+      expect(await post(deps, ORDER, {}, { [name]: 'true' })).toMatchObject({
+        status: 422,
+        body: { code: 'validation_failed' },
+      })
+      expect(await stored(deps)).toEqual([])
+    },
+  )
+
+  it('says why a channel would fail', async () => {
+    const events = defineEvents({
+      e: {
+        channels: {
+          a: {
+            text: () => {
+              throw new Error('jane is secret')
+            },
+          },
+          b: { when: () => 1 as never },
+        },
+      },
+    })
+    const deps = testDeps({ a: recordingChannel(), b: recordingChannel() }, { events })
+    expect(await post(deps, { eventType: 'e', recipient: 'jane@example.com' }, {}, DRY)).toMatchObject({
+      body: {
+        deliveries: [
+          { reason: 'template_error', detail: 'text: the template function threw' },
+          { reason: 'condition_error', detail: 'the condition function gave no boolean' },
+        ],
+      },
+    })
+    const answer = await accepted(deps, { eventType: 'e', recipient: 'jane@example.com' })
+    expect(answer.deliveries[0]).not.toHaveProperty('detail')
+    expect(deps.logger.lines).toMatchObject([
+      {
+        level: 'warn',
+        event: 'delivery.failed',
+        fields: { channel: 'a', detail: 'text: the template function threw' },
+      },
+      { level: 'warn', event: 'delivery.failed', fields: { channel: 'b', reason: 'condition_error' } },
+    ])
+    expect(JSON.stringify(deps.logger.lines)).not.toContain('jane')
+  })
+
   it('is asked for with true, and with nothing else', async () => {
     const deps = testDeps()
     expect(await post(deps, ORDER, {}, { dryRun: 'false' })).toMatchObject({ status: 202 })
     for (const dryRun of ['1', '', 'TRUE', 'yes']) {
       expect(await post(deps, ORDER, {}, { dryRun })).toMatchObject({
         status: 422,
-        body: { code: 'validation_failed', detail: 'The query parameter dryRun takes true or false.' },
+        body: { code: 'validation_failed', detail: 'The query parameter dryRun, written so, takes true or false.' },
       })
     }
     expect(await stored(deps)).toHaveLength(1)

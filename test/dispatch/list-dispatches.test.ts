@@ -89,6 +89,14 @@ describe('a list of dispatches', () => {
     for (const other of others) expect(await list({ ...all, ...other })).toEqual([])
   })
 
+  it('refuses a status that there is not, rather than find nothing', async () => {
+    const { sallyport } = composed(events)
+    const error = await sallyport.dispatches.list({ status: 'nope' as never }).catch((thrown: unknown) => thrown)
+    expect(isSallyportError(error) && error.problems).toEqual([
+      { field: 'status', detail: 'is one of queued, sent, partial, failed, skipped, cancelled' },
+    ])
+  })
+
   it('takes what is undefined as not said', async () => {
     const { list } = await filled()
     const names = ['tenant', 'sessionId', 'eventType', 'recipient', 'status', 'since', 'until', 'limit', 'cursor']

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../src/core/catalog/define-events.ts'
 import type { DeliveryPolicy, PolicyQuestion, SendLimit, Verdict } from '../../src/ports/delivery-policy.ts'
 import type { EventCatalog } from '../../src/ports/event-catalog.ts'
-import { GRANT, type TestDeps, testDeps } from '../support/deps.ts'
+import { GRANT, GRANTED, type TestDeps, testDeps } from '../support/deps.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
-import { accepted, braces, claimOne, outcomes, post, refused, stored } from './dispatching.ts'
+import { accepted, braces, claimOne, ORDER, outcomes, post, refused, stored } from './dispatching.ts'
 
 const HOUR = 3_600_000
 const BODY = { eventType: 'e', recipient: 'jane@example.com' }
@@ -59,6 +59,19 @@ describe('a policy that skips', () => {
     const [dispatch] = await stored(deps)
     expect(dispatch?.deliveries[0]).not.toHaveProperty('address')
     expect(dispatch?.deliveries[0]).not.toHaveProperty('content')
+  })
+
+  it('is not asked, and need not be there, where a condition or the lack of an address decides', async () => {
+    const events = defineEvents({ e: { channels: { a: { when: () => false }, nowhere: {} } } })
+    const nowhere = recordingChannel(undefined, { address: () => undefined })
+    const policy: DeliveryPolicy = {
+      decide() {
+        throw new Error('the preferences are down')
+      },
+    }
+    const deps = testDeps({ a: recordingChannel(), nowhere }, { events, policy })
+    await accepted(deps, BODY)
+    expect(await outcomes(deps)).toEqual(['a: skipped condition_false 0', 'nowhere: skipped no_address 0'])
   })
 
   it('is not heard where a condition or the lack of an address decides', async () => {
@@ -206,7 +219,6 @@ describe('what a policy is asked', () => {
       urgent: { critical: true, channels: { a: {} } },
       late: { delayMs: HOUR, channels: { a: {} } },
       gathered: { digest: { windowMs: 2 * HOUR }, channels: { a: {} } },
-      both: { delayMs: HOUR, digest: { windowMs: 2 * HOUR }, channels: { a: {} } },
     })
     const policy = policyOf({})
     const deps = depsFor(policy, events)
@@ -215,9 +227,19 @@ describe('what a policy is asked', () => {
       ['urgent', true, 0],
       ['late', false, HOUR],
       ['gathered', false, 2 * HOUR],
-      ['both', false, 3 * HOUR],
     ])
-    expect((await stored(deps)).map(({ critical }) => critical)).toEqual([undefined, undefined, undefined, true])
+    expect((await stored(deps)).map(({ critical }) => critical)).toEqual([undefined, undefined, true])
+  })
+
+  it('is which session asks, where it is a session token that does', async () => {
+    const policy = policyOf({})
+    const deps = testDeps(undefined, { policy })
+    await accepted(deps, { ...ORDER, channel: 'email' })
+    await accepted(deps, { ...ORDER, channel: 'email' }, GRANTED)
+    expect(policy.asked.map(({ channel, sessionId }) => [channel, sessionId])).toEqual([
+      ['email', undefined],
+      ['email', 's1'],
+    ])
   })
 
   it('is only the one channel that the caller named', async () => {

@@ -138,6 +138,16 @@ describe('in sandbox mode', () => {
     expect([channels.a.sent, channels.b.sent, channels.c.sent]).toEqual([[], [], []])
   })
 
+  it('nothing is queued again by hand', async () => {
+    const { sandbox, live, clock } = hosts()
+    const { dispatchId } = took(await live.dispatch(EVENT))
+    clock.advance(73 * HOUR)
+    await live.worker.runDue()
+    expect(await sandbox.dispatches.retry(dispatchId)).toMatchObject({ retried: [], dispatch: { status: 'failed' } })
+    expect(await sandbox.dispatches.retry('nothing')).toBeUndefined()
+    expect((await live.dispatches.retry(dispatchId))?.retried).not.toEqual([])
+  })
+
   it('what was queued before stays where it is', async () => {
     const { sandbox, live, channels } = hosts()
     const { dispatchId } = took(await live.dispatch(EVENT))

@@ -46,6 +46,53 @@ describe('cancelling', () => {
   })
 })
 
+describe('cancelling what is being sent', () => {
+  const retry = { outcome: 'retry', code: 'busy' } as const
+
+  async function asked() {
+    const { clock, store, statuses } = await stored([delivery('x'), delivery('y', { channel: 'b', status: 'held' })])
+    const claimed = await claimOne(store, 'a', 1_000)
+    const changed = (await store.cancel('default', '1'))?.changed
+    expect([changed?.map(({ deliveryId }) => deliveryId), await statuses()]).toEqual([['y'], ['sending', 'cancelled']])
+    return { clock, store, statuses, claimed, mine: lease(claimed) }
+  }
+
+  it.each([{ attempt: retry }, {}])('makes it cancelled once %j would have queued it again', async (end) => {
+    const { clock, store, mine } = await asked()
+    const settled = await store.settle({ ...mine, to: 'queued', delayMs: 5, ...end })
+    expect(settled).toEqual({ live: true, others: [], cancelled: true })
+    const [x] = await deliveriesOf(store, '1')
+    expect(x).toMatchObject({ status: 'cancelled', attempts: end.attempt ? 1 : 0 })
+    expect(x?.attemptLog).toMatchObject(end.attempt ? [retry] : [])
+    expect(x).not.toHaveProperty('dueAt')
+    clock.advance(5)
+    expect(await claim(store)).toEqual({ deliveries: [], expired: [] })
+    expect(await store.retry('default', '1', { expiresInMs: HOUR })).toMatchObject({ changed: [] })
+  })
+
+  it('makes it cancelled once its lease has ended', async () => {
+    const { clock, store, mine, statuses } = await asked()
+    clock.advance(1_000)
+    expect(await claim(store, { a: 0 })).toMatchObject({ deliveries: [], nextDueInMs: 0 })
+    expect(await claim(store)).toEqual({ deliveries: [], expired: [] })
+    expect(await statuses()).toEqual(['cancelled', 'cancelled'])
+    expect(await store.settle({ ...mine, to: 'sent' })).toEqual({ live: false })
+  })
+
+  it('lets it be sent or fail all the same, or be tried again when that is asked for', async () => {
+    const { store, mine, statuses } = await asked()
+    await store.settle({ ...mine, to: 'failed', reason: 'provider_rejected', attempt })
+    expect(await statuses()).toEqual(['failed', 'cancelled'])
+    await store.retry('default', '1', { expiresInMs: HOUR })
+    await store.settle({ ...lease(await claimOne(store)), to: 'queued', delayMs: 0, attempt: retry })
+    expect(await statuses()).toEqual(['queued', 'cancelled'])
+    const again = await claimOne(store)
+    await store.cancel('default', '1')
+    await store.settle({ ...lease(again), to: 'sent' })
+    expect(await statuses()).toEqual(['sent', 'cancelled'])
+  })
+})
+
 describe('retrying', () => {
   it('queues what failed and expired, due now, with a schedule and an expiry of its own', async () => {
     const { clock, store, fail } = await stored([delivery('x'), delivery('y', { channel: 'b' })])

@@ -23,8 +23,18 @@ describe('claiming', () => {
     const { deliveries, nextDueInMs } = await claim(store, { a: 1, b: 2 })
     expect(ids(deliveries).sort()).toEqual(['1-a', '1-b', '2-b'])
     expect(nextDueInMs).toBe(0)
-    expect(await claim(store, { a: 0, b: 0 })).toEqual(NOTHING)
     expect(ids((await claim(store, { a: 0, b: 9 })).deliveries)).toEqual(['3-b'])
+  })
+
+  it('hands out nothing of a channel with the limit 0, but says when its next is due', async () => {
+    const { clock, store } = storeOn()
+    await store.accept(acceptance('1', { deliveries: [delivery('x', { delayMs: 7 })] }))
+    expect(await claim(store, { a: 0 })).toEqual({ ...NOTHING, nextDueInMs: 7 })
+    clock.advance(7)
+    await store.accept(acceptance('2', { deliveries: [delivery('y', { channel: 'b' })] }))
+    expect(await claim(store, { a: 0, b: 9 })).toMatchObject({ deliveries: [{ deliveryId: 'y' }], nextDueInMs: 0 })
+    expect(await claim(store, { a: 0, b: 9 })).toEqual({ ...NOTHING, nextDueInMs: 0 })
+    expect(await claim(store, { b: 9 })).toEqual({ ...NOTHING, nextDueInMs: 30_000 })
   })
 
   it('takes a lease that has ended in the order of its end, among what is queued', async () => {
@@ -78,8 +88,9 @@ describe('claiming', () => {
   })
 
   it('gives everything that an attempt needs, and nothing else', async () => {
-    const { store } = storeOn()
+    const { clock, store } = storeOn()
     await store.accept(acceptance('1', { sessionId: 's1', locale: 'de', critical: true }))
+    clock.advance(7)
     expect(await claimOne(store)).toEqual({
       deliveryId: '1-a',
       channel: 'a',
@@ -87,7 +98,8 @@ describe('claiming', () => {
       content: { text: 'x' },
       attempts: 1,
       history: [],
-      expiresInMs: 72 * HOUR,
+      waitedMs: 7,
+      expiresInMs: 72 * HOUR - 7,
       fence: expect.any(String),
       dispatch: {
         dispatchId: '1',
@@ -162,6 +174,57 @@ describe('what is past its expiry', () => {
     expect(await claim(store, { a: 1 })).toMatchObject({ deliveries: [{ deliveryId: '2-a' }], expired: [{}] })
   })
 
+  it('becomes expired whatever channels are named, and whoever is busy', async () => {
+    const { clock, store } = storeOn()
+    for (const [id, channel] of Object.entries({ 1: 'gone', 2: 'gone', 3: 'b' })) {
+      const deliveries = [delivery(id, { channel, concurrencyKey: id }), delivery(`${id}-h`, { status: 'held' })]
+      await store.accept(acceptance(id, { route, deliveries }, { expiresInMs: 10 }))
+    }
+    const busy = [{ channel: 'b', concurrencyKey: '3' }]
+    clock.advance(9)
+    expect((await store.claim({ limits: {}, leaseMs: 1, busy })).expired).toEqual([])
+    clock.advance(1)
+    const { deliveries, expired } = await store.claim({ limits: { a: 9, b: 9 }, leaseMs: 1, busy })
+    expect(deliveries).toEqual([])
+    expect(ids(expired).sort()).toEqual(['1', '1-h', '2', '2-h', '3', '3-h'])
+    for (const id of ['1', '2', '3']) expect((await deliveriesOf(store, id))[0]).toMatchObject({ status: 'expired' })
+  })
+
+  it('is found in a channel that nobody names, behind what expires later, once that has', async () => {
+    const { clock, store } = storeOn()
+    for (const [id, expiresInMs] of Object.entries({ 1: 100, 2: 10 })) {
+      await store.accept(acceptance(id, {}, { expiresInMs }))
+      clock.advance(1)
+    }
+    clock.advance(98)
+    expect(ids((await claim(store, {})).expired)).toEqual(['1-a', '2-a'])
+  })
+
+  it('stays with a worker that has it, until its lease has ended', async () => {
+    const { clock, store } = storeOn()
+    await store.accept(acceptance('1', {}, { expiresInMs: 10 }))
+    const claimed = await claimOne(store, 'a', 20)
+    clock.advance(19)
+    expect(await claim(store, {})).toEqual(NOTHING)
+    expect(await store.renew(lease(claimed), 10)).toBe(true)
+    clock.advance(10)
+    expect((await claim(store, {})).expired).toMatchObject([{ attempts: 1 }])
+  })
+
+  it('keeps nothing back that is due before and after it', async () => {
+    const { clock, store } = storeOn()
+    for (const [id, expiresInMs] of Object.entries({ 1: HOUR, 2: 10, 3: HOUR, 4: 10, 5: HOUR })) {
+      await store.accept(acceptance(id, {}, { expiresInMs }))
+      clock.advance(1)
+    }
+    clock.advance(100)
+    const { deliveries, expired } = await claim(store)
+    expect([ids(deliveries), ids(expired)]).toEqual([
+      ['1-a', '3-a', '5-a'],
+      ['2-a', '4-a'],
+    ])
+  })
+
   it('is counted from when each is first due; what is held, as long as what is queued', async () => {
     const { clock, store } = storeOn()
     await store.accept(acceptance('1', { route, deliveries: pair({ delayMs: 5_000 }) }, { expiresInMs: 1_000 }))
@@ -182,9 +245,11 @@ describe('what is past its expiry', () => {
     expect(await store.renew(lease(claimed), 10)).toBe(false)
   })
 
-  it('is cleared away by the thousand', async () => {
+  it.each(['a', 'gone'])('is cleared away by the thousand, of channel %s', async (channel) => {
     const { clock, store } = storeOn()
-    for (let at = 0; at < 1_500; at++) await store.accept(acceptance(`${at}`, {}, { expiresInMs: 10 }))
+    for (let at = 0; at < 1_500; at++) {
+      await store.accept(acceptance(`${at}`, { deliveries: [delivery(`${at}`, { channel })] }, { expiresInMs: 10 }))
+    }
     clock.advance(10)
     const first = await claim(store)
     expect([first.expired.length, first.nextDueInMs]).toEqual([1_000, 0])

@@ -26,7 +26,7 @@ describe('a digest', () => {
     await post('1')
     const dueAt = clock.now() + 1_000
     clock.advance(400)
-    const joined = await post('2', {}, { delayMs: 9_000, address: 'other', limits: [] })
+    const joined = await post('2', {}, { limits: [] })
     expect(joined).toMatchObject({ answer: { deliveries: [{ deliveryId: '1-a', status: 'queued' }] } })
     const shared = {
       deliveryId: '1-a',
@@ -37,20 +37,21 @@ describe('a digest', () => {
       dueAt,
       deferred: true,
       address: 'jane@example.com',
-      digest: { key: 'k', max: 3, recipient: { id: 'jane@example.com' }, events: events('1', '2') },
+      eventCount: 2,
     }
+    const digest = { key: 'k', max: 3, recipient: { id: 'jane@example.com' }, events: events('1', '2') }
     expect(await deliveriesOf(store, '1')).toEqual([shared])
     expect(await deliveriesOf(store, '2')).toEqual([shared])
     clock.advance(600)
     const claimed = await claimOne(store)
-    expect(claimed).toMatchObject({ deliveryId: '1-a', digest: shared.digest, dispatch: { dispatchId: '1' } })
+    expect(claimed).toMatchObject({ deliveryId: '1-a', digest, waitedMs: 1_000, dispatch: { dispatchId: '1' } })
     expect(claimed).not.toHaveProperty('content')
     expect((await claim(store)).deliveries).toEqual([])
     await store.settle({ ...lease(claimed), to: 'sent' })
     for (const id of ['1', '2']) expect(await deliveriesOf(store, id)).toMatchObject([{ status: 'sent' }])
   })
 
-  it('is of one tenant, event type, recipient, channel and key', async () => {
+  it('is of one tenant, event type, recipient, channel, address and key', async () => {
     const { post, idsOf, store } = digesting()
     await post('1')
     await post('2', {}, {}, { eventType: 'other' })
@@ -59,7 +60,10 @@ describe('a digest', () => {
     await post('5', { key: 'other' })
     await post('6', {}, {}, { tenant: 'other' })
     await post('7', {}, {}, { sessionId: 'other' })
+    await post('8', {}, { address: 'new@example.com' })
+    await post('9', {}, { address: 'new@example.com' })
     expect(await idsOf('1', '2', '3', '4', '5', '7')).toEqual(['1-a', '2-a', '3-a', '4-a', '5-a', '1-a'])
+    expect(await idsOf('8', '9')).toEqual(['8-a', '8-a'])
     expect((await store.findDispatch('other', '6'))?.deliveries).toMatchObject([{ deliveryId: '6-a' }])
   })
 
@@ -99,8 +103,10 @@ describe('a digest', () => {
     const { deliveries } = await claim(store)
     expect(deliveries).toMatchObject([
       { deliveryId: '2-a' },
-      { deliveryId: '1-a', content: { text: 'rendered' }, digest: { events: events('1') }, attempts: 1, history: [] },
+      { deliveryId: '1-a', content: { text: 'rendered' }, attempts: 1, history: [] },
     ])
+    expect(deliveries[1]).not.toHaveProperty('digest')
+    expect(await deliveriesOf(store, '1')).toMatchObject([{ content: { text: 'rendered' }, eventCount: 1 }])
   })
 
   it('is open again when it is put back for later without having been rendered', async () => {
@@ -131,6 +137,20 @@ describe('a digest', () => {
     expect(await deliveriesOf(store, '2')).toMatchObject([{ status: 'expired' }])
   })
 
+  it('is worth sending for as long as the event that joined it last', async () => {
+    const { clock, store, post } = digesting()
+    await store.accept(acceptance('1', { deliveries: [digested('1-a')] }, { expiresInMs: 500 }))
+    clock.advance(1_000)
+    await store.settle({ ...lease(await claimOne(store)), to: 'queued', delayMs: 400 })
+    await store.accept(acceptance('2', { deliveries: [digested('2-a')] }, { expiresInMs: 500 }))
+    clock.advance(600)
+    expect(await claimOne(store)).toMatchObject({ deliveryId: '1-a', waitedMs: 1_600, expiresInMs: 900 })
+    await post('3')
+    await store.accept(acceptance('4', { deliveries: [digested('4-a')] }, { expiresInMs: 1 }))
+    clock.advance(1_001)
+    expect((await claim(store)).expired).toEqual([])
+  })
+
   it('may stand beside other deliveries', async () => {
     const { store, post } = digesting()
     await post('1')
@@ -140,82 +160,6 @@ describe('a digest', () => {
       { deliveryId: '1-a' },
       { deliveryId: 'z' },
     ])
-  })
-})
-
-describe('cancelling a dispatch of a digest', () => {
-  it('takes only its own event out, and leaves it a record of its own', async () => {
-    const { clock, store, post } = digesting()
-    for (const id of ['1', '2', '3']) await post(id)
-    expect(await store.cancel('default', '1')).toMatchObject({
-      changed: [{ deliveryId: '1-a', channel: 'a', status: 'cancelled', attempts: 0 }],
-      dispatch: { dispatchId: '1', deliveries: [{ status: 'cancelled', digest: { events: events('1') } }] },
-    })
-    for (const id of ['2', '3']) {
-      expect(await deliveriesOf(store, id)).toMatchObject([
-        { deliveryId: '1-a', status: 'queued', digest: { events: events('2', '3') } },
-      ])
-    }
-    clock.advance(1_000)
-    const claimed = await claimOne(store)
-    expect(claimed).toMatchObject({
-      deliveryId: '1-a',
-      dispatch: { dispatchId: '2' },
-      digest: { events: events('2', '3') },
-    })
-    await store.settle({ ...lease(claimed), to: 'sent', attempt: { outcome: 'sent' } })
-    expect(await deliveriesOf(store, '1')).toMatchObject([{ status: 'cancelled', attempts: 0, attemptLog: [] }])
-    expect(await deliveriesOf(store, '3')).toMatchObject([{ status: 'sent' }])
-  })
-
-  it('keeps the attempts that were made for it, and no later ones', async () => {
-    const { clock, store, post } = digesting()
-    await post('1')
-    await post('2')
-    clock.advance(1_000)
-    const attempt = { outcome: 'retry', code: 'busy' } as const
-    await store.settle({ ...lease(await claimOne(store)), to: 'queued', delayMs: 0, attempt })
-    await store.cancel('default', '2')
-    await claimOne(store)
-    const log = [{ attempt: 1, startedAt: clock.now(), endedAt: clock.now(), ...attempt }]
-    expect(await deliveriesOf(store, '2')).toMatchObject([{ status: 'cancelled', attempts: 1, attemptLog: log }])
-    expect(await deliveriesOf(store, '1')).toMatchObject([{ status: 'sending', attempts: 2 }])
-  })
-
-  it('cancels the delivery with its last event, and the next one opens another', async () => {
-    const { clock, store, post, idsOf } = digesting()
-    await post('1')
-    await post('2')
-    await store.cancel('default', '2')
-    expect(await store.cancel('default', '1')).toMatchObject({ changed: [{ deliveryId: '1-a', status: 'cancelled' }] })
-    expect(await store.cancel('default', '1')).toMatchObject({ changed: [] })
-    await post('3')
-    expect(await idsOf('3')).toEqual(['3-a'])
-    clock.advance(1_000)
-    expect((await claim(store)).deliveries).toMatchObject([{ deliveryId: '3-a' }])
-  })
-
-  it('makes room in a full one, which is joined before those that were opened later', async () => {
-    const { store, post, idsOf } = digesting()
-    for (const id of ['1', '2', '3']) await post(id, { max: 2 })
-    await store.cancel('default', '1')
-    await post('4', { max: 2 })
-    await post('5', { max: 2 })
-    expect(await idsOf('4', '5')).toEqual(['1-a', '3-a'])
-  })
-
-  it('leaves a rendered or sending one as it is', async () => {
-    const { clock, store, post } = digesting()
-    await post('1')
-    await post('2')
-    clock.advance(1_000)
-    const claimed = await claimOne(store)
-    expect(await store.cancel('default', '2')).toMatchObject({ changed: [] })
-    await store.settle({ ...lease(claimed), to: 'queued', delayMs: 0, content: { text: 'rendered' } })
-    const before = await deliveriesOf(store, '1')
-    expect(await store.cancel('default', '1')).toMatchObject({ changed: [] })
-    expect(await deliveriesOf(store, '1')).toEqual(before)
-    expect(await deliveriesOf(store, '2')).toEqual(before)
   })
 })
 

@@ -1,4 +1,5 @@
 import type { CatalogDigest, EventFacts } from '../../ports/event-catalog.ts'
+import { isStorable } from '../storable.ts'
 import { ignoreRejection } from '../to-json.ts'
 import { type Compilation, isRecord, numberFault } from './compilation.ts'
 import type { DigestDefinition } from './event-definition.ts'
@@ -37,13 +38,8 @@ function call(key: (facts: EventFacts) => unknown, facts: EventFacts): string | 
   try {
     const given = key(facts)
     ignoreRejection(given)
-    return typeof given === 'string' && isKey(given) ? given : undefined
+    return typeof given === 'string' && given.length <= MAX_KEY && isStorable(given) ? given : undefined
   } catch {
     return undefined
   }
-}
-
-/** What any store can keep. */
-function isKey(text: string): boolean {
-  return text.length <= MAX_KEY && text.isWellFormed() && !text.includes('\0')
 }

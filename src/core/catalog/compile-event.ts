@@ -47,6 +47,7 @@ export function compileEvent(eventType: string, given: Definition, compilation: 
   if (digest && route === 'first') {
     report(`a digest needs route "all": the fallback's digest could not be told from the first's`, 'digest')
   }
+  if (digest && delayMs > 0) report('a digest has a window: it takes no delay', 'delayMs')
 
   const channels = Object.entries(isRecord(definition.channels) ? definition.channels : {})
   if (channels.length === 0) report('an event needs at least one channel')

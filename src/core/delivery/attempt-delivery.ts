@@ -1,3 +1,4 @@
+import type { DispatchHead } from '../../model/dispatch.ts'
 import type { Channel } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ClaimedDelivery, DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
@@ -7,6 +8,7 @@ import { type RecheckDeps, recheckPolicy } from './recheck-policy.ts'
 import { type RenderDeps, renderDigest } from './render-digest.ts'
 import { MESSAGE_RETRIES, retryDelay } from './retry-schedule.ts'
 import { type Sent, sendMessage } from './send-message.ts'
+import { settleLeased } from './settle-leased.ts'
 import { endUnsent, placeOf, putBack } from './settlements.ts'
 
 /** What an attempt needs. */
@@ -23,40 +25,63 @@ export interface AttemptOptions extends HoldOptions {
 }
 
 /**
- * What became of an attempt. `released`: put back without having been sent. `lost`: the lease had gone to another, and nothing
+ * What became of an attempt. `cancelled`: it would have been put back, and nobody wanted that any more. `released`: put back without having been sent. `lost`: the lease had gone to another, and nothing
  * was written.
  */
-export type AttemptResult = 'sent' | 'retried' | 'failed' | 'skipped' | 'released' | 'lost'
+export type AttemptResult = 'sent' | 'retried' | 'failed' | 'skipped' | 'cancelled' | 'released' | 'lost'
+
+/** An attempt that has ended and is written down. */
+export interface Attempted {
+  readonly result: AttemptResult
+  /** Resolves when the host was told. */
+  readonly told: Promise<void>
+}
+
+type Change = Parameters<typeof tellDelivery>[0]
 
 /** Before another look by a worker that may have the channel. */
 const ELSEWHERE_MS = 60_000
 
 /**
- * Sends one claimed delivery, writes down how it went, and tells the host. Throws only when the store does.
+ * Sends one claimed delivery, writes down how it went, and begins to tell the host. Throws only when the store does.
  *
- * One that has been claimed more often than it may be attempted has taken its workers with it: it is failed unsent.
+ * One that has been claimed more often than it may be attempted has taken its workers with it: it is failed unsent. None is
+ * put off for longer than it is worth sending, so that it expires when it does.
  */
 export async function attemptDelivery(
   claimed: ClaimedDelivery,
   lease: Lease,
   deps: AttemptDeps,
   options: AttemptOptions = {},
-): Promise<AttemptResult> {
+): Promise<Attempted> {
   const hold = holdLease(claimed, lease, deps, options)
-  const settlement = await settlementFor(claimed, lease, hold, deps, options).finally(hold.release)
-  const settled: Settled = settlement ? await deps.store.settle(settlement) : { live: false }
-  logEnd(claimed, settled.live ? settlement : undefined, deps)
-  if (!settlement || !settled.live) return 'lost'
-  await tellDelivery(changeBy(settlement, claimed), claimed.dispatch, deps)
-  for (const other of settled.others) await tellDelivery(other, claimed.dispatch, deps)
-  if (settlement.to === 'queued') return settlement.attempt ? 'retried' : 'released'
-  return settlement.to
+  const leftMs = (): number => Math.max(0, claimed.expiresInMs - (deps.clock.now() - lease.since))
+  const wanted = await settlementFor(claimed, leftMs, hold, deps, options).finally(hold.release)
+  const settlement = wanted?.to === 'queued' ? { ...wanted, delayMs: Math.min(wanted.delayMs, leftMs()) } : wanted
+  const settled: Settled = settlement ? await settleLeased(settlement, hold, deps) : { live: false }
+  if (!settlement || !settled.live) {
+    logEnd('lease_lost', claimed, undefined, deps)
+    return { result: 'lost', told: Promise.resolve() }
+  }
+  const result = settled.cancelled ? 'cancelled' : resultOf(settlement)
+  logEnd(settled.cancelled ? 'cancelled' : settlement.to, claimed, settlement, deps)
+  const own = settled.cancelled ? [] : [changeBy(settlement, claimed)]
+  return { result, told: tellAll([...own, ...settled.others], claimed.dispatch, deps) }
+}
+
+function resultOf(settlement: Settlement): AttemptResult {
+  if (settlement.to !== 'queued') return settlement.to
+  return settlement.attempt ? 'retried' : 'released'
+}
+
+async function tellAll(changes: readonly Change[], dispatch: DispatchHead, deps: HookDeps): Promise<void> {
+  await Promise.all(changes.map((change) => tellDelivery(change, dispatch, deps)))
 }
 
 /** The steps of an attempt, each of which may be the last. `undefined`: the lease was lost. */
 async function settlementFor(
   claimed: ClaimedDelivery,
-  lease: Lease,
+  leftMs: () => number,
   hold: Hold,
   deps: AttemptDeps,
   { onSend }: AttemptOptions,
@@ -78,13 +103,12 @@ async function settlementFor(
   const sent = await sendMessage(channel, claimed, hold, deps.logger)
   if (!sent) return undefined
   const delayMs = retryDelay(schedule, tries, claimed.deliveryId, sent.retryAfterMs)
-  const leftMs = claimed.expiresInMs - (deps.clock.now() - lease.since)
-  return settlementOf(sent, claimed, delayMs !== undefined && delayMs < leftMs ? delayMs : undefined)
+  return settlementOf(sent, claimed, delayMs !== undefined && delayMs < leftMs() ? delayMs : undefined)
 }
 
 /** What a send means for the delivery. `delayMs`: until the next attempt, if there is one in which it is still worth sending. */
 function settlementOf(
-  { end: attempt, thrown }: Sent,
+  { end: attempt, broken }: Sent,
   { deliveryId, fence }: ClaimedDelivery,
   delayMs: number | undefined,
 ): Settlement {
@@ -92,23 +116,26 @@ function settlementOf(
   if (attempt.outcome === 'sent') return { to: 'sent', ...tried }
   if (attempt.outcome === 'rejected') return { to: 'failed', reason: 'provider_rejected', ...tried }
   if (delayMs !== undefined) return { to: 'queued', delayMs, ...tried }
-  return { to: 'failed', reason: thrown ? 'channel_error' : 'attempts_exhausted', ...tried }
+  return { to: 'failed', reason: broken ? 'channel_error' : 'attempts_exhausted', ...tried }
 }
 
-/** `settlement`: absent when the lease had gone to another. */
-function logEnd(claimed: ClaimedDelivery, settlement: Settlement | undefined, { logger }: AttemptDeps): void {
-  const level = !settlement || settlement.to === 'failed' ? 'warn' : 'info'
-  logger.log(level, `delivery.${settlement?.to ?? 'lease_lost'}`, {
+function logEnd(
+  end: Settlement['to'] | 'cancelled' | 'lease_lost',
+  claimed: ClaimedDelivery,
+  settlement: Settlement | undefined,
+  { logger }: AttemptDeps,
+): void {
+  logger.log(end === 'failed' || end === 'lease_lost' ? 'warn' : 'info', `delivery.${end}`, {
     attempt: claimed.attempts,
     ...placeOf(claimed),
     ...(settlement?.attempt?.code !== undefined && { code: settlement.attempt.code }),
     ...(settlement && 'reason' in settlement && { reason: settlement.reason }),
-    ...(settlement?.to === 'queued' && { delayMs: settlement.delayMs }),
+    ...(settlement && end === 'queued' && 'delayMs' in settlement && { delayMs: settlement.delayMs }),
   })
 }
 
 /** The delivery as it is now, for the host. */
-function changeBy(settlement: Settlement, claimed: ClaimedDelivery): Parameters<typeof tellDelivery>[0] {
+function changeBy(settlement: Settlement, claimed: ClaimedDelivery): Change {
   const { deliveryId, channel, attempts, history } = claimed
   const { to: status, attempt } = settlement
   const lastCode = attempt?.code ?? history.findLast(({ code }) => code !== undefined)?.code

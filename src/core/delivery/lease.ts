@@ -36,6 +36,9 @@ export interface Hold {
    * @throws {Interrupted} When the attempt has to end before. What the step throws is thrown too.
    */
   during<T>(step: () => Promise<T>): Promise<T>
+  /** Milliseconds that the lease, as it was last renewed, may still be used. */
+  leftMs(): number
+  /** Renews it no longer. */
   release(): void
 }
 
@@ -49,10 +52,15 @@ export class Interrupted extends Error {
   }
 }
 
+/** Whether the worker, and nothing that was asked, is why a step gave nothing. */
+export function wasStopped(cause: unknown): boolean {
+  return cause instanceof Interrupted && cause.code === 'stopped'
+}
+
 /** The part of a lease in which it may be used; the rest is left for writing down how it went. */
 const USABLE_SHARE = 0.9
 /** What a step may still take once it was told to stop. */
-const STOPPING_MS = 1_000
+export const STOPPING_MS: number = 1_000
 
 /** Keeps a lease: renews it every third of its time, and ends the attempt when that does not succeed until it is nearly over. */
 export function holdLease(
@@ -78,9 +86,13 @@ export function holdLease(
   let callOffEnding = (): void => {}
   let callOffStopping = (): void => {}
 
+  let usableUntil = 0
+  const leftMs = (): number => usableUntil - clock.now()
+
   function endBefore(since: number): void {
     callOffEnding()
-    const left = since + lease.ms * USABLE_SHARE - clock.now()
+    usableUntil = since + lease.ms * USABLE_SHARE
+    const left = leftMs()
     if (left > 0) callOffEnding = clock.after(left, () => interrupt('lease_ending'))
     else interrupt('lease_ending')
   }
@@ -124,6 +136,7 @@ export function holdLease(
         inTime()
       }
     },
+    leftMs,
     release() {
       over = true
       callOffRenewal()

@@ -6,7 +6,7 @@ import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
 import { askPolicy } from '../dispatch/ask-policy.ts'
 import { adHocRecipient, findRecipient } from '../dispatch/resolve-recipient.ts'
 import { describeCause } from '../fault.ts'
-import type { Hold } from './lease.ts'
+import { type Hold, wasStopped } from './lease.ts'
 import { endUnsent, placeOf, putBack } from './settlements.ts'
 
 /** What asking again needs. */
@@ -23,9 +23,9 @@ const MIN_DEFER_MS = 1_000
 const MAX_DEFER_MS = 31 * 86_400_000
 
 /**
- * Asks the policy once more about a delivery that does not go out at once, as its recipient is now: it was deferred, tried before, or
- * has waited over a minute for a worker. `undefined`: send it. While
- * the policy or the directory throws, or does not answer, the delivery waits.
+ * Asks the policy once more about a delivery that does not go out at once, as its recipient is now: it was deferred, tried
+ * before, or has waited over a minute for a worker. `undefined`: send it. One whose recipient the directory no longer knows
+ * is skipped. While the policy or the directory throws, or does not answer, the delivery waits.
  */
 export async function recheckPolicy(
   claimed: ClaimedDelivery,
@@ -33,29 +33,32 @@ export async function recheckPolicy(
   deps: RecheckDeps,
 ): Promise<Settlement | undefined> {
   const { policy, clock, logger } = deps
-  if (!policy || isFresh(claimed, clock.now())) return undefined
+  if (!policy || isFresh(claimed)) return undefined
   try {
     const verdict = await hold.during(() => ask(policy, claimed, deps))
+    if (!verdict) return endUnsent(claimed, 'skipped', 'no_address')
     if (verdict.verdict === 'skip') return endUnsent(claimed, 'skipped', verdict.reason)
     const waitMs = verdict.verdict === 'defer' ? Math.ceil(verdict.until - clock.now()) : 0
     return waitMs > 0 ? putBack(claimed, Math.min(Math.max(waitMs, MIN_DEFER_MS), MAX_DEFER_MS)) : undefined
   } catch (cause) {
+    if (wasStopped(cause)) return putBack(claimed, 0)
     logger.log('error', 'delivery.policy_unavailable', { ...placeOf(claimed), ...describeCause(cause) })
     return putBack(claimed, UNAVAILABLE_MS)
   }
 }
 
 /** What the policy said when it was accepted still holds. */
-function isFresh({ deferred, attempts, dispatch }: ClaimedDelivery, now: number): boolean {
-  return !deferred && attempts === 1 && now - dispatch.createdAt <= FRESH_MS
+function isFresh({ deferred, attempts, waitedMs }: ClaimedDelivery): boolean {
+  return !deferred && attempts === 1 && waitedMs <= FRESH_MS
 }
 
+/** `undefined`: there is nobody of that id. */
 async function ask(
   policy: DeliveryPolicy,
   { channel, dispatch }: ClaimedDelivery,
   { recipients, clock }: RecheckDeps,
-): Promise<Verdict> {
+): Promise<Verdict | undefined> {
   const { tenant, eventType, critical = false, recipient: id } = dispatch
-  const found = adHocRecipient(id) ?? (recipients && (await findRecipient(id, tenant, recipients)))
-  return askPolicy(policy, { tenant, eventType, critical, channel, recipient: found ?? { id }, at: clock.now() })
+  const recipient = adHocRecipient(id) ?? (recipients ? await findRecipient(id, tenant, recipients) : { id })
+  return recipient && askPolicy(policy, { tenant, eventType, critical, channel, recipient, at: clock.now() })
 }

@@ -10,10 +10,12 @@ export interface Sent {
   readonly end: AttemptEnd
   readonly retryAfterMs?: number | undefined
   /** The channel threw, or gave no outcome. */
-  readonly thrown?: true
+  readonly broken?: true
 }
 
-const CHANNEL_ERROR: Sent = { end: { outcome: 'retry', code: 'channel_error' }, thrown: true }
+const THROWN: Sent = { end: { outcome: 'retry', code: 'channel_error' }, broken: true }
+/** A channel that forgets to say how it ended may well have sent. */
+const NO_OUTCOME: Sent = { end: { outcome: 'unknown', code: 'channel_error' }, broken: true }
 
 /** Lets a channel send one message, for as long as the lease is held. `undefined`: the lease had gone to another. */
 export async function sendMessage(
@@ -32,7 +34,7 @@ export async function sendMessage(
     // It was told to stop in the middle of it, and may have thrown for that.
     if (hold.signal.aborted) return calledOff(String(hold.signal.reason))
     logger.log('error', 'channel.threw', { deliveryId, channel: name, attempt, ...describeCause(cause) })
-    return CHANNEL_ERROR
+    return THROWN
   }
 }
 
@@ -49,7 +51,7 @@ const MAX_PROVIDER_ID = 255
 /** What a channel of the host's gave may be anything: an outcome that is none, or text of a provider's in the place of a code. */
 function readOutcome(given: unknown): Sent {
   if (typeof given !== 'object' || given === null || !('outcome' in given) || !OUTCOMES.includes(given.outcome)) {
-    return CHANNEL_ERROR
+    return NO_OUTCOME
   }
   const outcome = given as SendOutcome
   const provider = isText(outcome.provider, PROVIDER) && { provider: outcome.provider }
@@ -58,7 +60,7 @@ function readOutcome(given: unknown): Sent {
     const named = typeof id === 'string' && id.length <= MAX_PROVIDER_ID && { providerMessageId: id }
     return { end: { outcome: 'sent', ...provider, ...named } }
   }
-  if (typeof outcome.code !== 'string') return CHANNEL_ERROR
+  if (typeof outcome.code !== 'string') return NO_OUTCOME
   const code = CODE.test(outcome.code) ? outcome.code : 'code_invalid'
   const asked = outcome.outcome === 'retry' ? outcome.retryAfterMs : undefined
   return {

@@ -15,6 +15,8 @@ export interface Slot {
 export interface SendSlots {
   /** What may be claimed now. A channel that has no free place is not named. */
   request(): Pick<ClaimRequest, 'limits' | 'busy'>
+  /** Asks for nothing of the channels that have a place, but that their rate keeps from sending now: only when it is due. */
+  heldUp(): Pick<ClaimRequest, 'limits' | 'busy'>
   /** A place for a delivery, or `undefined` when its channel or its receiver has none. */
   take(claimed: Pick<ClaimedDelivery, 'channel' | 'concurrencyKey'>): Slot | undefined
   /** Milliseconds until a rate lets a channel send that it keeps from sending now; `undefined`: there is none. */
@@ -67,15 +69,15 @@ export function sendSlots(
       return isFull ? undefined : slotIn(lane, key, clock)
     },
 
+    heldUp() {
+      const held = [...lanes].filter(([, lane]) => freeByRateInMs(lane, clock.now()) !== undefined)
+      return { limits: Object.fromEntries(held.map(([channel]) => [channel, 0])), busy: [] }
+    },
+
     freeInMs() {
-      let soonest: number | undefined
-      for (const { rate, begun, waiting, taken, concurrency } of lanes.values()) {
-        const [oldest] = begun
-        if (!rate || oldest === undefined || taken >= concurrency || begun.length + waiting < rate.max) continue
-        const inMs = Math.max(0, oldest + rate.perMs - clock.now())
-        soonest = Math.min(soonest ?? inMs, inMs)
-      }
-      return soonest
+      const waits = [...lanes.values()].map((lane) => freeByRateInMs(lane, clock.now()))
+      const soonest = Math.min(...waits.filter((wait) => wait !== undefined))
+      return soonest < Number.POSITIVE_INFINITY ? soonest : undefined
     },
   }
 }
@@ -146,4 +148,11 @@ function freeByRate({ rate, begun, waiting }: Lane, now: number): number {
   if (!rate) return Number.POSITIVE_INFINITY
   while (begun[0] !== undefined && begun[0] <= now - rate.perMs) begun.shift()
   return rate.max - begun.length - waiting
+}
+
+/** Milliseconds until the rate lets one send begin for which there is a place; `undefined`: that is not what keeps it. */
+function freeByRateInMs({ rate, begun, waiting, taken, concurrency }: Lane, now: number): number | undefined {
+  const [oldest] = begun
+  if (!rate || oldest === undefined || taken >= concurrency || begun.length + waiting < rate.max) return undefined
+  return Math.max(0, oldest + rate.perMs - now)
 }

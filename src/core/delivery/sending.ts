@@ -1,8 +1,10 @@
 import type { ClaimedDelivery, Claims, DispatchStore } from '../../ports/dispatch-store.ts'
 import { tellDelivery } from '../dispatch/hooks.ts'
+import { endsWithin } from '../ends-within.ts'
 import { describeCause } from '../fault.ts'
-import { type AttemptDeps, type AttemptResult, attemptDelivery } from './attempt-delivery.ts'
-import type { Lease } from './lease.ts'
+import { type AttemptDeps, type Attempted, attemptDelivery } from './attempt-delivery.ts'
+import { inHand } from './in-hand.ts'
+import { type Lease, STOPPING_MS } from './lease.ts'
 import { roster } from './roster.ts'
 import { type Slot, sendSlots } from './send-slots.ts'
 import { putBack } from './settlements.ts'
@@ -18,13 +20,14 @@ export interface SendingDeps extends AttemptDeps {
 /** What came of one claim. */
 export interface Found {
   readonly expired: number
-  /** Resolves when the host was told of what had expired. */
-  readonly told: Promise<void>
   /** Something was found, and there is more that is due now. */
   readonly isMore: boolean
   /** Milliseconds until another claim may find something, if the store knows. */
   readonly dueInMs?: number | undefined
 }
+
+/** `held`: nothing, but how long until something of what a rate holds up is due. */
+export type ClaimOf = 'free' | 'held'
 
 /** What a worker is sending. It lives from one stop to the next: a claim of an earlier life begins nothing. */
 export interface Sending {
@@ -33,17 +36,30 @@ export interface Sending {
    * Begins what may be begun. One claim at a time, so that no two count on the same place. Rejects when the store does.
    *
    * @param onBegun Given each attempt, which rejects with what the store threw.
+   * @param of Default: `free`.
    */
-  claim(life: number, onBegun: (attempt: Promise<AttemptResult>, claimed: ClaimedDelivery) => void): Promise<Found>
+  claim(
+    life: number,
+    onBegun: (attempt: Promise<Attempted>, claimed: ClaimedDelivery) => void,
+    of?: ClaimOf,
+  ): Promise<Found>
   /** Milliseconds until a rate lets more be sent; `undefined`: no rate holds anything up. */
   freeInMs(): number | undefined
+  /** Resolves when the host was told of all that has ended. */
+  told(): Promise<void>
   /** Resolves when a place has become free, after `ms` milliseconds if given, or when it is stopped. */
   pause(ms: number | undefined): Promise<void>
-  /** Begins nothing more, and resolves when nothing is being sent; what still is after `graceMs` is aborted. */
+  /**
+   * Begins nothing more, and resolves when nothing is being sent and the host was told. What still is being sent after `graceMs`
+   * is aborted; a second later it does not wait any longer for the store's claims or the host's hooks, and after one more for
+   * nothing at all.
+   */
   stop(graceMs: number | undefined): Promise<void>
 }
 
-const NOTHING: Found = { expired: 0, told: Promise.resolve(), isMore: false }
+type ClaimArgs = Parameters<Sending['claim']>
+
+const NOTHING: Found = { expired: 0, isMore: false }
 
 /** @param onFree Called whenever a place has become free. */
 export function createSending(deps: SendingDeps, options: WorkerOptions, onFree: () => void): Sending {
@@ -52,33 +68,38 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
   const slots = sendSlots(deps.channels, options, clock)
   const stops = roster<() => void>()
   const pausing = roster<() => void>()
-  const waiting = roster<() => void>()
-  let inHand = 0
+  const claims = inHand()
+  const attempts = inHand()
+  const tellings = inHand()
   let turn: Promise<unknown> = Promise.resolve()
   let life = 0
 
-  async function claimNow(of: number, onBegun: Parameters<Sending['claim']>[1]): Promise<Found> {
-    const { limits, busy } = slots.request()
-    if (of !== life || sandbox || Object.keys(limits).length === 0) return NOTHING
+  async function claimNow(...[mine, onBegun, of]: ClaimArgs): Promise<Found> {
+    const { limits, busy } = of === 'held' ? slots.heldUp() : slots.request()
+    if (mine !== life || sandbox || Object.keys(limits).length === 0) return NOTHING
     const lease = { since: clock.now(), ms: leaseMs }
     const { deliveries, expired, nextDueInMs } = await store.claim({ leaseMs, limits, busy })
     const surplus: ClaimedDelivery[] = []
     for (const claimed of deliveries) {
-      const slot = of === life ? slots.take(claimed) : undefined
+      const slot = mine === life ? slots.take(claimed) : undefined
       if (slot) onBegun(attempt(claimed, lease, slot), claimed)
       else surplus.push(claimed)
     }
-    const told = keep(tellExpired(expired))
+    if (expired.length > 0) tellings.keep(tellExpired(expired))
     await Promise.all(surplus.map(release))
     const hasFound = deliveries.length > surplus.length || expired.length > 0
-    return { expired: expired.length, told, isMore: hasFound && nextDueInMs === 0, dueInMs: nextDueInMs }
+    return { expired: expired.length, isMore: hasFound && nextDueInMs === 0, dueInMs: nextDueInMs }
   }
 
-  function attempt(claimed: ClaimedDelivery, lease: Lease, slot: Slot): Promise<AttemptResult> {
+  /** It leaves its place once it is written down: a hook that hangs holds up no other message. */
+  function attempt(claimed: ClaimedDelivery, lease: Lease, slot: Slot): Promise<Attempted> {
     const options = { timeoutMs, stops, onSend: slot.begin }
-    const result = attemptDelivery(claimed, lease, deps, options).finally(slot.leave)
-    result.then(placeLeft, placeLeft)
-    return keep(result)
+    const attempted = attemptDelivery(claimed, lease, deps, options).finally(slot.leave)
+    attempted.then(({ told }) => {
+      tellings.keep(told)
+      placeLeft()
+    }, placeLeft)
+    return attempts.keep(attempted)
   }
 
   function placeLeft(): void {
@@ -96,43 +117,31 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
   }
 
   async function tellExpired(expired: Claims['expired']): Promise<void> {
-    for (const { dispatch, ...change } of expired) {
+    const telling = expired.map(({ dispatch, ...change }) => {
       const { deliveryId, channel, attempts: attempt } = change
       logger.log('warn', 'delivery.expired', { deliveryId, dispatchId: dispatch.dispatchId, channel, attempt })
-      await tellDelivery(change, dispatch, deps)
-    }
-  }
-
-  function keep<T>(work: Promise<T>): Promise<T> {
-    inHand++
-    work.then(drop, drop)
-    return work
-  }
-
-  function drop(): void {
-    inHand--
-    if (inHand === 0) for (const resolve of waiting) resolve()
-  }
-
-  async function nothingInHand(): Promise<void> {
-    if (inHand === 0) return
-    let leave = (): void => {}
-    await new Promise<void>((resolve) => {
-      leave = waiting.add(resolve)
+      return tellDelivery(change, dispatch, deps)
     })
-    leave()
+    await Promise.all(telling)
+  }
+
+  async function allEnded(): Promise<void> {
+    await claims.empty()
+    await attempts.empty()
+    await tellings.empty()
   }
 
   return {
     get life() {
       return life
     },
-    claim(of, onBegun) {
-      const mine = turn.then(() => claimNow(of, onBegun))
-      turn = mine.catch(() => {})
-      return mine
+    claim(...args) {
+      const found = claims.keep(turn.then(() => claimNow(...args)))
+      turn = found.catch(() => {})
+      return found
     },
     freeInMs: slots.freeInMs,
+    told: tellings.empty,
     pause: (ms) =>
       new Promise((resolve) => {
         let callOff = (): void => {}
@@ -142,19 +151,23 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
           resolve()
         }
         const leave = pausing.add(wake)
-        if (ms !== undefined) callOff = clock.after(ms, wake)
+        if (ms !== undefined) callOff = clock.after(ms, wake, 'keepAlive')
       }),
-    async stop(graceMs) {
+    async stop(graceMs = Number.POSITIVE_INFINITY) {
       life++
       for (const wake of pausing) wake()
       const begun = [...stops]
-      const abandon = (): void => {
+      // What an earlier claim still brings is given back: those after another start need not wait for it.
+      turn = Promise.resolve()
+      if (graceMs === Number.POSITIVE_INFINITY) return allEnded()
+      const callOff = clock.after(graceMs, () => {
         for (const stop of begun) stop()
-      }
-      const callOff = graceMs === undefined ? (): void => {} : clock.after(graceMs, abandon)
-      await turn
-      await nothingInHand()
+      })
+      const inTime = await endsWithin(allEnded(), graceMs + STOPPING_MS, clock)
       callOff()
+      if (inTime) return
+      // What has been aborted only now is still to be written down.
+      await endsWithin(attempts.empty(), STOPPING_MS, clock)
     },
   }
 }

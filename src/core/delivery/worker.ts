@@ -1,7 +1,7 @@
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery } from '../../ports/dispatch-store.ts'
 import { describeCause } from '../fault.ts'
-import type { AttemptResult } from './attempt-delivery.ts'
+import type { Attempted } from './attempt-delivery.ts'
 import { type RunDueResult, runDue } from './run-due.ts'
 import { createSending, type SendingDeps } from './sending.ts'
 import type { WorkerOptions } from './worker-options.ts'
@@ -17,7 +17,9 @@ export interface WorkerDeps extends SendingDeps {
 export interface StopOptions {
   /**
    * Milliseconds that what is being sent may still take. After that the signals of its sends are aborted, and a second later
-   * they count as `unknown`. Default: as long as it takes, which `sendTimeoutMs` bounds.
+   * they count as `unknown`; hooks and the store's claims are not waited for any longer then, and a store that does not write
+   * down how they ended one second more. What comes later is still written, or given back. Default, and `Infinity`: as long as
+   * it takes, which `sendTimeoutMs` bounds when the store answers.
    */
   readonly graceMs?: number
 }
@@ -35,8 +37,9 @@ export interface Worker {
    */
   stop(options?: StopOptions): Promise<void>
   /**
-   * Delivers everything that is due now, and what that makes due, then resolves: for cron, serverless and tests.
-   * Waits where a rate holds it up. Throws when the store does, once all it began has ended.
+   * Delivers everything that is due now, and what that makes due, then resolves: for cron, serverless and tests. What this
+   * worker is sending already, or another run of it, is theirs: it is not waited for, and not counted.
+   * Waits for a rate that holds up what is due by the time it lets it go. Throws when the store does, once all it began has ended.
    */
   runDue(): Promise<RunDueResult>
 }
@@ -49,7 +52,8 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
   const { clock, logger, queue, sandbox } = deps
   const sending = createSending(deps, options, look)
   let running = false
-  let looking = false
+  /** The life in which a look is under way. */
+  let looking: number | undefined
   let lookAgain = false
   let stopTimer = (): void => {}
   let stopListening = (): void => {}
@@ -57,24 +61,25 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
   /** Begins all that may be begun; one look at a time, and one more when it was asked for meanwhile. */
   function look(): void {
     if (!running) return
-    lookAgain = looking
-    if (looking) return
-    looking = true
+    const { life } = sending
+    lookAgain = looking === life
+    if (lookAgain) return
+    looking = life
     stopTimer()
-    void fill()
+    void fill(life)
       .catch((cause: unknown) => {
         logger.log('error', 'worker.claim_failed', describeCause(cause))
         return pollMs
       })
       .then((delayMs) => {
-        looking = false
+        if (looking !== life) return
+        looking = undefined
         if (running) stopTimer = clock.after(lookAgain ? 0 : delayMs, look)
       })
   }
 
   /** Claims while there is more; gives the milliseconds until another look is worth it. */
-  async function fill(): Promise<number> {
-    const { life } = sending
+  async function fill(life: number): Promise<number> {
     for (;;) {
       const { isMore, dueInMs = pollMs } = await sending.claim(life, logFault)
       if (!isMore) return Math.max(SHORT_WAIT_MS, Math.min(dueInMs, sending.freeInMs() ?? pollMs, pollMs))
@@ -82,7 +87,7 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
   }
 
   /** A store that fails to settle leaves the lease to end: the delivery is taken up again. */
-  function logFault(attempt: Promise<AttemptResult>, { deliveryId }: ClaimedDelivery): void {
+  function logFault(attempt: Promise<Attempted>, { deliveryId }: ClaimedDelivery): void {
     attempt.catch((cause: unknown) =>
       logger.log('error', 'delivery.settle_failed', { deliveryId, ...describeCause(cause) }),
     )

@@ -1,4 +1,5 @@
 import type { DeliveryPolicy, PolicyQuestion, SendLimit, Verdict } from '../../ports/delivery-policy.ts'
+import { isStorable } from '../storable.ts'
 
 const SEND: Verdict = { verdict: 'send' }
 
@@ -41,6 +42,6 @@ function hasLimits(given: object): boolean {
 
 function isLimit(given: Partial<SendLimit> | null | undefined): boolean {
   const { key, max = 0, windowMs = 0 } = given ?? {}
-  const hasKey = typeof key === 'string' && key.length >= 1 && key.length <= MAX_KEY
+  const hasKey = typeof key === 'string' && key.length >= 1 && key.length <= MAX_KEY && isStorable(key)
   return hasKey && Number.isInteger(max) && max >= 1 && max <= MAX_COUNT && Number.isFinite(windowMs) && windowMs > 0
 }

@@ -21,7 +21,7 @@ export function viewDispatch(dispatch: Dispatch): DispatchView {
 
 function viewDelivery(delivery: Delivery): DeliveryView {
   const { deliveryId, channel, status, reason, attempts, attemptLog, deferred, dueAt } = delivery
-  const { lastCode, providerMessageId, trace, digest } = delivery
+  const { lastCode, providerMessageId, trace, eventCount } = delivery
   const isLater = status === 'queued' && dueAt !== undefined && (deferred || attempts > 0)
   return {
     deliveryId,
@@ -30,7 +30,7 @@ function viewDelivery(delivery: Delivery): DeliveryView {
     ...(reason !== undefined && { reason }),
     attempts,
     ...(isLater && { nextAttemptAt: rfc3339(dueAt) }),
-    ...(digest && { eventCount: digest.events.length }),
+    ...(eventCount !== undefined && { eventCount }),
     ...(lastCode !== undefined && { lastCode }),
     ...(providerMessageId !== undefined && { providerMessageId }),
     ...(trace && { trace: structuredClone(trace) }),

@@ -6,7 +6,7 @@ import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { DispatchStore, NewDispatch } from '../../ports/dispatch-store.ts'
 import type { EventCatalog } from '../../ports/event-catalog.ts'
 import { authenticate, insufficientScope } from '../authenticate.ts'
-import { type AnswerDeps, answering, describeCause, port } from '../fault.ts'
+import { type AnswerDeps, answering, port } from '../fault.ts'
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, refuse, success } from '../result.ts'
 import { validate } from '../validate.ts'
 import { authoriseDispatch } from './authorise-dispatch.ts'
@@ -15,8 +15,10 @@ import { viewDispatch } from './dispatch-view.ts'
 import { type Hooks, tellAccepted } from './hooks.ts'
 import { keyReused, type Repeatable, readIdempotencyKey, repeatableAs, replay, replayed } from './idempotency.ts'
 import { newDispatch } from './new-dispatch.ts'
+import type { Plan } from './plan-dispatch.ts'
 import { type PlanningDeps, planRequest, unknownEvent } from './plan-request.ts'
 import { type DispatchPreview, previewDispatch } from './preview-dispatch.ts'
+import { wake } from './wake.ts'
 
 /** What dispatching needs. */
 export interface DispatchDeps extends AnswerDeps, PlanningDeps {
@@ -31,6 +33,8 @@ export interface DispatchDeps extends AnswerDeps, PlanningDeps {
   /** How long an `Idempotency-Key` is remembered. Default: 24 hours. */
   readonly idempotencyTtlMs?: number
   readonly hooks?: Hooks
+  /** Given what goes on after an answer, so that a host may wait for it. It never rejects. Default: nobody waits. */
+  readonly background?: (work: Promise<void>) => void
 }
 
 /** How an event is to be accepted. */
@@ -70,7 +74,7 @@ export async function acceptDispatch(
   const event = deps.events.find(value.eventType)
   const authorised = authoriseDispatch(principal, value, event)
   if (isRefused(authorised)) return authorised
-  const { tenant } = principal
+  const { tenant, sessionId: session } = principal
   const repeatable =
     idempotency.key === undefined || mode === 'dry_run'
       ? undefined
@@ -80,24 +84,29 @@ export async function acceptDispatch(
 
   if (!event) return unknownEvent(authorised.eventType, deps.events)
   const now = deps.clock.now()
-  const plan = await planRequest(event, authorised, { tenant, now, delayMs }, deps)
+  const plan = await planRequest(event, authorised, { tenant, session, now, delayMs }, deps)
   if (isRefused(plan)) return plan
-  const origin = { event, request: authorised, tenant, now, sandbox: deps.sandbox === true }
+  const origin = { event, request: authorised, tenant, session, now, sandbox: deps.sandbox === true }
   if (mode === 'dry_run') return success(200, previewDispatch(plan, origin, warnings))
-  return accept(newDispatch(plan, origin, deps.ids), warnings, repeatable, deps)
+  return accept(plan, newDispatch(plan, origin, deps.ids), warnings, repeatable, deps)
 }
 
 /** `?dryRun=true` shows rendered content, and with it what the host knows of a recipient: for applications only. */
-function readMode(query: HandlerRequest['query'], principal: Principal): 'dispatch' | 'dry_run' | Refused {
-  const dryRun = query?.dryRun
-  if (dryRun === undefined || dryRun === 'false') return 'dispatch'
-  if (dryRun !== 'true') return refuse('validation_failed', 'The query parameter dryRun takes true or false.')
+function readMode(query: HandlerRequest['query'] = {}, principal: Principal): 'dispatch' | 'dry_run' | Refused {
+  // What is nearly `dryRun` must not send.
+  const misspelt = Object.keys(query).some((name) => name !== 'dryRun' && /^dry[-_]?run$/i.test(name))
+  const { dryRun } = query
+  if (misspelt || (dryRun !== undefined && dryRun !== 'true' && dryRun !== 'false')) {
+    return refuse('validation_failed', 'The query parameter dryRun, written so, takes true or false.')
+  }
+  if (dryRun !== 'true') return 'dispatch'
   if (principal.sessionId === undefined) return 'dry_run'
   return insufficientScope('A dry run needs an application secret.')
 }
 
 /** One atomic call: the dispatch, its deliveries and its key, or nothing. */
 async function accept(
+  plan: Plan,
   dispatch: NewDispatch,
   warnings: readonly Warning[],
   repeatable: Repeatable | undefined,
@@ -115,8 +124,9 @@ async function accept(
   )
   switch (outcome.outcome) {
     case 'accepted':
-      if (outcome.answer.deliveries.some(({ status }) => status === 'queued')) wake(deps)
-      if (deps.hooks) void tellAccepted(outcome.answer, dispatch, deps)
+      logFailed(plan, dispatch, deps)
+      if (outcome.answer.deliveries.some(({ status }) => status === 'queued')) wake(deps.queue, deps.logger)
+      if (deps.hooks) inBackground(tellAccepted(outcome.answer, dispatch, deps), deps)
       return success(202, outcome.answer)
     case 'replayed':
       return replayed(outcome.answer)
@@ -127,11 +137,15 @@ async function accept(
   }
 }
 
-/** What is stored is stored: a queue that fails only means that a worker looks later. */
-function wake({ queue, logger }: DispatchDeps): void {
-  try {
-    queue?.wake(0)
-  } catch (cause) {
-    logger.log('error', 'queue.wake_failed', describeCause(cause))
+/** What failed before there was anything to send fails in the host's own code: nobody else can tell. */
+function logFailed({ deliveries }: Plan, { dispatchId, eventType }: NewDispatch, { logger }: DispatchDeps): void {
+  for (const planned of deliveries) {
+    if (planned.status !== 'failed') continue
+    const { channel, reason, detail } = planned
+    logger.log('warn', 'delivery.failed', { dispatchId, eventType, channel, reason, detail })
   }
+}
+
+function inBackground(work: Promise<void>, { background }: DispatchDeps): void {
+  background?.(work)
 }

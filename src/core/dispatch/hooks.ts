@@ -2,6 +2,7 @@ import type { DispatchAnswer, DispatchHead, DispatchView } from '../../model/dis
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryChange } from '../../ports/dispatch-store.ts'
 import type { Logger } from '../../ports/logger.ts'
+import { endsWithin } from '../ends-within.ts'
 import { describeCause } from '../fault.ts'
 
 /** A dispatch that was stored. */
@@ -19,6 +20,7 @@ export interface DeliveryEvent
 }
 
 type Hook<Event> = (event: Event) => unknown
+type AnyHooks = Readonly<Partial<Record<keyof Hooks, Hook<unknown>>>>
 
 /**
  * What a host is told as it happens, once it is stored. Called in the process that did it and at most once: to react to every
@@ -48,8 +50,7 @@ export interface HookDeps {
 /** Tells of a dispatch that was accepted, and of those deliveries of it that came to their end by that. */
 export async function tellAccepted(answer: DispatchAnswer, head: DispatchHead, deps: HookDeps): Promise<void> {
   if (!deps.hooks) return
-  const { duplicate, warnings, ...view } = structuredClone(answer)
-  await call('onAccepted', { tenant: head.tenant, ...view }, deps)
+  await call('onAccepted', () => acceptedEvent(answer, head.tenant), head.dispatchId, deps)
   for (const { deliveryId, channel, status, reason, attempts } of answer.deliveries) {
     await tellDelivery({ deliveryId, channel, status, attempts, ...(reason !== undefined && { reason }) }, head, deps)
   }
@@ -63,12 +64,8 @@ export async function tellDelivery(
 ): Promise<void> {
   const hook = HOOK_OF[change.status]
   if (!deps.hooks || !hook) return
-  const head = { dispatchId, tenant, eventType, recipient }
-  await call(
-    hook,
-    { ...change, ...head, ...(sessionId !== undefined && { sessionId }), ...(sandboxed && { sandboxed }) },
-    deps,
-  )
+  const head = { dispatchId, tenant, eventType, recipient, ...(sessionId !== undefined && { sessionId }) }
+  await call(hook, () => ({ ...change, ...head, ...(sandboxed && { sandboxed }) }), dispatchId, deps)
 }
 
 const HOOK_OF: Partial<Record<DeliveryChange['status'], 'onSent' | 'onFailed' | 'onSkipped'>> = {
@@ -80,30 +77,25 @@ const HOOK_OF: Partial<Record<DeliveryChange['status'], 'onSent' | 'onFailed' | 
 
 const PATIENCE_MS = 10_000
 
+/** A copy: what a hook does to it is nobody else's matter. */
+function acceptedEvent(answer: DispatchAnswer, tenant: string): AcceptedEvent {
+  const { duplicate, warnings, ...view } = structuredClone(answer)
+  return { tenant, ...view }
+}
+
 async function call<Name extends keyof Hooks>(
   name: Name,
-  event: Parameters<NonNullable<Hooks[Name]>>[0],
+  event: () => Parameters<NonNullable<Hooks[Name]>>[0],
+  dispatchId: string,
   { hooks, clock, logger }: HookDeps,
 ): Promise<void> {
-  const fields = { hook: name, dispatchId: event.dispatchId }
+  const fields = { hook: name, dispatchId }
   try {
-    const told: unknown = (hooks?.[name] as Hook<typeof event> | undefined)?.(event)
+    const told: unknown = (hooks as AnyHooks | undefined)?.[name]?.(event())
     if (typeof told !== 'object' || told === null || !('then' in told)) return
-    const inTime = await settlesWithin(Promise.resolve(told), PATIENCE_MS, clock)
+    const inTime = await endsWithin(Promise.resolve(told), PATIENCE_MS, clock)
     if (!inTime) logger.log('warn', 'hook.slow', fields)
   } catch (cause) {
     logger.log('error', 'hook.threw', { ...fields, ...describeCause(cause) })
-  }
-}
-
-async function settlesWithin(promise: Promise<unknown>, ms: number, clock: Pick<Clock, 'after'>): Promise<boolean> {
-  let callOff = (): void => {}
-  const late = new Promise<false>((resolve) => {
-    callOff = clock.after(ms, () => resolve(false))
-  })
-  try {
-    return await Promise.race([promise.then(() => true), late])
-  } finally {
-    callOff()
   }
 }

@@ -1,14 +1,12 @@
 import type { Issue } from '../../errors.ts'
-import type { ConditionTrace, Content, DeliveryReason } from '../../model/dispatch.ts'
+import type { Content } from '../../model/dispatch.ts'
 import type { Recipient } from '../../model/recipient.ts'
-import type { Channel } from '../../ports/channel.ts'
-import type { Decision } from '../../ports/condition-engine.ts'
 import type { SendLimit, Verdict } from '../../ports/delivery-policy.ts'
-import type { CatalogChannel, CatalogEvent, EventFacts } from '../../ports/event-catalog.ts'
+import type { CatalogEvent, EventFacts } from '../../ports/event-catalog.ts'
 import { pointerTo } from '../json-pointer.ts'
 import { type Refused, refuse } from '../result.ts'
-import { reachThrough } from './reach-through.ts'
-import { renderFields } from './render-fields.ts'
+import { type FieldFault, renderFields } from './render-fields.ts'
+import type { Candidate, Ended } from './screen-channels.ts'
 
 /** What a plan says of a message that can be sent. */
 interface PlannedMessage {
@@ -20,6 +18,8 @@ interface PlannedMessage {
 
 /** What is to become of one channel. */
 export type PlannedDelivery =
+  | Ended
+  | (PlannedMessage & { readonly status: 'skipped'; readonly reason: 'sandboxed' })
   | (PlannedMessage & {
       readonly status: 'queued' | 'held'
       /** How long after acceptance it is due, in milliseconds. Default: 0. */
@@ -29,13 +29,6 @@ export type PlannedDelivery =
       readonly digestKey?: string
       readonly concurrencyKey?: string
     })
-  | (Partial<PlannedMessage> & {
-      readonly channel: string
-      readonly status: 'skipped'
-      readonly reason: DeliveryReason
-      readonly trace?: readonly ConditionTrace[]
-    })
-  | { readonly channel: string; readonly status: 'failed'; readonly reason: DeliveryReason }
 
 /** What is to become of an event, channel by channel. */
 export interface Plan {
@@ -47,12 +40,10 @@ export interface Plan {
 /** Everything that a plan follows from. */
 export interface PlanInput {
   readonly event: CatalogEvent
-  /** Those of the event's channels that are asked for. */
-  readonly entries: readonly CatalogChannel[]
   readonly facts: EventFacts
-  readonly channels: Readonly<Record<string, Channel>>
-  /** What the policy says, entry by entry. Absent: send all. */
-  readonly verdicts?: readonly Verdict[]
+  readonly screened: readonly (Candidate | Ended)[]
+  /** What the policy says of each candidate, in the places of `screened`. Absent: send all. */
+  readonly verdicts?: readonly (Verdict | undefined)[]
   /** When it is planned, epoch milliseconds. */
   readonly now: number
   /** How long after that it is to be sent, in milliseconds. */
@@ -62,14 +53,15 @@ export interface PlanInput {
 }
 
 /**
- * Decides what an event means for each of the given channels of it: conditions, address, policy, rendering, route. Pure: the
- * same input gives the same plan, and nothing is stored or sent. Refused when a template needs data that was not sent.
+ * Decides what an event means for each channel: policy, rendering, route. Pure: the same input gives the same plan, and nothing
+ * is stored or sent. Refused when a template needs data that was not sent.
  */
 export function planDispatch(input: PlanInput): Plan | Refused {
-  const { event, entries, facts, verdicts, sandbox } = input
+  const { event, facts, screened, verdicts, sandbox } = input
   const missing = new Map<string, Issue>()
-  const gate = event.when?.(facts)
-  const planned = entries.map((entry, index) => planChannel(entry, verdicts?.[index], gate, input, missing))
+  const planned = screened.map((one, index) =>
+    one.status === 'candidate' ? planChannel(one, verdicts?.[index], input, missing) : one,
+  )
   if (missing.size > 0) {
     return refuse('template_data_missing', 'A template reads data that was not sent.', {
       errors: [...missing.values()],
@@ -82,32 +74,27 @@ export function planDispatch(input: PlanInput): Plan | Refused {
 }
 
 function planChannel(
-  { channel: name, when, fields }: CatalogChannel,
+  { channel, fields, address, concurrencyKey }: Candidate,
   verdict: Verdict | undefined,
-  gate: Decision | undefined,
-  { event, facts, channels, now, delayMs: asked }: PlanInput,
+  { event: { digest }, facts, now, delayMs: asked }: PlanInput,
   missing: Map<string, Issue>,
 ): PlannedDelivery {
-  const decision = gate === undefined || gate.outcome === 'true' ? when?.(facts) : gate
-  if (decision?.outcome === 'false') {
-    return { channel: name, status: 'skipped', reason: 'condition_false', trace: decision.trace }
+  if (verdict?.verdict === 'skip') return { channel, status: 'skipped', reason: verdict.reason }
+  let fault = 'the data is no JSON'
+  const onFault = (found: FieldFault, field: string): void => {
+    fault = `${field}: ${found.outcome === 'missing' ? `reads ${found.path}` : found.detail}`
+    if (found.outcome === 'missing') noteMissing(found.path, missing)
   }
-  if (decision?.outcome === 'error') return { channel: name, status: 'failed', reason: 'condition_error' }
-  const reach = reachThrough(channels[name], facts.recipient)
-  if (reach.outcome === 'error') return { channel: name, status: 'failed', reason: 'channel_error' }
-  if (reach.outcome === 'none') return { channel: name, status: 'skipped', reason: 'no_address' }
-  if (verdict?.verdict === 'skip') return { channel: name, status: 'skipped', reason: verdict.reason }
-  const { digest } = event
-  const content = renderFields(fields, facts, (path) => noteMissing(path, missing), digest ? 'digest' : 'event')
+  const content = renderFields(fields, facts, onFault, digest ? 'digest' : 'event')
+  if (!content) return { channel, status: 'failed', reason: 'template_error', detail: fault }
   const digestKey = digest?.key(facts)
-  if (!content || (digest && digestKey === undefined)) {
-    return { channel: name, status: 'failed', reason: 'template_error' }
+  if (digest && digestKey === undefined) {
+    return { channel, status: 'failed', reason: 'template_error', detail: 'digest.key: threw, or gave no key' }
   }
   const deferredMs = verdict?.verdict === 'defer' ? Math.ceil(verdict.until - now) : 0
   const delayMs = Math.max(deferredMs, asked + (digest?.windowMs ?? 0))
-  const { address, concurrencyKey } = reach
   return {
-    channel: name,
+    channel,
     status: 'queued',
     address,
     content,

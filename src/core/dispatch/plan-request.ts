@@ -11,6 +11,7 @@ import { invalid } from '../validate.ts'
 import { askPolicy } from './ask-policy.ts'
 import { type Plan, planDispatch } from './plan-dispatch.ts'
 import { resolveRecipient } from './resolve-recipient.ts'
+import { type Candidate, type Ended, screenChannels } from './screen-channels.ts'
 
 /** What planning asks. */
 export interface PlanningDeps {
@@ -26,6 +27,8 @@ export interface PlanningDeps {
 /** When planning happens, for whom, and for when. */
 export interface PlanningScope {
   readonly tenant: string
+  /** The session of the token that asks, where it is a session token. */
+  readonly session: string | undefined
   /** Epoch milliseconds. */
   readonly now: number
   /** Instead of the event's own delay. */
@@ -36,11 +39,13 @@ export interface PlanningScope {
 export async function planRequest(
   event: CatalogEvent,
   { recipient: recipientId, eventData = {}, channel }: DispatchRequest,
-  { tenant, now, delayMs = event.delayMs }: PlanningScope,
+  scope: PlanningScope,
   { channels, recipients, policy, sandbox = false }: PlanningDeps,
 ): Promise<Plan | Refused> {
   const entries = channel === undefined ? event.channels : overridden(event, channel, channels)
   if (isRefused(entries)) return entries
+  const { tenant, now, delayMs = event.delayMs } = scope
+  if (event.digest && delayMs > 0) return refuse('validation_failed', 'A digest has a window: it takes no delay.')
   const checking = event.checkData(eventData)
   const checked = 'then' in checking ? await checking : checking
   if (checked.outcome === 'invalid') return invalid(checked.issues)
@@ -48,10 +53,11 @@ export async function planRequest(
   const resolved = resolveRecipient(recipientId, tenant, recipients, reachable)
   const recipient = 'then' in resolved ? await resolved : resolved
   if (isRefused(recipient)) return recipient
-  const at = now + delayMs + (event.digest?.windowMs ?? 0)
-  const verdicts = policy && (await verdictsOn(entries, event, recipient, tenant, at, policy))
   const facts = { data: checked.data, recipient, events: [checked.data] }
-  return planDispatch({ event, entries, facts, channels, now, delayMs, sandbox, ...(verdicts && { verdicts }) })
+  const screened = screenChannels(event, entries, facts, channels)
+  const at = now + delayMs + (event.digest?.windowMs ?? 0)
+  const verdicts = policy && (await verdictsOn(screened, event, recipient, scope, at, policy))
+  return planDispatch({ event, facts, screened, now, delayMs, sandbox, ...(verdicts && { verdicts }) })
 }
 
 function overridden(
@@ -68,16 +74,19 @@ function overridden(
 }
 
 function verdictsOn(
-  entries: readonly CatalogChannel[],
+  screened: readonly (Candidate | Ended)[],
   { eventType, critical }: CatalogEvent,
   recipient: Recipient,
-  tenant: string,
+  { tenant, session }: PlanningScope,
   at: number,
   policy: DeliveryPolicy,
-): Promise<readonly Verdict[]> {
-  const ask = ({ channel }: CatalogChannel): Promise<Verdict> =>
-    askPolicy(policy, { tenant, eventType, critical, channel, recipient, at })
-  return port('policy_unavailable', () => Promise.all(entries.map(ask)))
+): Promise<readonly (Verdict | undefined)[]> {
+  const asker = session !== undefined && { sessionId: session }
+  const ask = async ({ status, channel }: Candidate | Ended): Promise<Verdict | undefined> =>
+    status === 'candidate'
+      ? askPolicy(policy, { tenant, eventType, critical, channel, recipient, at, ...asker })
+      : undefined
+  return port('policy_unavailable', () => Promise.all(screened.map(ask)))
 }
 
 /** The refusal of an event that the catalogue does not have, with those whose names are near. */

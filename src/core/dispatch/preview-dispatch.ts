@@ -5,6 +5,8 @@ import type { Plan, PlannedDelivery } from './plan-dispatch.ts'
 
 /** One channel of a dispatch that was only planned. */
 export interface PreviewedDelivery extends Pick<Delivery, 'channel' | 'status' | 'reason' | 'trace'> {
+  /** Why it would be `failed`. */
+  readonly detail?: string
   /** Enough to recognise it, not enough to use it. */
   readonly address?: string
   /** Of an event that is digested: as it would be if no other joined it. */
@@ -44,16 +46,14 @@ export function previewDispatch(
 }
 
 function previewDelivery(planned: PlannedDelivery, now: number): PreviewedDelivery {
-  if (planned.status === 'failed') return planned
-  if (planned.status === 'skipped') {
-    const { address, ...rest } = planned
-    return { ...rest, ...(address !== undefined && { address: maskAddress(address) }) }
-  }
-  const { channel, status, address, content, delayMs } = planned
+  if (!('address' in planned)) return planned
+  const address = maskAddress(planned.address)
+  if (planned.status === 'skipped') return { ...planned, address }
+  const { channel, status, content, delayMs } = planned
   return {
     channel,
     status,
-    address: maskAddress(address),
+    address,
     content,
     ...(delayMs !== undefined && { nextAttemptAt: new Date(now + delayMs).toISOString() }),
   }

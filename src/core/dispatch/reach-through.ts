@@ -1,5 +1,6 @@
 import type { Recipient } from '../../model/recipient.ts'
 import type { Channel } from '../../ports/channel.ts'
+import { isStorable } from '../storable.ts'
 import { ignoreRejection } from '../to-json.ts'
 
 /** Whether a channel reaches a recipient, and where. */
@@ -27,6 +28,8 @@ export function reachThrough(channel: Channel | undefined, recipient: Recipient)
 
 function reached(address: string, concurrencyKey: unknown): Reach {
   ignoreRejection(concurrencyKey)
+  if (!isStorable(address)) return ERROR
   if (concurrencyKey === undefined) return { outcome: 'reached', address }
-  return typeof concurrencyKey === 'string' ? { outcome: 'reached', address, concurrencyKey } : ERROR
+  const isKey = typeof concurrencyKey === 'string' && isStorable(concurrencyKey)
+  return isKey ? { outcome: 'reached', address, concurrencyKey } : ERROR
 }

@@ -1,16 +1,19 @@
 import type { Content } from '../../model/dispatch.ts'
 import type { JsonValue } from '../../model/json.ts'
-import type { CatalogChannel, EventFacts } from '../../ports/event-catalog.ts'
+import type { CatalogChannel, EventFacts, FieldRendering } from '../../ports/event-catalog.ts'
 import { toJson } from '../to-json.ts'
+
+/** Why a field cannot be rendered. */
+export type FieldFault = Exclude<FieldRendering, { readonly outcome: 'rendered' }>
 
 /**
  * What a channel's message says: every field rendered, or, when there are none, the event's data as it is (a digest's as
- * `{ events }`). `undefined` when a field cannot be rendered; what a template read in vain is passed to `onMissing`.
+ * `{ events }`). `undefined` when a field cannot be rendered; every such fault is passed to `onFault`.
  */
 export function renderFields(
   fields: CatalogChannel['fields'],
   facts: EventFacts,
-  onMissing: (path: string) => void,
+  onFault: (fault: FieldFault, field: string) => void,
   of: 'event' | 'digest' = 'event',
 ): Content | undefined {
   const content: Record<string, JsonValue> = {}
@@ -22,7 +25,7 @@ export function renderFields(
     if (rendering?.outcome === 'rendered') content[field] = rendering.value
     else {
       complete = false
-      if (rendering?.outcome === 'missing') onMissing(rendering.path)
+      if (rendering) onFault(rendering, field)
     }
   }
   if (!complete) return undefined

@@ -1,0 +1,35 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { describeCause } from '../fault.ts'
+import type { Hold } from './lease.ts'
+
+/** What settling needs. */
+export interface SettleDeps {
+  readonly store: Pick<DispatchStore, 'settle'>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+const FIRST_WAIT_MS = 100
+
+/**
+ * Writes down how a lease ended, again and again while the store throws and the lease lasts: what is not written down is sent once
+ * more. Throws what the store threw last.
+ */
+export async function settleLeased(
+  settlement: Settlement,
+  hold: Pick<Hold, 'leftMs'>,
+  { store, clock, logger }: SettleDeps,
+): Promise<Settled> {
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs *= 2) {
+    try {
+      return await store.settle(settlement)
+    } catch (cause) {
+      if (waitMs >= hold.leftMs()) throw cause
+      const { deliveryId } = settlement
+      logger.log('warn', 'delivery.settle_retried', { deliveryId, ...describeCause(cause) })
+      await new Promise<void>((resolve) => void clock.after(waitMs, resolve, 'keepAlive'))
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { ConditionTrace, DeliveryReason } from '../../model/dispatch.ts'
+import type { Channel } from '../../ports/channel.ts'
+import type { Decision } from '../../ports/condition-engine.ts'
+import type { CatalogChannel, CatalogEvent, EventFacts } from '../../ports/event-catalog.ts'
+import { reachThrough } from './reach-through.ts'
+
+/** A channel whose end is known before anything is rendered. */
+export type Ended = { readonly channel: string } & (
+  | { readonly status: 'skipped'; readonly reason: DeliveryReason; readonly trace?: readonly ConditionTrace[] }
+  /** `detail`: what went wrong, for the log and for dry runs. It holds no value of the facts. */
+  | { readonly status: 'failed'; readonly reason: DeliveryReason; readonly detail: string }
+)
+
+/** A channel that its conditions let send, and on which the recipient is reached. */
+export interface Candidate {
+  readonly status: 'candidate'
+  readonly channel: string
+  readonly fields: CatalogChannel['fields']
+  readonly address: string
+  readonly concurrencyKey?: string
+}
+
+/** Holds the given channels of an event against its conditions, their own, and where the recipient is reached. Pure. */
+export function screenChannels(
+  { when }: CatalogEvent,
+  entries: readonly CatalogChannel[],
+  facts: EventFacts,
+  channels: Readonly<Record<string, Channel>>,
+): readonly (Candidate | Ended)[] {
+  const gate = when?.(facts)
+  return entries.map((entry) => screen(entry, gate, facts, channels))
+}
+
+function screen(
+  { channel, when, fields }: CatalogChannel,
+  gate: Decision | undefined,
+  facts: EventFacts,
+  channels: Readonly<Record<string, Channel>>,
+): Candidate | Ended {
+  const decision = gate === undefined || gate.outcome === 'true' ? when?.(facts) : gate
+  if (decision?.outcome === 'false') {
+    return { channel, status: 'skipped', reason: 'condition_false', trace: decision.trace }
+  }
+  if (decision?.outcome === 'error') {
+    return { channel, status: 'failed', reason: 'condition_error', detail: decision.detail }
+  }
+  const reach = reachThrough(channels[channel], facts.recipient)
+  if (reach.outcome === 'error') {
+    return { channel, status: 'failed', reason: 'channel_error', detail: 'the channel threw, or gave no address' }
+  }
+  if (reach.outcome === 'none') return { channel, status: 'skipped', reason: 'no_address' }
+  const { address, concurrencyKey } = reach
+  return { status: 'candidate', channel, fields, address, ...(concurrencyKey !== undefined && { concurrencyKey }) }
+}

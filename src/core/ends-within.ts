@@ -1,0 +1,14 @@
+import type { Clock } from '../ports/clock.ts'
+
+/** Waits for work, at most so long; gives whether it ended by then. Rejects as the work does. */
+export async function endsWithin(work: Promise<unknown>, ms: number, clock: Pick<Clock, 'after'>): Promise<boolean> {
+  let callOff = (): void => {}
+  const late = new Promise<false>((resolve) => {
+    callOff = clock.after(ms, () => resolve(false))
+  })
+  try {
+    return await Promise.race([work.then(() => true), late])
+  } finally {
+    callOff()
+  }
+}
