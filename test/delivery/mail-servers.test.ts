@@ -4,7 +4,7 @@ import type { SMTPServerOptions } from 'smtp-server'
 import { expect, test } from 'vitest'
 import { afterData, inbox, transportTo } from '../channels/letters.ts'
 import { refusal, tcpPeer } from '../channels/peers.ts'
-import { type Line, line, shown } from './real-servers.ts'
+import { ended, type Line, line, shown } from './real-servers.ts'
 
 const STEPS = [1, 5, 15, 45, 120, 240, 480, 900].map((seconds) => seconds * 1_000)
 
@@ -95,7 +95,7 @@ test('a server that stalls is left when the worker has waited long enough, and i
     }),
   )
   const own = await lineTo(port)
-  await own.worker.runDue()
+  await ended(own.worker.runDue(), own.clock)
   const { attemptLog = [] } = await own.delivery()
   expect(shown(await own.delivery())).toBe('queued aborted 1 (1 unknown aborted)')
   const [{ startedAt = '', endedAt = '' } = {}] = attemptLog

@@ -64,3 +64,17 @@ export function shown({ status, reason, lastCode, attempts, attemptLog = [] }: D
   const log = attemptLog.map(({ attempt, outcome, code }) => `${attempt} ${[outcome, code].filter(Boolean).join(' ')}`)
   return [status, reason, lastCode, attempts, `(${log.join(', ')})`].filter((part) => part !== undefined).join(' ')
 }
+
+/** Waits for a run in which the clock is moved, with a turn now and then for the timers that are due. */
+export async function ended<T>(run: Promise<T>, clock: FakeClock): Promise<T> {
+  let isOpen = true
+  const close = (): void => {
+    isOpen = false
+  }
+  run.then(close, close)
+  while (isOpen) {
+    await new Promise(setImmediate)
+    clock.advance(0)
+  }
+  return run
+}

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { SECRET } from '../channels/events.ts'
 import { bodyOf, httpPeer, tcpPeer } from '../channels/peers.ts'
 import { fakeClock } from '../support/fake-clock.ts'
-import { type Line, line, shown, waitOf } from './real-servers.ts'
+import { ended, type Line, line, shown, waitOf } from './real-servers.ts'
 
 /** The first two steps of the schedule. */
 const [STEP, NEXT] = [5_000, 300_000]
@@ -117,7 +117,7 @@ test('an answer that dribbles is left at the time limit of the channel, and may 
     }),
   )
   const own = await lineTo(port)
-  await own.worker.runDue()
+  await ended(own.worker.runDue(), own.clock)
   const found = await own.delivery()
   expect(shown(found)).toBe('queued timeout 1 (1 unknown timeout)')
   const { startedAt = '', endedAt = '' } = found.attemptLog?.[0] ?? {}

@@ -18,6 +18,7 @@ export interface RunDueResult {
  */
 export async function runDue(sending: Sending): Promise<RunDueResult> {
   const { life } = sending
+  sending.turned()
   const counts: Record<AttemptResult, number> = {
     sent: 0,
     retried: 0,

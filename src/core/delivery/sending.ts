@@ -43,6 +43,8 @@ export interface Sending {
     onBegun: (attempt: Promise<Attempted>, claimed: ClaimedDelivery) => void,
     of?: ClaimOf,
   ): Promise<Found>
+  /** Everything else has just had its turn: a timer rang, or a call came in. */
+  turned(): void
   /** Milliseconds until a rate lets more be sent; `undefined`: no rate holds anything up. */
   freeInMs(): number | undefined
   /** Resolves when the host was told of all that has ended. */
@@ -59,6 +61,9 @@ export interface Sending {
 
 type ClaimArgs = Parameters<Sending['claim']>
 
+/** Deliveries follow one another so long before everything else has its turn. */
+const MAX_BUSY_MS = 20
+
 const NOTHING: Found = { expired: 0, isMore: false }
 
 /** @param onFree Called whenever a place has become free. */
@@ -72,9 +77,17 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
   const attempts = inHand()
   const tellings = inHand()
   let turn: Promise<unknown> = Promise.resolve()
+  let turnedAt = clock.now()
   let life = 0
 
+  /** Channels that answer at once would keep the process from all else until nothing is due. */
+  async function giveWay(): Promise<void> {
+    await new Promise<void>((resolve) => void clock.after(0, resolve, 'keepAlive'))
+    turnedAt = clock.now()
+  }
+
   async function claimNow(...[mine, onBegun, of]: ClaimArgs): Promise<Found> {
+    if (clock.now() - turnedAt > MAX_BUSY_MS) await giveWay()
     const { limits, busy } = of === 'held' ? slots.heldUp() : slots.request()
     if (mine !== life || sandbox || Object.keys(limits).length === 0) return NOTHING
     const lease = { since: clock.now(), ms: leaseMs }
@@ -139,6 +152,9 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
       const found = claims.keep(turn.then(() => claimNow(...args)))
       turn = found.catch(() => {})
       return found
+    },
+    turned() {
+      turnedAt = clock.now()
     },
     freeInMs: slots.freeInMs,
     told: tellings.empty,

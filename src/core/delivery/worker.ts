@@ -74,8 +74,13 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
       .then((delayMs) => {
         if (looking !== life) return
         looking = undefined
-        if (running) stopTimer = clock.after(lookAgain ? 0 : delayMs, look)
+        if (running) stopTimer = clock.after(lookAgain ? 0 : delayMs, ring)
       })
+  }
+
+  function ring(): void {
+    sending.turned()
+    look()
   }
 
   /** Claims while there is more; gives the milliseconds until another look is worth it. */
@@ -99,7 +104,7 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
       running = true
       if (sandbox) return logger.log('warn', 'worker.sandboxed', {})
       stopListening = queue.listen(look)
-      look()
+      ring()
     },
     async stop({ graceMs } = {}) {
       running = false
