@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Fault } from '../../src/core/reading.ts'
-import { readInstant, writeInstant } from '../../src/core/runs/instants.ts'
+import { readInstant } from '../../src/core/runs/instants.ts'
+import { writeInstant } from '../../src/core/write-instant.ts'
 
 function read(value: unknown): number | string {
   const faults: Fault[] = []

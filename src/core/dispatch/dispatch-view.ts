@@ -1,5 +1,6 @@
 import type { Attempt, AttemptView, Delivery, DeliveryView, Dispatch, DispatchView } from '../../model/dispatch.ts'
 import { statusOfDispatch } from '../../model/dispatch-status.ts'
+import { writeInstant } from '../write-instant.ts'
 
 /** A stored dispatch as a caller may see it: no address, no content. Shares nothing with it that could be changed. */
 export function viewDispatch(dispatch: Dispatch): DispatchView {
@@ -14,7 +15,7 @@ export function viewDispatch(dispatch: Dispatch): DispatchView {
     recipient,
     ...(sessionId !== undefined && { sessionId }),
     ...(sandboxed && { sandboxed }),
-    createdAt: rfc3339(createdAt),
+    createdAt: writeInstant(createdAt),
     deliveries: deliveries.map(viewDelivery),
   }
 }
@@ -29,7 +30,7 @@ function viewDelivery(delivery: Delivery): DeliveryView {
     status,
     ...(reason !== undefined && { reason }),
     attempts,
-    ...(isLater && { nextAttemptAt: rfc3339(dueAt) }),
+    ...(isLater && { nextAttemptAt: writeInstant(dueAt) }),
     ...(eventCount !== undefined && { eventCount }),
     ...(lastCode !== undefined && { lastCode }),
     ...(providerMessageId !== undefined && { providerMessageId }),
@@ -44,14 +45,10 @@ function viewAttempt({ attempt, startedAt, endedAt, ...end }: Attempt, { status,
   const outcome = end.outcome ?? (isUnderWay ? undefined : 'lost')
   return {
     attempt,
-    startedAt: rfc3339(startedAt),
-    ...(endedAt !== undefined && { endedAt: rfc3339(endedAt) }),
+    startedAt: writeInstant(startedAt),
+    ...(endedAt !== undefined && { endedAt: writeInstant(endedAt) }),
     ...(outcome !== undefined && { outcome }),
     ...(end.code !== undefined && { code: end.code }),
     ...(end.provider !== undefined && { provider: end.provider }),
   }
-}
-
-function rfc3339(ms: number): string {
-  return new Date(ms).toISOString()
 }

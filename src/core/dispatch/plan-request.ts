@@ -49,7 +49,7 @@ export async function planRequest(
   const checking = event.checkData(eventData)
   const checked = 'then' in checking ? await checking : checking
   if (checked.outcome === 'invalid') return invalid(checked.issues)
-  const reachable = entries.flatMap((entry) => channels[entry.channel] ?? [])
+  const reachable = (): readonly Channel[] => entries.flatMap((entry) => channels[entry.channel] ?? [])
   const resolved = resolveRecipient(recipientId, tenant, recipients, reachable)
   const recipient = 'then' in resolved ? await resolved : resolved
   if (isRefused(recipient)) return recipient

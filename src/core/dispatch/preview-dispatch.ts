@@ -1,5 +1,6 @@
 import type { Content, Delivery, DispatchAnswer, DispatchStatus, Warning } from '../../model/dispatch.ts'
 import { statusOfDispatch } from '../../model/dispatch-status.ts'
+import { writeInstant } from '../write-instant.ts'
 import type { DispatchOrigin } from './new-dispatch.ts'
 import type { Plan, PlannedDelivery } from './plan-dispatch.ts'
 
@@ -55,7 +56,7 @@ function previewDelivery(planned: PlannedDelivery, now: number): PreviewedDelive
     status,
     address,
     content,
-    ...(delayMs !== undefined && { nextAttemptAt: new Date(now + delayMs).toISOString() }),
+    ...(delayMs !== undefined && { nextAttemptAt: writeInstant(now + delayMs) }),
   }
 }
 

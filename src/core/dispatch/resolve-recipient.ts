@@ -17,13 +17,13 @@ export function resolveRecipient(
   recipient: string,
   tenant: string,
   directory: RecipientDirectory | undefined,
-  channels: readonly Channel[],
+  channels: () => readonly Channel[],
 ): Recipient | Refused | Promise<Recipient | Refused> {
   const adHoc = adHocRecipient(recipient)
   if (adHoc) return adHoc
   if (directory) return look(recipient, tenant, directory)
   const bare = { id: recipient }
-  if (channels.some((channel) => reachThrough(channel, bare).outcome === 'reached')) return bare
+  if (channels().some((channel) => reachThrough(channel, bare).outcome === 'reached')) return bare
   return unresolvable(
     'It is not one mail address, E.164 number or https URL, and there is no recipient directory to ask.',
   )

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../model/json.ts'
 import type { IgnoredField, RunState, RunUpdate } from '../../model/run.ts'
-import { writeInstant } from './instants.ts'
+import { writeInstant } from '../write-instant.ts'
 import { isSame } from './registers.ts'
 import { hasEnded, isFinal } from './run-status.ts'
 import { finalOf } from './shown-run.ts'

@@ -7,7 +7,6 @@ const RFC_3339 =
 /** Epoch milliseconds passed this in 1973; epoch seconds will in the year 5138. */
 const LOOKS_LIKE_SECONDS = 1e11
 const MAX_AHEAD_MS = 5 * 60_000
-const DAY_MS = 86_400_000
 
 /** Reads an instant to epoch milliseconds: RFC 3339 with any offset, or epoch milliseconds as they are. */
 export function readInstant(value: unknown, faults: Fault[]): number {
@@ -64,28 +63,6 @@ function twoDigits(text: string, at: number): number {
 function daysIn(year: number, month: number): number {
   if (month !== 2) return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
-}
-
-let writtenDay = Number.NaN
-let writtenDate = ''
-
-/** Writes epoch milliseconds as RFC 3339. As `toISOString`, but the date of the day last written is not worked out again. */
-export function writeInstant(ms: number): string {
-  const day = Math.floor(ms / DAY_MS)
-  if (day !== writtenDay) {
-    writtenDate = new Date(day * DAY_MS).toISOString().slice(0, -13)
-    writtenDay = day
-  }
-  const rest = ms - day * DAY_MS
-  const hour = padded(Math.floor(rest / 3_600_000))
-  const minute = padded(Math.floor(rest / 60_000) % 60)
-  const second = padded(Math.floor(rest / 1000) % 60)
-  const millis = rest % 1000
-  return `${writtenDate}${hour}:${minute}:${second}.${millis < 100 ? '0' : ''}${padded(millis)}Z`
-}
-
-function padded(value: number): string {
-  return value < 10 ? `0${value}` : `${value}`
 }
 
 const INSTANTS = ['queuedAt', 'startedAt', 'firstTokenAt', 'endedAt'] as const

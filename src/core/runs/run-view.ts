@@ -1,7 +1,7 @@
 import type { ModelUsage, Run, RunAgent, RunCost, RunError, RunState, RunTimings } from '../../model/run.ts'
 import type { StoredRun } from '../../ports/run-store.ts'
+import { writeInstant } from '../write-instant.ts'
 import { copyJson } from './copy-json.ts'
-import { writeInstant } from './instants.ts'
 import { hasEnded } from './run-status.ts'
 import { finalOf, latestOf, statusOfRun } from './shown-run.ts'
 

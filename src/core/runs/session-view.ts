@@ -1,6 +1,6 @@
 import type { RunState, RunStatus, Session } from '../../model/run.ts'
 import type { StoredRun, StoredSession } from '../../ports/run-store.ts'
-import { writeInstant } from './instants.ts'
+import { writeInstant } from '../write-instant.ts'
 import { latestOf, statusOfRun } from './shown-run.ts'
 
 /**
