@@ -33,8 +33,8 @@ export type AttemptResult = 'sent' | 'retried' | 'failed' | 'skipped' | 'cancell
 /** An attempt that has ended and is written down. */
 export interface Attempted {
   readonly result: AttemptResult
-  /** Resolves when the host was told. */
-  readonly told: Promise<void>
+  /** Resolves when the host was told; absent where it wants to hear nothing. */
+  readonly told?: Promise<void>
 }
 
 type Change = Parameters<typeof tellDelivery>[0]
@@ -61,10 +61,11 @@ export async function attemptDelivery(
   const settled: Settled = settlement ? await settleLeased(settlement, hold, deps) : { live: false }
   if (!settlement || !settled.live) {
     logEnd('lease_lost', claimed, undefined, deps)
-    return { result: 'lost', told: Promise.resolve() }
+    return { result: 'lost' }
   }
   const result = settled.cancelled ? 'cancelled' : resultOf(settlement)
   logEnd(settled.cancelled ? 'cancelled' : settlement.to, claimed, settlement, deps)
+  if (!deps.hooks) return { result }
   const own = settled.cancelled ? [] : [changeBy(settlement, claimed)]
   return { result, told: tellAll([...own, ...settled.others], claimed.dispatch, deps) }
 }

@@ -109,7 +109,7 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
     const options = { timeoutMs, stops, onSend: slot.begin }
     const attempted = attemptDelivery(claimed, lease, deps, options).finally(slot.leave)
     attempted.then(({ told }) => {
-      tellings.keep(told)
+      if (told) tellings.keep(told)
       placeLeft()
     }, placeLeft)
     return attempts.keep(attempted)
