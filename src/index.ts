@@ -18,7 +18,7 @@ export type {
 export type { RunDueResult, StopOptions, Worker } from './core/delivery/worker.ts'
 export type { ChannelLimits, WorkerOptions } from './core/delivery/worker-options.ts'
 export type { DispatchDeps } from './core/dispatch/handle-dispatch.ts'
-export type { AcceptedEvent, DeliveryEvent, Hooks } from './core/dispatch/hooks.ts'
+export type { AcceptedEvent, DeliveryEvent, Hook, Hooks } from './core/dispatch/hooks.ts'
 export type { PlanningDeps } from './core/dispatch/plan-request.ts'
 export type { DispatchPreview, PreviewedDelivery } from './core/dispatch/preview-dispatch.ts'
 export type { Endpoints } from './core/endpoints.ts'

@@ -3,6 +3,7 @@ import { answerFetch, deliverAfter, toResponse, type WaitUntil, waitUntilOf } fr
 import { type MountOptions, matcher } from '../http/routes.ts'
 
 export type { Mountable } from '../http/answer.ts'
+export type { WaitUntil } from '../http/fetch-bridge.ts'
 export type { MountOptions } from '../http/routes.ts'
 
 /** Where Sallyport is mounted, and what answers the rest. */

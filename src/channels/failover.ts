@@ -1,6 +1,8 @@
 import type { Channel } from '../ports/channel.ts'
 import { failoverChannel, type Providers } from './failover-channel.ts'
 
+export type { Providers }
+
 /**
  * Sends through the first of several providers that takes the message: `failover(email(ses, …), email(postmark, …))`.
  *

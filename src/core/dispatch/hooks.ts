@@ -19,7 +19,8 @@ export interface DeliveryEvent
   readonly providerMessageId?: string
 }
 
-type Hook<Event> = (event: Event) => unknown
+/** Takes one event; what it gives is waited for where {@link Hooks} says so, and otherwise passed over. */
+export type Hook<Event> = (event: Event) => unknown
 type AnyHooks = Readonly<Partial<Record<keyof Hooks, Hook<unknown>>>>
 
 /**
