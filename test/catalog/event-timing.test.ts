@@ -81,6 +81,7 @@ describe('a digest', () => {
     expect(keyOf((seen) => (seen === facts ? 'same' : 'other'), facts)).toBe('same')
     expect(keyOf(() => '')).toBe('')
     expect(keyOf(() => 'x'.repeat(512))).toBe('x'.repeat(512))
+    for (const unfit of ['a\0b', 'a\ud800']) expect(keyOf(() => unfit)).toBeUndefined()
   })
 
   it.each<[string, (facts: EventFacts) => unknown]>([

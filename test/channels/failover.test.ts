@@ -186,6 +186,9 @@ describe('the whole', () => {
     expect(failover(plain, byMail, byId).address(ada)).toBe('ada@example.test')
     expect(failover(plain, byId).address(ada)).toBe('ada')
     expect(failover(plain, plain).address(ada)).toBeUndefined()
+    for (const nowhere of ['', null as never]) {
+      expect(failover({ ...plain, address: () => nowhere }, byId).address(ada)).toBe('ada')
+    }
   })
 
   test('has the schedule and the receivers of the first', () => {

@@ -247,6 +247,21 @@ describe('sallyport.endpoints', () => {
   })
 })
 
+describe('a tenant that is none', () => {
+  it.each(['', 'ten ant', 'a\0', 'x'.repeat(201), 5 as never])('is refused in every call: %j', async (tenant) => {
+    const { sallyport } = house()
+    expect(await sallyport.dispatch(ORDER, { tenant })).toMatchObject({ status: 422 })
+    const reads = [
+      sallyport.dispatches.get('dsp_1', { tenant }),
+      sallyport.dispatches.list({ tenant }),
+      sallyport.dispatches.cancel('dsp_1', { tenant }),
+      sallyport.dispatches.retry('dsp_1', { tenant }),
+      sallyport.runs.list({ tenant }),
+    ]
+    for (const read of reads) await expect(read).rejects.toMatchObject({ code: 'option_invalid' })
+  })
+})
+
 describe('handleDispatch with its defaults', () => {
   it('needs no clock, ids or logger', async () => {
     const answer = await handleDispatch(

@@ -108,6 +108,8 @@ describe('a policy that cannot tell', () => {
     ['a limit after a good one', send(limit(1), {})],
     ['a limit without a key', send({ max: 1, windowMs: 1 })],
     ['a limit with an empty key', send(limit(1, { key: '' }))],
+    ['a limit whose key no database takes', send(limit(1, { key: 'a\0b' }))],
+    ['a limit whose key is half a character', send(limit(1, { key: 'a\ud800' }))],
     ['a limit with a key of 513 characters', send(limit(1, { key: 'k'.repeat(513) }))],
     ['a limit with a number for a key', send({ ...limit(1), key: 5 })],
     ['a limit without a max', send({ key: 'k', windowMs: 1 })],

@@ -32,6 +32,7 @@ describe('an address', () => {
     ['null', null],
     ['an empty string', ''],
     ['a number', 5],
+    ['text that no database takes', 'a\0b'],
     ['a promise', Promise.resolve('jane@example.com')],
   ])('that is %s is never sent to', async (_, address) => {
     const events = defineEvents({ e: { channels: { a: {}, b: {} } } })
