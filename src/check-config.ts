@@ -1,6 +1,6 @@
 import { numberProblems, workerProblems } from './check-worker.ts'
+import { isRecord, near } from './core/definition-checks.ts'
 import type { Hooks } from './core/dispatch/hooks.ts'
-import { nearNames } from './core/near-names.ts'
 import { type ConfigProblem, SallyportError } from './errors.ts'
 import type { SallyportOptions } from './options.ts'
 import type { Channel } from './ports/channel.ts'
@@ -77,7 +77,7 @@ function partProblems(options: SallyportOptions<unknown>): ConfigProblem[] {
 }
 
 function hookProblems(hooks: Hooks): ConfigProblem[] {
-  if (typeof hooks !== 'object' || hooks === null) return [{ field: 'hooks', detail: 'is an object of functions' }]
+  if (!isRecord(hooks)) return [{ field: 'hooks', detail: 'is an object of functions' }]
   const names: readonly string[] = HOOKS
   return Object.entries(hooks).flatMap(([name, hook]) => {
     const field = `hooks.${name}`
@@ -117,10 +117,7 @@ function fitProblems({
 function nameProblems(field: string, names: readonly string[] | undefined, known: readonly string[]): ConfigProblem[] {
   return [...new Set(names ?? [])]
     .filter((name) => !known.includes(name))
-    .map((name) => {
-      const near = nearNames(name, known)
-      return { field, detail: `"${name}" is not there${near.length > 0 ? `; near: ${near.join(', ')}` : ''}` }
-    })
+    .map((name) => ({ field, detail: `"${name}" is not there${near(name, known)}` }))
 }
 
 function channelProblem(

@@ -1,3 +1,4 @@
+import { isRecord, numberFault } from './core/definition-checks.ts'
 import type { ChannelLimits, WorkerOptions } from './core/delivery/worker-options.ts'
 import type { ConfigProblem } from './errors.ts'
 
@@ -42,10 +43,6 @@ function rateProblems(place: string, rate: ChannelLimits['rate']): ConfigProblem
 
 const NO_OBJECT = 'is not an object of options'
 
-function isRecord(value: unknown): boolean {
-  return typeof value === 'object' && value !== null
-}
-
 /** What is wrong with numbers that have ranges; a name that has none is not known. */
 export function numberProblems(
   place: string,
@@ -55,10 +52,9 @@ export function numberProblems(
 ): ConfigProblem[] {
   return Object.entries(numbers).flatMap(([name, value]) => {
     const field = place === '' ? name : `${place}.${name}`
-    const [least, greatest] = Object.hasOwn(ranges, name) ? (ranges[name] ?? []) : []
-    if (least === undefined || greatest === undefined) return [{ field, detail: 'is not an option' }]
-    const isFine = typeof value === 'number' && Number.isInteger(value) && value >= least && value <= greatest
-    if (isFine || (value === undefined && absent === 'allowed')) return []
-    return [{ field, detail: `must be a whole number from ${least} to ${greatest}` }]
+    const range = Object.hasOwn(ranges, name) ? ranges[name] : undefined
+    if (!range) return [{ field, detail: 'is not an option' }]
+    const detail = value === undefined && absent === 'allowed' ? undefined : numberFault(value, range)
+    return detail === undefined ? [] : [{ field, detail }]
   })
 }

@@ -50,8 +50,8 @@ export interface Dispatches {
    */
   list(options?: DispatchListOptions): Promise<Page<DispatchView>>
   /**
-   * Stops what has not been sent: `queued` and `held` deliveries. One that is being sent is not stopped, and is not among
-   * `cancelled`. Of a digest only this event is taken out.
+   * Stops what has not been sent: `queued` and `held` deliveries. One that is being sent is not among `cancelled`; it is not
+   * tried again. Of a digest only this event is taken out; one that is rendered is stopped once all its dispatches are.
    */
   cancel(dispatchId: string, scope?: TenantScope): Promise<CancelResult | undefined>
   /**

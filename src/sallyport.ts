@@ -1,7 +1,7 @@
 import { checkConfig } from './check-config.ts'
 import { authenticate, isScope } from './core/authenticate.ts'
 import { createWorker, type Worker } from './core/delivery/worker.ts'
-import { acceptDispatch, type DispatchDeps } from './core/dispatch/handle-dispatch.ts'
+import { acceptDispatch, type DispatchDeps, EXPIRES_IN_MS } from './core/dispatch/handle-dispatch.ts'
 import type { Endpoints } from './core/endpoints.ts'
 import { answering, answerRefusal, describeCause, refusalOf } from './core/fault.ts'
 import { type HandlerResult, refuse } from './core/result.ts'
@@ -57,9 +57,7 @@ export interface Sallyport<Events = Record<string, unknown>> {
   }
 }
 
-const HOST = { id: 'host' }
 const MAX_DELAY_MS = 366 * 86_400_000
-const EXPIRES_IN_MS = 72 * 3_600_000
 
 /**
  * Puts Sallyport together from its ports.
@@ -85,7 +83,7 @@ export function createSallyport<Events>(options: SallyportOptions<Events>): Sall
         if (!isDelay(delayMs)) {
           return refuse('validation_failed', `delayMs is a whole number of milliseconds, 0 to ${MAX_DELAY_MS}.`)
         }
-        return acceptDispatch({ ...HOST, tenant }, { headers, body: event }, deps, { delayMs })
+        return acceptDispatch({ id: 'host', tenant }, { headers, body: event }, deps, { delayMs })
       }
       return (await answering(deps, accept)) as HandlerResult<DispatchAnswer>
     },

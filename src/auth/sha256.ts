@@ -1,3 +1,5 @@
+import { sha256 } from '../model/sha256.ts'
+
 /** Gives the SHA-256 of a text's UTF-8 bytes as 64 lower-case hex digits. */
 export type Sha256 = (text: string) => string | Promise<string>
 
@@ -17,14 +19,9 @@ interface Runtime {
 export function fastestSha256(): Sha256 {
   const { process }: Runtime = globalThis
   const nodeCrypto = process?.getBuiltinModule?.('node:crypto')
-  if (nodeCrypto === undefined) return webCryptoSha256
+  if (nodeCrypto === undefined) return sha256
   const { hash } = nodeCrypto
   return hash === undefined
     ? (text) => nodeCrypto.createHash('sha256').update(text).digest('hex')
     : (text) => hash('sha256', text)
-}
-
-async function webCryptoSha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

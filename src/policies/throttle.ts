@@ -1,4 +1,5 @@
 import type { ConfigProblem } from '../errors.ts'
+import { sha256 } from '../model/sha256.ts'
 import type { DeliveryPolicy, PolicyQuestion } from '../ports/delivery-policy.ts'
 import { badOptions, namesProblems, rangeProblems } from './option-problems.ts'
 
@@ -68,9 +69,4 @@ function checkedKey(key: unknown): string | undefined {
   if (key === undefined) return undefined
   if (typeof key === 'string' && key.length >= 1 && key.length <= MAX_KEY_LENGTH) return key
   throw new TypeError(`throttle: a key must be a string of 1 to ${MAX_KEY_LENGTH} characters, or undefined`)
-}
-
-async function sha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

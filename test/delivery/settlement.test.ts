@@ -45,16 +45,6 @@ describe('a delivery that is not tried', () => {
     deps.clock.advance(LEASE)
     expect(await attempt(deps)).toBe('sent')
   })
-
-  it('is skipped when its dispatch was recorded in a sandbox', async () => {
-    const a = recordingChannel()
-    const deps = await depsFor(a)
-    const claimed = await claimOne(deps)
-    const dispatch = { ...claimed.dispatch, sandboxed: true as const }
-    expect(await attemptClaimed({ ...claimed, dispatch }, leased(deps), deps)).toBe('skipped')
-    expect(a.sent).toEqual([])
-    expect(await outcomes(deps)).toEqual(['a: skipped sandboxed 0'])
-  })
 })
 
 describe('a retry by hand', () => {
@@ -235,10 +225,10 @@ describe('hooks', () => {
 
   it('are told of no attempt where there was none', async () => {
     const seen: DeliveryEvent[] = []
-    const deps = await depsFor(recordingChannel(), { hooks: { onSkipped: (event) => seen.push(event) } })
+    const once = recordingChannel([], { retrySchedule: [] })
+    const deps = await depsFor(once, { hooks: { onFailed: (event) => seen.push(event) } })
     const claimed = await claimOne(deps)
-    const dispatch = { ...claimed.dispatch, sandboxed: true as const }
-    await attemptClaimed({ ...claimed, dispatch }, leased(deps), deps)
-    expect(seen).toMatchObject([{ status: 'skipped', reason: 'sandboxed', attempts: 0, sandboxed: true }])
+    await attemptClaimed({ ...claimed, attempts: 2 }, leased(deps), deps)
+    expect(seen).toMatchObject([{ status: 'failed', reason: 'attempts_exhausted', attempts: 1 }])
   })
 })

@@ -1,5 +1,6 @@
 import type { CatalogChannel } from '../../ports/event-catalog.ts'
-import { type Compilation, isRecord } from './compilation.ts'
+import { isRecord } from '../definition-checks.ts'
+import type { Compilation } from './compilation.ts'
 import { compileCondition } from './compile-condition.ts'
 import { compileLocales, inLocale } from './compile-locales.ts'
 import { compileTemplates } from './compile-template.ts'

@@ -1,7 +1,8 @@
 import type { CatalogDigest, EventFacts } from '../../ports/event-catalog.ts'
+import { isRecord, numberFault } from '../definition-checks.ts'
 import { isStorable } from '../storable.ts'
 import { ignoreRejection } from '../to-json.ts'
-import { type Compilation, isRecord, numberFault } from './compilation.ts'
+import type { Compilation } from './compilation.ts'
 import type { DigestDefinition } from './event-definition.ts'
 
 const DIGEST_KEYS: readonly string[] = ['windowMs', 'max', 'key'] satisfies (keyof DigestDefinition<unknown>)[]

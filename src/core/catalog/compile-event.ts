@@ -1,6 +1,7 @@
 import type { CatalogEvent } from '../../ports/event-catalog.ts'
+import { isRecord, near, numberFault } from '../definition-checks.ts'
 import { checkData } from './check-data.ts'
-import { type Compilation, isRecord, near, numberFault } from './compilation.ts'
+import type { Compilation } from './compilation.ts'
 import { compileChannel } from './compile-channel.ts'
 import { compileCondition } from './compile-condition.ts'
 import { compileDigest } from './compile-digest.ts'

@@ -1,4 +1,5 @@
-import { type Compilation, isRecord, near } from './compilation.ts'
+import { isRecord, near } from '../definition-checks.ts'
+import type { Compilation } from './compilation.ts'
 import { compileTemplates, type FieldRenderer } from './compile-template.ts'
 import type { LocaleDefinitions } from './event-definition.ts'
 import { isLanguageTag, lookUpLocale } from './locale-lookup.ts'

@@ -1,6 +1,7 @@
 import { SallyportError } from '../../errors.ts'
 import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
-import { type Compilation, isRecord } from './compilation.ts'
+import { isRecord } from '../definition-checks.ts'
+import type { Compilation } from './compilation.ts'
 import { compileEvent } from './compile-event.ts'
 import type { EventDefinition, EventEngines } from './event-definition.ts'
 import type { InputOf, StandardSchema } from './standard-schema.ts'

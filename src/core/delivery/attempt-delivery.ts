@@ -9,7 +9,7 @@ import { type RenderDeps, renderDigest } from './render-digest.ts'
 import { MESSAGE_RETRIES, retryDelay } from './retry-schedule.ts'
 import { type Sent, sendMessage } from './send-message.ts'
 import { settleLeased } from './settle-leased.ts'
-import { endUnsent, placeOf, putBack } from './settlements.ts'
+import { ELSEWHERE_MS, endUnsent, placeOf, putBack } from './settlements.ts'
 
 /** What an attempt needs. */
 export interface AttemptDeps extends HoldDeps, RecheckDeps, RenderDeps, HookDeps {
@@ -25,8 +25,8 @@ export interface AttemptOptions extends HoldOptions {
 }
 
 /**
- * What became of an attempt. `cancelled`: it would have been put back, and nobody wanted that any more. `released`: put back without having been sent. `lost`: the lease had gone to another, and nothing
- * was written.
+ * What became of an attempt. `cancelled`: it would have been put back, and nobody wanted that any more. `released`: put back
+ * without having been sent. `lost`: the lease had gone to another, and nothing was written.
  */
 export type AttemptResult = 'sent' | 'retried' | 'failed' | 'skipped' | 'cancelled' | 'released' | 'lost'
 
@@ -38,9 +38,6 @@ export interface Attempted {
 }
 
 type Change = Parameters<typeof tellDelivery>[0]
-
-/** Before another look by a worker that may have the channel. */
-const ELSEWHERE_MS = 60_000
 
 /**
  * Sends one claimed delivery, writes down how it went, and begins to tell the host. Throws only when the store does.
@@ -92,7 +89,6 @@ async function settlementFor(
     deps.logger.log('warn', 'delivery.channel_unknown', placeOf(claimed))
     return putBack(claimed, ELSEWHERE_MS)
   }
-  if (claimed.dispatch.sandboxed) return endUnsent(claimed, 'skipped', 'sandboxed')
   const schedule = channel.retrySchedule ?? MESSAGE_RETRIES
   const tries = claimed.attempts - (claimed.attemptsBefore ?? 0)
   if (tries > schedule.length + 1) return endUnsent(claimed, 'failed', 'attempts_exhausted')

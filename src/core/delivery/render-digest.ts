@@ -5,16 +5,13 @@ import type { Logger } from '../../ports/logger.ts'
 import { renderFields } from '../dispatch/render-fields.ts'
 import { describeCause } from '../fault.ts'
 import { type Hold, wasStopped } from './lease.ts'
-import { endUnsent, placeOf, putBack } from './settlements.ts'
+import { ELSEWHERE_MS, endUnsent, placeOf, putBack } from './settlements.ts'
 
 /** What rendering needs. */
 export interface RenderDeps {
   readonly events: Pick<EventCatalog, 'find'>
   readonly logger: Logger
 }
-
-/** Before another look by a worker that may know the event: one that was deployed meanwhile. */
-const ELSEWHERE_MS = 60_000
 
 /**
  * Renders a digest from its events and puts it back with what it says, to be sent like any other. Events that the schema does

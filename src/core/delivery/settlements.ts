@@ -3,6 +3,9 @@ import type { ClaimedDelivery, Settlement } from '../../ports/dispatch-store.ts'
 
 type Leased = Pick<ClaimedDelivery, 'deliveryId' | 'fence'>
 
+/** Before another look, by a worker that may know what this one does not: one that was deployed meanwhile. */
+export const ELSEWHERE_MS = 60_000
+
 /** Puts a delivery back, unsent: it is due again after `delayMs`, and this attempt counts for nothing. */
 export function putBack({ deliveryId, fence }: Leased, delayMs: number, content?: Content): Settlement {
   return { deliveryId, fence, to: 'queued', delayMs, ...(content && { content }) }

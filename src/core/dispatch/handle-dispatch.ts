@@ -44,6 +44,8 @@ export interface AcceptOptions {
 }
 
 const HOUR_MS = 3_600_000
+/** How long a delivery is worth sending, where the host does not say. */
+export const EXPIRES_IN_MS: number = 72 * HOUR_MS
 
 /** Authenticates a request, then accepts its event. It never sends: a worker does. */
 export function handleDispatch(
@@ -112,7 +114,7 @@ async function accept(
   repeatable: Repeatable | undefined,
   deps: DispatchDeps,
 ): Promise<HandlerResult<DispatchAnswer> | Refused> {
-  const { expiresInMs = 72 * HOUR_MS, idempotencyTtlMs: ttlMs = 24 * HOUR_MS } = deps
+  const { expiresInMs = EXPIRES_IN_MS, idempotencyTtlMs: ttlMs = 24 * HOUR_MS } = deps
   const answer = (stored: Dispatch): DispatchAnswer => ({ duplicate: false, warnings, ...viewDispatch(stored) })
   const outcome = await port('store_unavailable', () =>
     deps.store.accept({
@@ -126,7 +128,10 @@ async function accept(
     case 'accepted':
       logFailed(plan, dispatch, deps)
       if (outcome.answer.deliveries.some(({ status }) => status === 'queued')) wake(deps.queue, deps.logger)
-      if (deps.hooks) inBackground(tellAccepted(outcome.answer, dispatch, deps), deps)
+      if (deps.hooks) {
+        const told = tellAccepted(outcome.answer, dispatch, deps)
+        deps.background?.(told)
+      }
       return success(202, outcome.answer)
     case 'replayed':
       return replayed(outcome.answer)
@@ -144,8 +149,4 @@ function logFailed({ deliveries }: Plan, { dispatchId, eventType }: NewDispatch,
     const { channel, reason, detail } = planned
     logger.log('warn', 'delivery.failed', { dispatchId, eventType, channel, reason, detail })
   }
-}
-
-function inBackground(work: Promise<void>, { background }: DispatchDeps): void {
-  background?.(work)
 }

@@ -50,7 +50,6 @@ export interface HookDeps {
 
 /** Tells of a dispatch that was accepted, and of those deliveries of it that came to their end by that. */
 export async function tellAccepted(answer: DispatchAnswer, head: DispatchHead, deps: HookDeps): Promise<void> {
-  if (!deps.hooks) return
   await call('onAccepted', () => acceptedEvent(answer, head.tenant), head.dispatchId, deps)
   for (const { deliveryId, channel, status, reason, attempts } of answer.deliveries) {
     await tellDelivery({ deliveryId, channel, status, attempts, ...(reason !== undefined && { reason }) }, head, deps)

@@ -1,5 +1,6 @@
 import type { DispatchAnswer } from '../../model/dispatch.ts'
 import type { Principal } from '../../model/principal.ts'
+import { sha256 } from '../../model/sha256.ts'
 import type { Remembered } from '../../ports/dispatch-store.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { type HandlerRequest, type HandlerResult, type Refused, refuse, success } from '../result.ts'
@@ -31,7 +32,7 @@ export interface Repeatable {
  * agent can neither take a key from them nor see what they were answered. No key and no session id holds a space.
  */
 export async function repeatableAs({ sessionId }: Principal, key: string, body: unknown): Promise<Repeatable> {
-  return { key: sessionId === undefined ? key : `${sessionId} ${key}`, fingerprint: await fingerprint(body) }
+  return { key: sessionId === undefined ? key : `${sessionId} ${key}`, fingerprint: await sha256(canonicalJson(body)) }
 }
 
 /** The answer to a request whose key is remembered. */
@@ -46,9 +47,4 @@ export function replayed(answer: DispatchAnswer): HandlerResult<DispatchAnswer> 
 export function keyReused(): Refused {
   const detail = 'This Idempotency-Key came with another body before. Use a new key for a new event.'
   return refuse('idempotency_key_reused', detail)
-}
-
-async function fingerprint(body: unknown): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(body)))
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
