@@ -1,3 +1,4 @@
+import { runProblems } from './check-runs.ts'
 import { numberProblems, workerProblems } from './check-worker.ts'
 import { isRecord, near } from './core/definition-checks.ts'
 import type { Hooks } from './core/dispatch/hooks.ts'
@@ -10,6 +11,7 @@ import type { CatalogChannel } from './ports/event-catalog.ts'
 const RANGES = {
   expiresInMs: [1_000, 366 * 86_400_000],
   idempotencyTtlMs: [1_000, 366 * 86_400_000],
+  staleAfterMs: [1_000, 366 * 86_400_000],
 } as const
 
 /** What the parts of a host must be able to do. */
@@ -31,15 +33,32 @@ const METHODS: Readonly<Record<string, readonly string[]>> = {
     'listRuns',
     'findSession',
     'openSession',
+    'findSpend',
+    'removeRuns',
+    'erase',
   ],
   recipients: ['find'],
   policy: ['decide'],
+  prices: ['price'],
+  redactor: ['redact'],
   clock: ['now', 'after'],
   ids: ['next'],
   logger: ['log'],
 }
-const OPTIONAL: ReadonlySet<string> = new Set(['recipients', 'policy', 'clock', 'ids', 'logger'])
-const OTHERS = ['channels', 'sessions', 'sandbox', 'hooks', 'worker', 'expiresInMs', 'idempotencyTtlMs']
+const OPTIONAL: ReadonlySet<string> = new Set(['recipients', 'policy', 'prices', 'redactor', 'clock', 'ids', 'logger'])
+const OTHERS = [
+  'channels',
+  'sessions',
+  'sandbox',
+  'hooks',
+  'worker',
+  'expiresInMs',
+  'idempotencyTtlMs',
+  'exporters',
+  'runEvents',
+  'budgets',
+  'staleAfterMs',
+]
 const HOOKS = ['onAccepted', 'onSent', 'onFailed', 'onSkipped'] satisfies (keyof Hooks)[]
 
 /**
@@ -47,7 +66,7 @@ const HOOKS = ['onAccepted', 'onSent', 'onFailed', 'onSkipped'] satisfies (keyof
  *
  * @throws {SallyportError} `config_invalid`, with all that is wrong at once: a part that is missing, was not called, or is not
  * known; an event that names a channel which is not there or cannot send what the event gives it; a channel whose
- * retry schedule does not ascend; a number out of its range.
+ * retry schedule does not ascend; a number out of its range; an event or a budget of runs that cannot be.
  */
 export function checkConfig(options: SallyportOptions<unknown>): void {
   const problems = partProblems(options)
@@ -94,19 +113,14 @@ function missingMethods(part: unknown, methods: readonly string[]): string[] {
   return [`has no ${missing.join(', ')}${typeof part === 'function' ? ': is it to be called?' : ''}`]
 }
 
-function fitProblems({
-  events,
-  channels,
-  policy,
-  worker,
-  expiresInMs,
-  idempotencyTtlMs,
-}: SallyportOptions<unknown>): ConfigProblem[] {
+function fitProblems(options: SallyportOptions<unknown>): ConfigProblem[] {
+  const { events, channels, policy, worker, expiresInMs, idempotencyTtlMs, staleAfterMs } = options
   return [
     ...nameProblems('policy.channels', policy?.names?.channels, Object.keys(channels)),
     ...nameProblems('policy.events', policy?.names?.events, events.eventTypes),
     ...workerProblems(worker, Object.keys(channels)),
-    ...numberProblems('', { expiresInMs, idempotencyTtlMs }, RANGES),
+    ...numberProblems('', { expiresInMs, idempotencyTtlMs, staleAfterMs }, RANGES),
+    ...runProblems(options),
     ...Object.entries(channels).flatMap(([name, channel]) => scheduleProblem(name, channel) ?? []),
     ...events.eventTypes.flatMap((event) =>
       (events.find(event)?.channels ?? []).flatMap((used) => channelProblem(event, used, channels) ?? []),

@@ -1,9 +1,14 @@
 import { type DispatchDeps, handleDispatch as handleDispatchFully } from './core/dispatch/handle-dispatch.ts'
 import type { DispatchPreview } from './core/dispatch/preview-dispatch.ts'
 import type { HandlerRequest, HandlerResult } from './core/result.ts'
-import { handleSessionRun as handleSessionRunFully, type SessionRunDeps } from './core/runs/handle-session-run.ts'
+import { handleSessionRun as handleSessionRunFully } from './core/runs/handle-session-run.ts'
+import {
+  handleSessionRunBatch as handleSessionRunBatchFully,
+  type SessionRunBatchAnswer,
+} from './core/runs/handle-session-run-batch.ts'
+import type { SessionRunDeps } from './core/runs/record-deps.ts'
 import type { DispatchAnswer } from './model/dispatch.ts'
-import type { RunAnswer } from './model/run.ts'
+import type { RunAnswer } from './model/run-post.ts'
 import type { Clock } from './ports/clock.ts'
 import type { IdGenerator } from './ports/id-generator.ts'
 import type { Logger } from './ports/logger.ts'
@@ -69,4 +74,18 @@ export function handleSessionRun(
   deps: Lenient<SessionRunDeps>,
 ): Promise<HandlerResult<RunAnswer>> {
   return handleSessionRunFully(request, withDefaults(deps))
+}
+
+/**
+ * Records 1 to 100 posts about agents' runs: the whole of `POST /api/agents/session/run/batch` without HTTP, a pure function
+ * over its ports.
+ *
+ * Answers 200 with a result for each post, in their order: what {@link handleSessionRun} would have answered it. One that is
+ * refused harms no other. A problem with a code answers what is no batch, or whom nobody knows; it never throws.
+ */
+export function handleSessionRunBatch(
+  request: HandlerRequest,
+  deps: Lenient<SessionRunDeps>,
+): Promise<HandlerResult<SessionRunBatchAnswer>> {
+  return handleSessionRunBatchFully(request, withDefaults(deps))
 }

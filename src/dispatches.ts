@@ -1,8 +1,8 @@
+import { anInstant, aText, type Checks, checkOptions, oneOf } from './check-options.ts'
 import { viewDispatch } from './core/dispatch/dispatch-view.ts'
 import { wake } from './core/dispatch/wake.ts'
-import { SallyportError } from './errors.ts'
 import type { DispatchStatus, DispatchView } from './model/dispatch.ts'
-import { type ListOptions, listQuery, type TenantScope, tenantOf } from './paging.ts'
+import { type ListOptions, listQuery, pageChecks, type TenantScope, tenantOf, viewPage } from './paging.ts'
 import type { DeliveryQueue } from './ports/delivery-queue.ts'
 import type { DeliveryChange, DispatchStore, Page } from './ports/dispatch-store.ts'
 import type { Logger } from './ports/logger.ts'
@@ -46,7 +46,8 @@ export interface Dispatches {
   /**
    * Newest first.
    *
-   * @throws {SallyportError} `option_invalid`, for a `status` that is none, or a `since` or `until` that is no time.
+   * @throws {SallyportError} `option_invalid`, for options that are none, such as a `status` that there is not: all that is
+   * wrong at once.
    */
   list(options?: DispatchListOptions): Promise<Page<DispatchView>>
   /**
@@ -69,17 +70,30 @@ interface DispatchesDeps {
   readonly sandbox: boolean
 }
 
+/** The name of the list, in its cursors. */
+const LIST = 'dispatches'
+
+const STATUSES = ['queued', 'sent', 'partial', 'failed', 'skipped', 'cancelled'] satisfies DispatchStatus[]
+
+const LIST_CHECKS: Checks = {
+  ...pageChecks(LIST),
+  sessionId: aText,
+  eventType: aText,
+  recipient: aText,
+  status: oneOf(STATUSES),
+  since: anInstant,
+  until: anInstant,
+}
+
 export function dispatchesOf({ store, queue, logger, expiresInMs, sandbox }: DispatchesDeps): Dispatches {
   return {
     async get(dispatchId, scope) {
       const found = await store.findDispatch(tenantOf(scope), dispatchId)
       return found && viewDispatch(found)
     },
-    async list({ since, until, ...options } = {}) {
-      checkStatus(options.status)
-      const times = { ...instantOf('since', since), ...instantOf('until', until) }
-      const page = await store.listDispatches({ ...listQuery(options), ...times })
-      return { ...page, items: page.items.map(viewDispatch) }
+    async list(options = {}) {
+      const query = listQuery(LIST, checkOptions('dispatches.list', options, LIST_CHECKS))
+      return viewPage(LIST, await store.listDispatches(query), viewDispatch)
     },
     async cancel(dispatchId, scope) {
       const change = await store.cancel(tenantOf(scope), dispatchId)
@@ -98,31 +112,4 @@ export function dispatchesOf({ store, queue, logger, expiresInMs, sandbox }: Dis
       return change && { retried, dispatch: viewDispatch(change.dispatch) }
     },
   }
-}
-
-const STATUSES: readonly unknown[] = [
-  'queued',
-  'sent',
-  'partial',
-  'failed',
-  'skipped',
-  'cancelled',
-] satisfies DispatchStatus[]
-
-function checkStatus(status: DispatchStatus | undefined): void {
-  if (status === undefined || STATUSES.includes(status)) return
-  const detail = `is one of ${STATUSES.join(', ')}`
-  throw new SallyportError('option_invalid', 'dispatches.list:', [{ field: 'status', detail }])
-}
-
-function instantOf<Name extends 'since' | 'until'>(
-  name: Name,
-  value: Date | number | undefined,
-): { readonly [Key in Name]?: number } {
-  if (value === undefined) return {}
-  const ms = typeof value === 'number' || value instanceof Date ? Number(value) : Number.NaN
-  if (Number.isFinite(ms)) return { [name]: ms } as { readonly [Key in Name]: number }
-  throw new SallyportError('option_invalid', 'dispatches.list:', [
-    { field: name, detail: 'is a Date, or epoch milliseconds' },
-  ])
 }

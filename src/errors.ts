@@ -28,6 +28,7 @@ const STATUS = {
   store_unavailable: 503,
   directory_unavailable: 503,
   policy_unavailable: 503,
+  redactor_unavailable: 503,
   auth_unavailable: 503,
 } as const
 

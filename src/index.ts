@@ -1,3 +1,4 @@
+export type { Budgets } from './budgets.ts'
 export { defineEvents } from './core/catalog/define-events.ts'
 export type {
   ChannelDefinition,
@@ -21,11 +22,26 @@ export type { DispatchDeps } from './core/dispatch/handle-dispatch.ts'
 export type { AcceptedEvent, DeliveryEvent, Hook, Hooks } from './core/dispatch/hooks.ts'
 export type { PlanningDeps } from './core/dispatch/plan-request.ts'
 export type { DispatchPreview, PreviewedDelivery } from './core/dispatch/preview-dispatch.ts'
-export type { Endpoints } from './core/endpoints.ts'
+export type { Action, Endpoints } from './core/endpoints.ts'
 export type { HandlerRequest, HandlerResult, Refused } from './core/result.ts'
-export type { SessionRunDeps } from './core/runs/handle-session-run.ts'
+export type {
+  Budget,
+  BudgetLimit,
+  BudgetQuestion,
+  BudgetReport,
+  BudgetState,
+} from './core/run-events/budgets.ts'
+export type {
+  BudgetEventFacts,
+  RunEvent,
+  RunEventFacts,
+  RunEvents,
+  RunEventTarget,
+} from './core/run-events/run-events.ts'
+export type { RecordedPost, RefusedPost, SessionRunBatchAnswer } from './core/runs/handle-session-run-batch.ts'
 export { mergeRun, type RunMerge } from './core/runs/merge-run.ts'
-export { handleDispatch, handleSessionRun, type RuntimePorts } from './defaults.ts'
+export type { SessionRunDeps } from './core/runs/record-deps.ts'
+export { handleDispatch, handleSessionRun, handleSessionRunBatch, type RuntimePorts } from './defaults.ts'
 export type {
   CancelResult,
   Dispatches,
@@ -68,28 +84,47 @@ export type { JsonObject, JsonValue } from './model/json.ts'
 export type { DispatchGrant, Operation, Principal } from './model/principal.ts'
 export type { Recipient } from './model/recipient.ts'
 export type {
-  IgnoredField,
-  InstantInput,
+  EndStatus,
+  FinalFields,
   ModelUsage,
   Run,
+  RunAccount,
   RunAgent,
-  RunAnswer,
   RunCost,
   RunCounts,
   RunError,
-  RunPost,
+  RunFailure,
+  RunSignal,
   RunState,
   RunStatus,
   RunTimings,
   RunUpdate,
-  Session,
-  SessionRunRequest,
-  Stamped,
+  StatusTold,
   WaitingFor,
-  WithStatus,
 } from './model/run.ts'
+export { facetsOf, type RunFacets } from './model/run-facets.ts'
+export type {
+  IgnoredField,
+  InstantInput,
+  RunAnswer,
+  RunPost,
+  SessionRunBatchRequest,
+  SessionRunRequest,
+} from './model/run-post.ts'
+export type {
+  Money,
+  RunNode,
+  Session,
+  SessionShare,
+  SessionTime,
+  SessionTotals,
+  Spread,
+  TimelineEntry,
+  Unpriced,
+} from './model/session.ts'
+export { addSpend, addTally, type ModelTally, noSpend, noTally, type Spend, type Tally } from './model/tally.ts'
 export type { SallyportOptions } from './options.ts'
-export type { ListOptions, TenantScope } from './paging.ts'
+export type { ListOptions, PageOptions, TenantScope } from './paging.ts'
 export type { AuthVerifier, Refusal } from './ports/auth-verifier.ts'
 export type { Channel, OutboundMessage, SendContext, SendOutcome } from './ports/channel.ts'
 export type { Clock } from './ports/clock.ts'
@@ -132,15 +167,22 @@ export type {
 } from './ports/event-catalog.ts'
 export type { IdGenerator } from './ports/id-generator.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
+export type { Price, PriceBook, PricedUsage } from './ports/price-book.ts'
 export type { RecipientDirectory } from './ports/recipient-directory.ts'
+export type { Redactor } from './ports/redactor.ts'
+export type { EndedRun, RunExporter } from './ports/run-exporter.ts'
 export type {
   MergeDecision,
   Merged,
   MergeSight,
+  RemovalQuery,
+  RunAbove,
+  RunKey,
   RunQuery,
   RunStore,
   StoredRun,
   StoredSession,
+  TallyChanges,
 } from './ports/run-store.ts'
 export type {
   CompiledTemplate,
@@ -149,9 +191,11 @@ export type {
   TemplateFacts,
   TemplateFault,
 } from './ports/template-engine.ts'
+export type { PruneOptions, RunExportOptions, RunListOptions, Runs, SweepOptions } from './runs.ts'
 export {
   createSallyport,
   type DispatchCallOptions,
   type DispatchInput,
   type Sallyport,
 } from './sallyport.ts'
+export type { Sessions } from './sessions.ts'

@@ -1,12 +1,17 @@
 import type { WorkerOptions } from './core/delivery/worker-options.ts'
 import type { Hooks } from './core/dispatch/hooks.ts'
+import type { Budget } from './core/run-events/budgets.ts'
+import type { RunEvents } from './core/run-events/run-events.ts'
 import type { RuntimePorts } from './defaults.ts'
 import type { AuthVerifier } from './ports/auth-verifier.ts'
 import type { Channel } from './ports/channel.ts'
 import type { DeliveryPolicy } from './ports/delivery-policy.ts'
 import type { DispatchStore } from './ports/dispatch-store.ts'
 import type { EventCatalog } from './ports/event-catalog.ts'
+import type { PriceBook } from './ports/price-book.ts'
 import type { RecipientDirectory } from './ports/recipient-directory.ts'
+import type { Redactor } from './ports/redactor.ts'
+import type { RunExporter } from './ports/run-exporter.ts'
 import type { RunStore } from './ports/run-store.ts'
 
 /** What `createSallyport` takes. */
@@ -33,6 +38,18 @@ export interface SallyportOptions<Events> extends RuntimePorts {
   /** `create` (default): a session begins with its first run. `must-exist`: an unknown one is 404 `session_not_found`. */
   readonly sessions?: 'create' | 'must-exist'
   readonly worker?: WorkerOptions
+  /** Knows what tokens cost: `priceBook` from `sallyport/pricing`, or your own. Default: a run's cost is what its posts tell. */
+  readonly prices?: PriceBook
+  /** Takes out of errors, tags and metadata what must not be kept. Default: they are kept as they came. */
+  readonly redactor?: Redactor
+  /** Passed every run as it first comes to an end: `otelRunExporter()` from `sallyport/otel`. Default: nobody. */
+  readonly exporters?: readonly RunExporter[]
+  /** Events of the catalogue that runs give rise to, and whom each tells. Default: none. */
+  readonly runEvents?: RunEvents
+  /** What sessions and users may spend: for `budgets.check`, and `budget.exceeded`. Default: none. */
+  readonly budgets?: readonly Budget[]
+  /** Has the worker make runs `expired` that it has not heard of for so many milliseconds. Default: only `runs.sweepStale` does. */
+  readonly staleAfterMs?: number
   /** How long a delivery is worth sending, in milliseconds from when it is first due. Default: 72 hours. */
   readonly expiresInMs?: number
   /** How long an `Idempotency-Key` is remembered, in milliseconds. Default: 24 hours. */

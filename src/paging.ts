@@ -1,5 +1,8 @@
+import { aTenant, type Check, type Checks, unlessAbsent } from './check-options.ts'
 import { isScope } from './core/authenticate.ts'
+import { numberFault } from './core/definition-checks.ts'
 import { SallyportError } from './errors.ts'
+import type { Page } from './ports/dispatch-store.ts'
 
 /** Narrows a read to one tenant. Default: `default`. */
 export interface TenantScope {
@@ -7,16 +10,28 @@ export interface TenantScope {
 }
 
 /** Which part of a list to read. */
-export interface ListOptions extends TenantScope {
-  readonly sessionId?: string
+export interface PageOptions extends TenantScope {
   /** 1-500. Default: 50. */
   readonly limit?: number
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the page before: of the same list, as it was given. */
   readonly cursor?: string
+}
+
+/** Which part of a list to read, and of which session. */
+export interface ListOptions extends PageOptions {
+  readonly sessionId?: string
+}
+
+/** What narrows a list by time. */
+interface Times {
+  readonly since?: Date | number
+  readonly until?: Date | number
 }
 
 export const MAX_PAGE = 500
 const DEFAULT_PAGE = 50
+
+const aLimit: Check = (value) => (value === undefined ? undefined : numberFault(value, [1, MAX_PAGE]))
 
 /** @throws {SallyportError} `option_invalid`, for what cannot be a tenant. */
 export function tenantOf({ tenant = 'default' }: TenantScope = {}): string {
@@ -24,11 +39,79 @@ export function tenantOf({ tenant = 'default' }: TenantScope = {}): string {
   throw new SallyportError('option_invalid', 'A tenant is 1-200 visible ASCII characters.')
 }
 
-/** What a store is asked: with a tenant, and a limit that is one. */
-export function listQuery<Options extends ListOptions>(
-  options: Options,
-): Options & { readonly tenant: string; readonly limit: number } {
-  const { limit = DEFAULT_PAGE } = options
-  const bounded = Number.isInteger(limit) ? Math.min(Math.max(1, limit), MAX_PAGE) : DEFAULT_PAGE
-  return { ...options, tenant: tenantOf(options), limit: bounded }
+/** The checks of {@link PageOptions}, for a list by that name. */
+export function pageChecks(list: string): Checks {
+  return { tenant: aTenant, limit: aLimit, cursor: aCursorOf(list) }
+}
+
+/** What a store is asked, of options that were checked: in its tenant, with a limit, times in numbers and its own cursor. */
+export function listQuery<Options extends ListOptions & Times>(
+  list: string,
+  { since, until, cursor, ...options }: Options,
+): Omit<Options, keyof Times | 'cursor'> & StoreQuery {
+  const { tenant = 'default', limit = DEFAULT_PAGE } = options
+  const [storeCursor] = readCursor(list, cursor) ?? []
+  return {
+    ...options,
+    tenant,
+    limit,
+    ...(since !== undefined && { since: Number(since) }),
+    ...(until !== undefined && { until: Number(until) }),
+    ...(storeCursor !== undefined && { cursor: storeCursor }),
+  }
+}
+
+interface StoreQuery {
+  readonly tenant: string
+  readonly limit: number
+  readonly since?: number
+  readonly until?: number
+  readonly cursor?: string
+}
+
+/** A store's page as a caller sees it. */
+export function viewPage<Stored, View>(
+  list: string,
+  { items, nextCursor }: Page<Stored>,
+  view: (item: Stored) => View,
+): Page<View> {
+  return {
+    items: items.map(view),
+    ...(nextCursor !== undefined && { nextCursor: writeCursor(list, [nextCursor]) }),
+  }
+}
+
+/**
+ * A cursor for a list by that name. It ends with a checksum over itself and the name: one that was cut, made up, or given by
+ * another list is not taken for one that begins at the beginning.
+ */
+export function writeCursor(list: string, parts: readonly string[]): string {
+  return [...parts, checksum([list, ...parts])].map(encodeURIComponent).join(':')
+}
+
+/** The parts of a cursor; `undefined`, when that list gave no such cursor. */
+export function readCursor(list: string, cursor: unknown): readonly string[] | undefined {
+  if (typeof cursor !== 'string') return undefined
+  const parts = cursor.split(':').map(decoded)
+  const sum = parts.pop()
+  return sum === checksum([list, ...parts]) ? parts : undefined
+}
+
+function aCursorOf(list: string): Check {
+  return unlessAbsent((value) => readCursor(list, value) !== undefined, 'is not a cursor that this list gave')
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return ''
+  }
+}
+
+/** FNV-1a. It is there against mistakes; a cursor opens nothing that its list would not show. */
+function checksum(parts: readonly string[]): string {
+  let sum = 0x811c9dc5
+  for (const unit of parts.join('\n')) sum = Math.imul(sum ^ (unit.codePointAt(0) ?? 0), 0x01000193)
+  return (sum >>> 0).toString(36)
 }

@@ -1,3 +1,4 @@
+import { type Budgets, budgetsOf } from './budgets.ts'
 import { checkConfig } from './check-config.ts'
 import { authenticate, isScope } from './core/authenticate.ts'
 import { createWorker, type Worker } from './core/delivery/worker.ts'
@@ -5,19 +6,22 @@ import { acceptDispatch, type DispatchDeps, EXPIRES_IN_MS } from './core/dispatc
 import type { Endpoints } from './core/endpoints.ts'
 import { answering, answerRefusal, describeCause, refusalOf } from './core/fault.ts'
 import { type HandlerResult, refuse } from './core/result.ts'
-import { recordRun, type SessionRunDeps } from './core/runs/handle-session-run.ts'
-import { viewRun } from './core/runs/run-view.ts'
-import { rollUpSession } from './core/runs/session-view.ts'
-import { withDefaults } from './defaults.ts'
+import { type AnnouncerDeps, createAnnouncer, type RunAnnouncer } from './core/run-events/announcer.ts'
+import { recordRun } from './core/runs/handle-session-run.ts'
+import { recordBatch } from './core/runs/handle-session-run-batch.ts'
+import type { RecordDeps, SessionRunDeps } from './core/runs/record-deps.ts'
+import { sweepStale } from './core/runs/sweep-stale.ts'
+import { type RuntimePorts, withDefaults } from './defaults.ts'
 import { type Dispatches, dispatchesOf } from './dispatches.ts'
+import { withHousekeeping } from './housekeeping.ts'
 import type { DispatchAnswer, DispatchRequest } from './model/dispatch.ts'
 import type { JsonObject } from './model/json.ts'
-import type { Run, Session } from './model/run.ts'
+import type { Principal } from './model/principal.ts'
 import type { SallyportOptions } from './options.ts'
-import { type ListOptions, listQuery, MAX_PAGE, type TenantScope, tenantOf } from './paging.ts'
-import type { Page } from './ports/dispatch-store.ts'
-import type { RunStore, StoredRun } from './ports/run-store.ts'
+import type { TenantScope } from './paging.ts'
 import { localQueue } from './queue/local.ts'
+import { type Runs, runsOf } from './runs.ts'
+import { type Sessions, sessionsOf } from './sessions.ts'
 
 /** An event from within the host: what the endpoint takes, with the data that the event's schema asks for. */
 export type DispatchInput<Events, Type extends keyof Events> = Omit<DispatchRequest, 'eventType' | 'eventData'> & {
@@ -44,18 +48,14 @@ export interface Sallyport<Events = Record<string, unknown>> {
     options?: DispatchCallOptions,
   ): Promise<HandlerResult<DispatchAnswer>>
   readonly dispatches: Dispatches
-  readonly runs: {
-    get(runId: string, scope?: TenantScope): Promise<Run | undefined>
-    /** Oldest first. */
-    list(options?: ListOptions): Promise<Page<Run>>
-  }
-  readonly sessions: {
-    /** Makes a session exist: needed before its first run only with `sessions: 'must-exist'`. */
-    open(sessionId: string, scope?: TenantScope): Promise<void>
-    /** The session, rolled up from its runs. */
-    get(sessionId: string, scope?: TenantScope): Promise<Session | undefined>
-  }
+  readonly runs: Runs
+  readonly sessions: Sessions
+  readonly budgets: Budgets
 }
+
+type HouseDeps = DispatchDeps & SessionRunDeps & RecordDeps
+
+const HOST = (tenant: string): Principal => ({ id: 'host', tenant })
 
 const MAX_DELAY_MS = 366 * 86_400_000
 
@@ -67,11 +67,19 @@ const MAX_DELAY_MS = 366 * 86_400_000
 export function createSallyport<Events>(options: SallyportOptions<Events>): Sallyport<Events> {
   checkConfig(options)
   const ports = withDefaults(options)
-  const { store, clock, logger, expiresInMs = EXPIRES_IN_MS } = ports
+  const { store, clock, logger, expiresInMs = EXPIRES_IN_MS, budgets = [], staleAfterMs } = ports
   const queue = localQueue(clock)
   const background = backgroundWork()
-  const deps: DispatchDeps & SessionRunDeps = { ...ports, expiresInMs, queue, background: background.add }
-  const worker = createWorker({ ...ports, queue }, options.worker)
+  const announcing = backgroundWork()
+  const dispatchDeps: DispatchDeps = { ...ports, expiresInMs, queue, background: background.add }
+  const announcer = announcerOf(ports, dispatchDeps, announcing.add)
+  const deps: HouseDeps = { ...dispatchDeps, ...ports, announcer }
+  const chores = {
+    announcePending: announcer?.announcePending,
+    announced: announcing.done,
+    ...(staleAfterMs !== undefined && { sweepStale: () => sweepStale(staleAfterMs, deps) }),
+  }
+  const worker = withHousekeeping(createWorker({ ...ports, queue }, options.worker), chores, ports)
   if (options.sandbox) logger.log('warn', 'sandbox.on', { detail: 'everything is recorded, nothing is sent' })
   return {
     endpoints: endpointsOf(deps, worker, background.done),
@@ -83,60 +91,54 @@ export function createSallyport<Events>(options: SallyportOptions<Events>): Sall
         if (!isDelay(delayMs)) {
           return refuse('validation_failed', `delayMs is a whole number of milliseconds, 0 to ${MAX_DELAY_MS}.`)
         }
-        return acceptDispatch({ id: 'host', tenant }, { headers, body: event }, deps, { delayMs })
+        return acceptDispatch(HOST(tenant), { headers, body: event }, deps, { delayMs })
       }
       return (await answering(deps, accept)) as HandlerResult<DispatchAnswer>
     },
     dispatches: dispatchesOf({ store, queue, logger, expiresInMs, sandbox: options.sandbox === true }),
-    runs: {
-      async get(runId, scope) {
-        const found = await store.findRun(tenantOf(scope), runId)
-        return found && viewRun(found)
-      },
-      async list(query) {
-        const page = await store.listRuns(listQuery(query ?? {}))
-        return { ...page, items: page.items.map(viewRun) }
-      },
-    },
-    sessions: {
-      async open(sessionId, scope) {
-        await store.openSession(tenantOf(scope), sessionId)
-      },
-      async get(sessionId, scope) {
-        const tenant = tenantOf(scope)
-        const found = await store.findSession(tenant, sessionId)
-        return found && rollUpSession(found, await allRuns(store, tenant, sessionId))
-      },
-    },
+    runs: runsOf(deps),
+    sessions: sessionsOf({ store }),
+    budgets: budgetsOf({ budgets, store, clock }),
   }
 }
 
-function endpointsOf(
-  deps: DispatchDeps & SessionRunDeps,
-  worker: Worker,
-  inBackground: () => Promise<void>,
-): Endpoints {
+/** Absent where nobody wants to know: recording has less to do then. */
+function announcerOf<Events>(
+  { runEvents: events = {}, budgets = [], store, clock, logger }: SallyportOptions<Events> & Required<RuntimePorts>,
+  deps: DispatchDeps,
+  background: (work: Promise<unknown>) => void,
+): RunAnnouncer | undefined {
+  if (Object.values(events).every((event) => event === undefined)) return undefined
+  const dispatch: AnnouncerDeps['dispatch'] = (tenant, body, key) =>
+    answering<unknown>(deps, () => acceptDispatch(HOST(tenant), { headers: {}, body }, deps, { key }))
+  return createAnnouncer({ events, budgets, store, clock, logger, dispatch, background })
+}
+
+function endpointsOf(deps: HouseDeps, worker: Worker, inBackground: () => Promise<void>): Endpoints {
   return {
     clock: deps.clock,
     authenticate: (headers, operation) => authenticate(headers, operation, deps.auth).catch(refusalOf),
-    handle: (operation, principal, request) =>
-      answering<unknown>(deps, () =>
-        operation === 'dispatch' ? acceptDispatch(principal, request, deps) : recordRun(principal, request, deps),
-      ),
+    handle: (action, principal, request) =>
+      answering<unknown>(deps, () => {
+        if (action === 'dispatch') return acceptDispatch(principal, request, deps)
+        if (action === 'session_run') return recordRun(principal, request, deps)
+        return recordBatch(principal, request, deps)
+      }),
     refuse: (refused) => answerRefusal(refused, deps),
     async deliver() {
       try {
-        await Promise.all([worker.runDue(), inBackground()])
+        await worker.runDue()
       } catch (cause) {
         deps.logger.log('error', 'worker.claim_failed', describeCause(cause))
       }
+      await inBackground()
     },
   }
 }
 
 /** What goes on after answers, for as long as it does. */
-function backgroundWork(): { add(work: Promise<void>): void; done(): Promise<void> } {
-  const going = new Set<Promise<void>>()
+function backgroundWork(): { add(work: Promise<unknown>): void; done(): Promise<void> } {
+  const going = new Set<Promise<unknown>>()
   return {
     add(work) {
       going.add(work)
@@ -150,14 +152,4 @@ function backgroundWork(): { add(work: Promise<void>): void; done(): Promise<voi
 
 function isDelay(ms: number | undefined): boolean {
   return ms === undefined || (Number.isInteger(ms) && ms >= 0 && ms <= MAX_DELAY_MS)
-}
-
-async function allRuns(store: RunStore, tenant: string, sessionId: string): Promise<readonly StoredRun[]> {
-  const runs: StoredRun[] = []
-  for (let cursor: string | undefined; ; ) {
-    const page = await store.listRuns({ tenant, sessionId, limit: MAX_PAGE, ...(cursor !== undefined && { cursor }) })
-    runs.push(...page.items)
-    cursor = page.nextCursor
-    if (cursor === undefined) return runs
-  }
 }

@@ -15,12 +15,15 @@ class PortFault extends Error {
   }
 }
 
-/** Calls a port, so that its throwing is answered with that code. */
+/**
+ * Calls a port, so that its throwing is answered with that code. A mistake of the host that comes to light within the call is
+ * one, whatever port it came through: to try again is of no use.
+ */
 export async function port<T>(code: Unavailable, call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (cause) {
-    throw new PortFault(code, cause)
+    throw isSallyportError(cause) ? cause : new PortFault(code, cause)
   }
 }
 

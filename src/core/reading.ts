@@ -125,12 +125,17 @@ export function objectOf<Entries extends v.ObjectEntries>(entries: Entries): v.O
 /** A field that nobody asked for is no fault, but is to be told. */
 const unknownField: Quick = (value) => (value === undefined ? undefined : TELL)
 
-/** A list of at most `max`. */
+/** A list of at most `max`. Into a longer one nobody looks: it may be very long. */
 export function listOf<S extends v.GenericSchema>(item: S, max: number): v.GenericSchema<v.InferOutput<S>[]> {
   const list = v.array(item)
-  const limit = v.maxLength<v.InferOutput<S>[], number, string>(max, `expected at most ${max}`)
-  const checked = v.pipe(list, Object.assign({ ...limit }, { type: TOLD_AS.too_many }))
-  const schema = Object.assign(v.pipe(list, limit), { '~run': checked['~run'] })
+  const detail = `expected at most ${max}`
+  const schema = Object.assign(v.pipe(list, v.maxLength(max, detail)), {
+    '~run'(dataset: v.UnknownDataset, config: v.Config<v.BaseIssue<unknown>>): ReturnType<(typeof list)['~run']> {
+      const { value } = dataset
+      if (!Array.isArray(value) || value.length <= max) return list['~run'](dataset, config)
+      return { typed: false, value, issues: [issueOf({ code: 'too_many', detail }, value)] }
+    },
+  })
   const quick = quickOf(item)
   QUICK.set(schema, (value) => {
     if (!Array.isArray(value) || value.length > max) return TELL

@@ -102,5 +102,6 @@ const TITLES = {
   store_unavailable: 'The store is unavailable',
   directory_unavailable: 'The recipient directory is unavailable',
   policy_unavailable: 'The delivery policy is unavailable',
+  redactor_unavailable: 'The redactor is unavailable',
   auth_unavailable: 'The token verifier is unavailable',
 } as const satisfies Record<ProblemCode, string>

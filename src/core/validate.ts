@@ -15,7 +15,11 @@ export interface Valid<T> {
 /** Checks a parsed body: first that it is harmless, then that it fits. All the faults are told at once. */
 export function validate<T>(schema: v.GenericSchema<unknown, T>, body: unknown): Valid<T> | Refused {
   const dangers = guardJson(body)
-  if (dangers.length > 0) return invalid(dangers)
+  return dangers.length > 0 ? invalid(dangers) : fitSchema(schema, body)
+}
+
+/** Checks that a body is what its schema says. Whether it is harmless as well, {@link guardJson} tells. */
+export function fitSchema<T>(schema: v.GenericSchema<unknown, T>, body: unknown): Valid<T> | Refused {
   const quick = readQuickly(schema, body)
   if (quick) return { value: quick.value, warnings: [] }
   const { lists, unknown } = compareShape(schema, body)
@@ -23,7 +27,7 @@ export function validate<T>(schema: v.GenericSchema<unknown, T>, body: unknown):
   if (result.success && lists.length === 0) return { value: result.output, warnings: unknown }
   const issues = (result.issues ?? []).map(describeIssue)
   const isInList = ({ pointer }: Issue): boolean => lists.some((list) => pointer.startsWith(`${list.pointer}/`))
-  return invalid([...lists, ...issues.filter((issue) => !isInList(issue))])
+  return invalid([...issues.filter((issue) => !isInList(issue)), ...lists])
 }
 
 /** The refusal that lists faults of a body. */
@@ -54,7 +58,8 @@ function describeIssue(issue: v.BaseIssue<unknown>): Issue {
   return { pointer, code: 'type', detail: `expected ${(issue.expected ?? 'another type').toLowerCase()}` }
 }
 
-const MAX_WARNINGS = 50
+/** As many as an answer tells. */
+const MAX_TOLD = 50
 
 /** The parts of a valibot schema that say which fields it knows. */
 interface Inspectable {
@@ -84,8 +89,9 @@ function compare(schema: Inspectable, value: unknown, path: string[], shape: Sha
   else if (item && Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) step(item, value[index], String(index), path, shape)
   } else if (schema.type === 'object' && entries) {
-    if (Array.isArray(value)) shape.lists.push({ pointer: pointerOf(path), code: 'type', detail: 'expected object' })
-    else compareMembers(entries, value as Readonly<Record<string, unknown>>, path, shape)
+    if (!Array.isArray(value)) compareMembers(entries, value as Readonly<Record<string, unknown>>, path, shape)
+    else if (shape.lists.length < MAX_TOLD)
+      shape.lists.push({ pointer: pointerOf(path), code: 'type', detail: 'expected object' })
   }
 }
 
@@ -101,7 +107,7 @@ function compareMembers(
     // A key such as `constructor` finds a function that every object inherits.
     const known = typeof found === 'object' ? found : undefined
     if (known) step(known, member, key, path, shape)
-    else if (member !== undefined && shape.unknown.length < MAX_WARNINGS) {
+    else if (member !== undefined && shape.unknown.length < MAX_TOLD) {
       const pointer = pointerTo(pointerOf(path), key)
       shape.unknown.push({ code: 'unknown_field', pointer, detail: 'is not known here and was dropped' })
     }

@@ -1,23 +1,22 @@
-const DAY_MS = 86_400_000
+const MINUTE_MS = 60_000
+const DIGITS = Array.from({ length: 100 }, (_, value) => String(value).padStart(2, '0'))
 
-let writtenDay = Number.NaN
-let writtenDate = ''
+/** The minutes that were written last, each in the place that its last bits give it, and how they begin: `2026-11-21T08:00:`. */
+const PLACES = 16
+const minutes: number[] = Array.from({ length: PLACES }, () => Number.NaN)
+const beginnings: string[] = Array.from({ length: PLACES }, () => '')
 
-/** Writes epoch milliseconds as RFC 3339. As `toISOString`, but the date of the day last written is not worked out again. */
+/** Writes epoch milliseconds as RFC 3339. As `toISOString`, but a minute that was written lately is not worked out again. */
 export function writeInstant(ms: number): string {
-  const day = Math.floor(ms / DAY_MS)
-  if (day !== writtenDay) {
-    writtenDate = new Date(day * DAY_MS).toISOString().slice(0, -13)
-    writtenDay = day
+  const minute = Math.floor(ms / MINUTE_MS)
+  const place = minute & (PLACES - 1)
+  if (minutes[place] !== minute) {
+    beginnings[place] = new Date(minute * MINUTE_MS).toISOString().slice(0, -7)
+    minutes[place] = minute
   }
-  const rest = ms - day * DAY_MS
-  const hour = padded(Math.floor(rest / 3_600_000))
-  const minute = padded(Math.floor(rest / 60_000) % 60)
-  const second = padded(Math.floor(rest / 1000) % 60)
-  const millis = rest % 1000
-  return `${writtenDate}${hour}:${minute}:${second}.${millis < 100 ? '0' : ''}${padded(millis)}Z`
-}
-
-function padded(value: number): string {
-  return value < 10 ? `0${value}` : `${value}`
+  const rest = ms - minute * MINUTE_MS
+  const second = Math.floor(rest / 1000)
+  const millis = rest - second * 1000
+  const hundreds = Math.floor(millis / 100)
+  return `${beginnings[place]}${DIGITS[second]}.${hundreds}${DIGITS[millis - hundreds * 100]}Z`
 }

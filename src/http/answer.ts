@@ -67,7 +67,7 @@ async function resultOf(
   if (unfit) return endpoints.refuse(unfit)
   const content = await jsonOf(body(), headers, route.maxBytes, endpoints.clock)
   if (isRefused(content)) return endpoints.refuse(content)
-  return endpoints.handle(route.operation, principal, {
+  return endpoints.handle(route.action, principal, {
     headers,
     body: content.json,
     ...(search !== '' && { query: parseQuery(search) }),

@@ -1,8 +1,11 @@
+import type { Action } from '../core/endpoints.ts'
 import { SallyportError } from '../errors.ts'
 import type { Operation } from '../model/principal.ts'
 
 /** One endpoint as callers see it. */
 export interface Route {
+  readonly action: Action
+  /** What a token must allow. */
   readonly operation: Operation
   readonly method: 'POST'
   /** Below the base path. */
@@ -13,8 +16,27 @@ export interface Route {
 
 /** Everything that Sallyport answers to. */
 const ROUTES: readonly Route[] = [
-  { operation: 'dispatch', method: 'POST', path: '/api/outbound/dispatch', maxBytes: 262_144 },
-  { operation: 'session_run', method: 'POST', path: '/api/agents/session/run', maxBytes: 65_536 },
+  {
+    action: 'dispatch',
+    operation: 'dispatch',
+    method: 'POST',
+    path: '/api/outbound/dispatch',
+    maxBytes: 262_144,
+  },
+  {
+    action: 'session_run',
+    operation: 'session_run',
+    method: 'POST',
+    path: '/api/agents/session/run',
+    maxBytes: 65_536,
+  },
+  {
+    action: 'session_run_batch',
+    operation: 'session_run',
+    method: 'POST',
+    path: '/api/agents/session/run/batch',
+    maxBytes: 1_048_576,
+  },
 ]
 
 /** Where Sallyport is mounted. */

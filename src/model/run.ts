@@ -1,4 +1,3 @@
-import type { Warning } from './dispatch.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 
 /**
@@ -85,7 +84,7 @@ export interface RunTimings<Instant> {
 }
 
 /** The parts that a post, an update and a run have in common. */
-interface RunFields<Instant> {
+export interface RunFields<Instant> {
   readonly runId: string
   readonly provider?: string
   /** The model that was asked for. */
@@ -130,26 +129,29 @@ export interface Run extends RunFields<string> {
   readonly metadata?: Readonly<Record<string, string | number | boolean>>
   readonly createdAt: string
   readonly updatedAt: string
+  /** When it was last heard of, whether or not that told anything new. */
+  readonly lastSeenAt: string
   /** Counts the posts that changed the run. */
   readonly revision: number
 }
 
-/** A value and the `seq` of the post that gave it; -1 when the post had none. The later wins, then the greater canonical JSON. */
-export interface Stamped<T extends JsonValue = JsonValue> {
-  readonly value: T
-  readonly seq: number
+/** What belongs to a final status. */
+export type FinalFields = {
+  readonly endedAt?: number
+  readonly durationMs?: number
+  readonly error?: JsonObject
+  readonly finishReason?: string
 }
 
-/** A value that belongs to a final status: shown only while that status is the run's. */
-export interface WithStatus<T extends JsonValue = JsonValue> {
-  readonly value: T
+/** A status, and the `seq` of the post that told it; -1 when the post had none. */
+export interface StatusTold {
   readonly status: RunStatus
   readonly seq: number
 }
 
 /**
  * A run as it is stored: for every field what is needed to merge it with any other post in any order. Plain JSON.
- * `mergeRun` makes it, `RunStore` keeps it, nobody else needs to look inside.
+ * `mergeRun` makes it, `RunStore` keeps it; `facetsOf` shows what to look for it by, and nobody else needs to look inside.
  */
 export interface RunState {
   readonly runId: string
@@ -159,78 +161,44 @@ export interface RunState {
   readonly attempt?: number
   /** The greatest that was posted; -1: none. */
   readonly seq: number
-  readonly status?: Stamped<RunStatus>
+  readonly status?: RunStatus
   readonly earliest: { readonly queuedAt?: number; readonly startedAt?: number; readonly firstTokenAt?: number }
   readonly counts: Readonly<Record<string, number>>
-  readonly final: {
-    readonly endedAt?: WithStatus<number>
-    readonly durationMs?: WithStatus<number>
-    readonly error?: WithStatus<JsonObject>
-    readonly finishReason?: WithStatus<string>
-  }
-  /** By path, such as `model`, `agent.name` or `timings.toolMs`. */
-  readonly latest: Readonly<Record<string, Stamped>>
+  readonly final: FinalFields
+  /** What was told last, by path, such as `model`, `agent.name` or `timings.toolMs`. */
+  readonly latest: Readonly<Record<string, JsonValue>>
   /** `null`: deleted. It wins over any other value of the same `seq`. */
-  readonly metadata: Readonly<Record<string, Stamped<string | number | boolean | null>>>
+  readonly metadata: Readonly<Record<string, string | number | boolean | null>>
   /** Sorted. */
   readonly tags: readonly string[]
+  /** The `seq` of the post that told it, where that is not `seq`: of `status`, and by path of `latest` and `metadata`. */
+  readonly seqs?: Readonly<Record<string, number>>
+  /** The status that a field of `final` was told with, where that is not the run's: it is not shown then. */
+  readonly finalWith?: Readonly<Record<string, StatusTold>>
 }
 
-/** What a post said that the run does not show, and what it shows instead. */
-export interface IgnoredField {
-  /** Such as `status` or `timings.endedAt`. */
-  readonly field: string
-  /**
-   * `terminal`: the run had ended. `superseded`: a post with a later `seq`, or of higher rank at the same, said otherwise.
-   * `lower_count`, `later_time`: counts keep the greatest, starts the earliest. `not_final`: only a final status has it.
-   * `over_limit`: the run holds 128 of these already, which come before it in their order.
-   */
-  readonly reason: 'terminal' | 'superseded' | 'lower_count' | 'later_time' | 'not_final' | 'over_limit'
-  readonly kept?: JsonValue
+/** A status that a run ends with. */
+export type EndStatus = Exclude<RunStatus, 'queued' | 'running' | 'waiting'>
+
+/** What a run gives reason to tell of: that it came to an end, or that it may have used up a budget. */
+export type RunSignal = EndStatus | 'budget'
+
+/** What was made of a run here, beside what its posts say. Plain JSON. */
+export interface RunAccount {
+  /** Worked out from its counts, and kept as it was then. */
+  readonly cost?: RunCost
+  /** The ends that it came to, in that order: a later post may replace one by another. */
+  readonly ended: readonly EndStatus[]
+  /** What was not told of yet. */
+  readonly untold: readonly RunSignal[]
+  /** It is counted as if it had no parent, since it would be above itself. */
+  readonly top?: true
 }
 
-/** The answer to `POST /api/agents/session/run`. */
-export interface RunAnswer {
-  readonly created: boolean
-  readonly changed: boolean
-  readonly ignored: readonly IgnoredField[]
-  readonly warnings: readonly Warning[]
-  /** Absent with `Prefer: return=minimal`. */
-  readonly run?: Run
-}
-
-/** What a caller may write for an instant: RFC 3339, or epoch milliseconds. */
-export type InstantInput = string | number
-
-/** The `run` of `POST /api/agents/session/run`; only `runId` is required. */
-export interface RunPost extends Omit<RunFields<InstantInput>, 'cost' | 'usageByModel'> {
-  /** A {@link RunStatus} but `expired`, or one of its aliases. Default: no change; a new run is `running`. */
-  readonly status?: string
-  /** The provider's own usage object: OpenAI, Anthropic, Gemini or AI SDK. Normalised into `counts`. */
-  readonly usage?: JsonObject
-  readonly cost?: Omit<RunCost, 'amount'> & { readonly amount: string | number }
-  readonly usageByModel?: readonly (Omit<ModelUsage, 'cost'> & {
-    readonly cost?: Omit<RunCost, 'amount'> & { readonly amount: string | number }
-  })[]
-  readonly metadata?: Readonly<Record<string, string | number | boolean | null>>
-}
-
-/** The body of `POST /api/agents/session/run`. */
-export interface SessionRunRequest {
-  /** 1-200 visible ASCII characters. */
-  readonly sessionId: string
-  readonly run: RunPost
-}
-
-/** A session rolled up from its runs. Instants are RFC 3339. */
-export interface Session {
-  readonly sessionId: string
-  readonly createdAt: string
-  readonly updatedAt: string
-  readonly runs: {
-    readonly total: number
-    readonly byStatus: Readonly<Partial<Record<RunStatus, number>>>
-  }
-  /** Sums over the runs that tell; a count that no run told is absent. */
-  readonly counts: RunCounts
+/** A run that failed, as its session remembers it. */
+export interface RunFailure {
+  readonly runId: string
+  /** When that was recorded, epoch milliseconds. */
+  readonly at: number
+  readonly error?: RunError
 }

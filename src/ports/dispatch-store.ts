@@ -176,6 +176,8 @@ export interface DispatchQuery {
   readonly since?: number
   /** Accepted before then, epoch milliseconds. */
   readonly until?: number
+  /** By when they were accepted. Default: `newest`. */
+  readonly first?: 'oldest' | 'newest'
   /** At most so many. */
   readonly limit: number
   /** The `nextCursor` of the page before. */
@@ -246,6 +248,5 @@ export interface DispatchStore {
   ): Promise<DispatchChange | undefined>
   /** The dispatch of that tenant, or `undefined`. */
   findDispatch(tenant: string, dispatchId: string): Promise<Dispatch | undefined>
-  /** Newest first. */
   listDispatches(query: DispatchQuery): Promise<Page<Dispatch>>
 }

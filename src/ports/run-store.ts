@@ -1,13 +1,18 @@
-import type { RunState } from '../model/run.ts'
+import type { RunAccount, RunFailure, RunState, RunStatus } from '../model/run.ts'
+import type { Spend, Tally } from '../model/tally.ts'
 import type { Page } from './dispatch-store.ts'
 
 /** A run as it is stored. Instants are epoch milliseconds, by the store's clock. */
 export interface StoredRun {
   readonly tenant: string
   readonly state: RunState
+  readonly account: RunAccount
   readonly createdAt: number
+  /** When its state last changed. */
   readonly updatedAt: number
-  /** 1 when it is created, one more for every write. */
+  /** When it was last heard of, whether or not that told anything new. */
+  readonly lastSeenAt: number
+  /** 1 when it is created, one more for every change of its state. */
   readonly revision: number
 }
 
@@ -16,19 +21,71 @@ export interface StoredSession {
   readonly tenant: string
   readonly sessionId: string
   readonly createdAt: number
+  /** When the state of one of its runs last changed. */
   readonly updatedAt: number
+  /** The sum of all that merges have added to it. */
+  readonly tally: Tally
+  /** What merges last made of it; empty at first. */
+  readonly failures: readonly RunFailure[]
+}
+
+/** Which run a merge is about. */
+export interface RunKey {
+  readonly tenant: string
+  readonly sessionId: string
+  readonly runId: string
+  /** The parent that the post names, for {@link MergeSight.above}. */
+  readonly parentRunId?: string | undefined
+}
+
+/** A run above another one. One that was named as a parent need not be stored. */
+export interface RunAbove {
+  readonly runId: string
+  readonly run?: StoredRun
+  /** The sum of what was added below it. */
+  readonly below?: Tally
 }
 
 /** What a merge found, before it decides. */
 export interface MergeSight {
-  readonly current: RunState | undefined
-  readonly sessionExists: boolean
+  readonly run?: StoredRun | undefined
+  /** Of the key. */
+  readonly session?: StoredSession | undefined
+  /** The sum of what was added below the run. */
+  readonly below?: Tally | undefined
+  /**
+   * The runs above it within the key's session, nearest first: its parent (the one its state names, or else the key), that
+   * one's parent, and so on. The last is one that is not stored there, that names none, or whose account says `top`; or the
+   * hundredth. None is listed twice: the run itself, met again, is the last. Empty where the run's own account says `top`.
+   */
+  readonly above: readonly RunAbove[]
 }
 
-/** What a merge decided: `write` replaces the stored state, or creates the run and, if need be, its session. */
+/**
+ * What a merge adds to the sums that its store keeps, within the key's tenant and session: with `addTally` and `addSpend`, to sums
+ * that began as `noTally` and `noSpend`. It is only read: it may share parts with the state.
+ */
+export interface TallyChanges {
+  readonly session: Tally
+  /** Below these runs, stored or not. */
+  readonly below: readonly { readonly runId: string; readonly add: Tally }[]
+  /** To what these users spend today: the day is the store's, in UTC. */
+  readonly users: readonly { readonly userId: string; readonly add: Spend }[]
+}
+
+/** What a merge decided. What is absent is left as it is. */
 export interface MergeDecision<T> {
-  readonly write?: RunState
   readonly result: T
+  /** Replaces the state, or creates the run and, if need be, its session: one more revision. */
+  readonly state?: RunState | undefined
+  /** Replaces the account; that is no revision. A run that is created has one. */
+  readonly account?: RunAccount | undefined
+  /** Whether this is a sign of life of the run. */
+  readonly heard?: boolean
+  /** Nothing is added where the session does not exist, and is not created by this. */
+  readonly tallies?: TallyChanges | undefined
+  /** Replaces those of the session. */
+  readonly failures?: readonly RunFailure[] | undefined
 }
 
 /** What a merge came to. `run` is what is stored now; absent when nothing was and nothing is. */
@@ -37,35 +94,69 @@ export interface Merged<T> {
   readonly run?: StoredRun
 }
 
-/** Which runs {@link RunStore.listRuns} gives. */
+/** Which runs {@link RunStore.listRuns} gives: those that fit all that is said, as `facetsOf` shows them. */
 export interface RunQuery {
-  readonly tenant: string
-  readonly sessionId?: string
+  /** Absent: of all tenants, for housekeeping. */
+  readonly tenant?: string | undefined
+  readonly sessionId?: string | undefined
+  readonly status?: readonly RunStatus[] | undefined
+  readonly provider?: string | undefined
+  readonly model?: string | undefined
+  readonly userId?: string | undefined
+  readonly tag?: string | undefined
+  /** Created then or later, epoch milliseconds. */
+  readonly since?: number | undefined
+  /** Created before then, epoch milliseconds. */
+  readonly until?: number | undefined
+  /** Last heard of before then, epoch milliseconds. */
+  readonly seenBefore?: number | undefined
+  /** Only those whose account has something untold. */
+  readonly untold?: true | undefined
+  /** By when they were created. Default: `oldest`. */
+  readonly first?: 'oldest' | 'newest' | undefined
   /** At most so many. */
   readonly limit: number
   /** The `nextCursor` of the page before. */
-  readonly cursor?: string
+  readonly cursor?: string | undefined
+}
+
+/** Which runs {@link RunStore.removeRuns} removes: those that fit all that is said. */
+export interface RemovalQuery {
+  /** Absent: of all tenants. */
+  readonly tenant?: string | undefined
+  readonly status: readonly RunStatus[]
+  /** Last changed before then, epoch milliseconds. */
+  readonly updatedBefore: number
+  /** At most so many. */
+  readonly limit: number
 }
 
 /**
  * Keeps runs and their sessions. A run id is unique within its tenant.
  *
  * Every method throws when the store is unavailable (503 `store_unavailable`) and must then have changed nothing. What the
- * `find…` and `list…` methods give may not be aliased; what `mergeRun` shows and gives is read at once and never changed.
+ * `find…` and `list…` methods give may not be aliased; what `mergeRun` shows and gives, and a session's tally, is read at once
+ * and never changed.
  */
 export interface RunStore {
   /**
-   * Reads a run, lets `decide` say what becomes of it, and writes that, as if no other call came between: of two concurrent
-   * merges of one run, the second sees what the first wrote. `decide` is pure and may be called again.
+   * Reads a run, its session and what is above it, lets `decide` say what becomes of them, and writes that, as if no other call
+   * came between: of two concurrent merges in one session, the second sees what the first wrote. `decide` is pure and may be
+   * called again.
    */
-  mergeRun<T>(
-    key: { readonly tenant: string; readonly sessionId: string; readonly runId: string },
-    decide: (sight: MergeSight) => MergeDecision<T>,
-  ): Promise<Merged<T>>
+  mergeRun<T>(key: RunKey, decide: (sight: MergeSight) => MergeDecision<T>): Promise<Merged<T>>
   findRun(tenant: string, runId: string): Promise<StoredRun | undefined>
-  /** Oldest first. */
   listRuns(query: RunQuery): Promise<Page<StoredRun>>
   /** Makes the session exist, if it does not. */
   openSession(tenant: string, sessionId: string): Promise<StoredSession>
   findSession(tenant: string, sessionId: string): Promise<StoredSession | undefined>
+  /** The sum of what was added for a user on that day and after it; days since 1970, UTC. */
+  findSpend(tenant: string, userId: string, sinceDay: number): Promise<Spend>
+  /** Removes runs, and leaves every sum as it is. Resolves to how many it removed: fewer than `limit`, and nothing is left. */
+  removeRuns(query: RemovalQuery): Promise<number>
+  /**
+   * Removes a session with its runs and sums, or a user's runs, what the user spent, also below runs, and what sessions say of
+   * failures of these runs. Resolves to the number of runs.
+   */
+  erase(tenant: string, of: { readonly sessionId: string } | { readonly userId: string }): Promise<number>
 }

@@ -104,9 +104,10 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
     },
 
     async listDispatches(query) {
-      const shelf = shelves.get(query.tenant)
-      const rows = query.sessionId === undefined ? shelf?.dispatches : shelf?.bySession.get(query.sessionId)
-      const page = pageOf(rows ?? [], 'newest', query.limit, query.cursor, (row) => fits(row, query))
+      const { tenant, sessionId, first = 'newest', limit, cursor } = query
+      const shelf = shelves.get(tenant)
+      const rows = sessionId === undefined ? shelf?.dispatches : shelf?.bySession.get(sessionId)
+      const page = pageOf(rows ?? [], first, limit, cursor, (row) => fits(row, query))
       return { ...page, items: page.items.map(readDispatch) }
     },
   }

@@ -1,88 +1,160 @@
+import type { RunAccount } from '../model/run.ts'
+import { facetsOf } from '../model/run-facets.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { RunStore, StoredRun, StoredSession } from '../ports/run-store.ts'
-import { pageOf } from './paging.ts'
-
-/** A run in its place: lists keep the row, and what is stored of the run is replaced in it. */
-interface Row {
-  run: StoredRun
-}
-
-interface Room {
-  session: StoredSession
-  readonly rows: Row[]
-}
-
-/** What is kept of one tenant. */
-interface Shelf {
-  readonly byId: Map<string, Row>
-  /** In the order in which they were created. */
-  readonly rows: Row[]
-  readonly rooms: Map<string, Room>
-}
+import type { MergeDecision, RemovalQuery, RunStore, StoredRun, StoredSession } from '../ports/run-store.ts'
+import { copyJson } from './copy-json.ts'
+import { runPage } from './run-pages.ts'
+import { type Room, type RunRow, runShelves, type Shelf } from './run-shelves.ts'
+import { addSums, forgetSpend, spendSince } from './run-sums.ts'
+import { runsAbove } from './runs-above.ts'
 
 /**
  * The runs of a memory store.
  *
- * A merge reads, decides and writes within one turn of the event loop: no other comes between. What is stored is never
- * changed but replaced, so that states may share their parts.
+ * Every method reads, decides and writes within one turn of the event loop: no other comes between. A stored run is never
+ * changed but replaced, so that states may share their parts; sessions and sums are changed where they are.
  */
 export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
-  const shelves = new Map<string, Shelf>()
+  const shelves = runShelves()
+  const shelfOf = (tenant: string): Shelf | undefined => shelves.byTenant.get(tenant)
+
+  /** Those that fit of one tenant: what changed longest ago goes first. */
+  function removeFrom(shelf: Shelf, { status, updatedBefore }: RemovalQuery, limit: number): number {
+    let removed = 0
+    for (const each of status) {
+      const rows = shelf.byAge.get(each)
+      for (let row = rows?.first; row && row.run.updatedAt < updatedBefore; row = rows?.first) {
+        if (removed >= limit) return removed
+        shelves.remove(shelf, row)
+        removed += 1
+      }
+    }
+    return removed
+  }
+
+  function removeAll(shelf: Shelf, rows: readonly RunRow[]): number {
+    for (const row of rows) shelves.remove(shelf, row)
+    return rows.length
+  }
+
   return {
-    async mergeRun({ tenant, sessionId, runId }, decide) {
-      const shelf = shelves.get(tenant)
+    async mergeRun(key, decide) {
+      const { tenant, sessionId, runId } = key
+      let shelf = shelfOf(tenant)
+      let room = shelf?.rooms.get(sessionId)
       const row = shelf?.byId.get(runId)
-      const sessionExists = shelf?.rooms.has(sessionId) ?? false
-      const { write, result } = decide({ current: row?.run.state, sessionExists })
-      if (write === undefined) return row ? { result, run: row.run } : { result }
+      const decision = decide({
+        run: row?.run,
+        session: room?.session,
+        below: room?.below.get(runId),
+        above: runsAbove(key, row?.run, shelf, room),
+      })
+
       const now = clock.now()
-      const revision = (row?.run.revision ?? 0) + 1
-      const run: StoredRun = { tenant, state: write, createdAt: row?.run.createdAt ?? now, updatedAt: now, revision }
-      const shelfNow = shelf ?? shelfOf(shelves, tenant)
-      const room = roomOf(shelfNow, tenant, write.sessionId, now)
-      if (room.session.updatedAt !== now) room.session = { ...room.session, updatedAt: now }
-      if (row) row.run = run
-      else add(shelfNow, room, { run })
-      return { result, run }
+      const run = runAfter(row?.run, decision, tenant, now)
+      if (decision.state) {
+        shelf ??= shelves.openShelf(tenant)
+        room ??= shelves.openRoom(shelf, tenant, sessionId, now)
+      }
+      if (shelf && room) changeSession(shelf, room, decision, now)
+      if (run === undefined) return { result: decision.result }
+      if (shelf && row) shelves.replace(shelf, row, run)
+      else if (shelf && room) shelves.add(shelf, room, run)
+      return { result: decision.result, run }
     },
+
     async findRun(tenant, runId) {
-      const row = shelves.get(tenant)?.byId.get(runId)
-      return row && structuredClone(row.run)
+      return copyJson(shelfOf(tenant)?.byId.get(runId)?.run)
     },
-    async listRuns({ tenant, sessionId, limit, cursor }) {
-      const shelf = shelves.get(tenant)
-      const rows = sessionId === undefined ? shelf?.rows : shelf?.rooms.get(sessionId)?.rows
-      const { items, ...page } = pageOf(rows ?? [], 'oldest', limit, cursor)
-      return { ...page, items: structuredClone(items.map(({ run }) => run)) }
+
+    async listRuns(query) {
+      return runPage(shelves, query)
     },
+
     async openSession(tenant, sessionId) {
-      return { ...roomOf(shelfOf(shelves, tenant), tenant, sessionId, clock.now()).session }
+      return readSession(shelves.openRoom(shelves.openShelf(tenant), tenant, sessionId, clock.now()))
     },
+
     async findSession(tenant, sessionId) {
-      const session = shelves.get(tenant)?.rooms.get(sessionId)?.session
-      return session && { ...session }
+      const room = shelfOf(tenant)?.rooms.get(sessionId)
+      return room && readSession(room)
+    },
+
+    async findSpend(tenant, userId, sinceDay) {
+      return spendSince(shelfOf(tenant), userId, sinceDay)
+    },
+
+    async removeRuns(query) {
+      const { tenant, limit } = query
+      let removed = 0
+      for (const shelf of tenant === undefined ? shelves.byTenant.values() : [shelfOf(tenant)])
+        if (shelf && removed < limit) removed += removeFrom(shelf, query, limit - removed)
+      return removed
+    },
+
+    async erase(tenant, of) {
+      const shelf = shelfOf(tenant)
+      if (!shelf) return 0
+      if ('userId' in of) {
+        const rows = [...shelf.rows.up()].filter(({ run }) => facetsOf(run.state).userId === of.userId)
+        forgetSpend(shelf, of.userId)
+        forgetFailures(shelf, new Set(rows.map(({ run }) => run.state.runId)))
+        return removeAll(shelf, rows)
+      }
+      const rows = [...(shelf.rooms.get(of.sessionId)?.rows.up() ?? [])]
+      shelf.rooms.delete(of.sessionId)
+      return removeAll(shelf, rows)
     },
   }
 }
 
-function add(shelf: Shelf, room: Room, row: Row): void {
-  shelf.byId.set(row.run.state.runId, row)
-  shelf.rows.push(row)
-  room.rows.push(row)
+const NO_ACCOUNT: RunAccount = Object.freeze({ ended: [], untold: [] })
+
+/** What is stored of a run after a decision: what was, where nothing was decided of it. */
+function runAfter(
+  run: StoredRun | undefined,
+  { state, account, heard }: MergeDecision<unknown>,
+  tenant: string,
+  now: number,
+): StoredRun | undefined {
+  if (run === undefined)
+    return (
+      state && {
+        tenant,
+        state,
+        account: account ?? NO_ACCOUNT,
+        createdAt: now,
+        updatedAt: now,
+        lastSeenAt: now,
+        revision: 1,
+      }
+    )
+  if (!state && !account && !heard) return run
+  return {
+    tenant,
+    state: state ?? run.state,
+    account: account ?? run.account,
+    createdAt: run.createdAt,
+    updatedAt: state ? now : run.updatedAt,
+    lastSeenAt: heard ? now : run.lastSeenAt,
+    revision: state ? run.revision + 1 : run.revision,
+  }
 }
 
-function shelfOf(shelves: Map<string, Shelf>, tenant: string): Shelf {
-  const found = shelves.get(tenant)
-  if (found) return found
-  const shelf: Shelf = { byId: new Map(), rows: [], rooms: new Map() }
-  shelves.set(tenant, shelf)
-  return shelf
+function changeSession(shelf: Shelf, room: Room, decision: MergeDecision<unknown>, now: number): void {
+  const { state, tallies, failures } = decision
+  if (state) room.session.updatedAt = now
+  if (failures) room.session.failures = failures
+  if (tallies) addSums(tallies, shelf, room, now)
 }
 
-function roomOf(shelf: Shelf, tenant: string, sessionId: string, now: number): Room {
-  const found = shelf.rooms.get(sessionId)
-  if (found) return found
-  const room: Room = { session: { tenant, sessionId, createdAt: now, updatedAt: now }, rows: [] }
-  shelf.rooms.set(sessionId, room)
-  return room
+function forgetFailures(shelf: Shelf, runIds: ReadonlySet<string>): void {
+  for (const { session } of shelf.rooms.values())
+    if (session.failures.some(({ runId }) => runIds.has(runId)))
+      session.failures = session.failures.filter(({ runId }) => !runIds.has(runId))
+}
+
+/** Its tally is the one that is added to. */
+function readSession({ session }: Room): StoredSession {
+  return { ...session, failures: copyJson(session.failures) }
 }

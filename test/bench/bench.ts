@@ -7,9 +7,11 @@ import { benchDelivery } from './delivery.ts'
 import { benchInProcess } from './in-process.ts'
 import { benchNovu } from './novu.ts'
 import { benchOverHttp } from './over-http.ts'
+import { benchRecording } from './recording.ts'
 
 const PARTS = {
   'in-process': benchInProcess,
+  recording: benchRecording,
   novu: benchNovu,
   delivery: benchDelivery,
   'over-http': benchOverHttp,

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
-import { handleDispatch } from '../../src/defaults.ts'
-import { testDeps } from '../support/deps.ts'
+import { handleDispatch, handleSessionRunBatch } from '../../src/defaults.ts'
+import { memoryStore } from '../../src/storage/memory.ts'
+import { testAuth, testDeps } from '../support/deps.ts'
 
 it('a logger that throws changes no answer', async () => {
   const logger = {
@@ -20,5 +21,32 @@ it('a logger that throws changes no answer', async () => {
   expect(await handleDispatch(request, { ...deps, store: broken, logger })).toMatchObject({
     status: 503,
     body: { code: 'store_unavailable' },
+  })
+})
+
+it('a batch needs no more than a verifier and a store, and no logger changes what its posts are answered', async () => {
+  const store = memoryStore()
+  const headers = { authorization: 'Bearer app' }
+  const post = (runId: string) => ({ sessionId: 's1', run: { runId } })
+  const request = { headers, body: { runs: [post('r1'), post('r2')] } }
+  const first = await handleSessionRunBatch(request, { auth: testAuth, store })
+  expect(first).toMatchObject({ status: 200, body: { results: [{ status: 201 }, { status: 201 }] } })
+  const logger = {
+    log() {
+      throw new Error('the disk is full')
+    },
+  }
+  const broken: typeof store = {
+    ...store,
+    mergeRun: (key, decide) => (key.runId === 'r1' ? Promise.reject(new Error('down')) : store.mergeRun(key, decide)),
+  }
+  expect(await handleSessionRunBatch(request, { auth: testAuth, store: broken, logger })).toMatchObject({
+    status: 200,
+    body: {
+      results: [
+        { status: 503, retryAfterMs: 1000 },
+        { status: 200, changed: false },
+      ],
+    },
   })
 })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { ROOT } from '../support/entries.ts'
+import { ROOT, readJson } from '../support/entries.ts'
 
 const run = promisify(execFile)
 const require = createRequire(import.meta.url)
@@ -45,6 +45,9 @@ export async function buildPackage(): Promise<BuiltPackage> {
   }
 }
 
+/** The one peer that an entry imports itself; the others are handed in. */
+const PEER = '@opentelemetry/api'
+
 interface Packed {
   readonly filename: string
   readonly files: readonly { readonly path: string }[]
@@ -63,7 +66,15 @@ async function pack(folder: string, built: string): Promise<Packed> {
 async function install(project: string, tarball: string): Promise<void> {
   await cp(new URL('consumer/', import.meta.url), project, { recursive: true })
   await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
-  await execute(project, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '--prefix', project, tarball)
+  const quietly = ['--prefer-offline', '--no-audit', '--no-fund', '--prefix', project]
+  await execute(
+    project,
+    'npm',
+    'install',
+    ...quietly,
+    tarball,
+    `${PEER}@${readJson('package.json').devDependencies[PEER]}`,
+  )
 }
 
 /** The file behind a program that a package brings. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { handleSessionRun } from '../../src/core/runs/handle-session-run.ts'
-import { problemOf, recorder, runOf } from './recorder.ts'
+import { memoryRuns } from '../../src/storage/memory-runs.ts'
+import { faultsOf, problemOf, recorder, runOf, stillClock } from './recorder.ts'
 
 describe('whose run it is', () => {
   it('lets a session token record its own session only', async () => {
@@ -50,6 +51,33 @@ describe('whose run it is', () => {
     expect(await deps.store.findSession('default', 's-two')).toBeUndefined()
   })
 
+  it("answers 409 naming the session to who tells of another session's run, and records nothing", async () => {
+    const { post, deps } = recorder()
+    await post({ runId: 'r1', model: 'mine' })
+    const before = await deps.store.findRun('default', 'r1')
+    const foreign = await post({ runId: 'r1', model: 'theirs' }, { sessionId: 's2' })
+    expect(foreign.status).toBe(409)
+    expect(faultsOf(foreign)).toEqual(['/sessionId conflict'])
+    expect(await post({ runId: 'r1', model: 'theirs' }, { sessionId: 's2' })).toEqual({
+      ...foreign,
+      body: { ...foreign.body, requestId: 'req_2' },
+    })
+    expect(await deps.store.findRun('default', 'r1')).toEqual(before)
+    expect(await deps.store.findSession('default', 's2')).toBeUndefined()
+    expect(
+      faultsOf(await post({ runId: 'own' }, { sessionId: 's2' }).then(() => post({ runId: 'own' }, { token: 's1' }))),
+    ).toEqual(['/sessionId conflict'])
+  })
+
+  it("takes another tenant's run of the same id, in a session of the same id, for another run", async () => {
+    const { post } = recorder()
+    await post({ runId: 'r1', model: 'a', attempt: 1, counts: { steps: 9 } })
+    const other = await post({ runId: 'r1', model: 'b', attempt: 2, counts: { steps: 1 } }, { token: 'other' })
+    expect(other.status).toBe(201)
+    expect(runOf(other)).toMatchObject({ model: 'b', attempt: 2, counts: { steps: 1 }, revision: 1 })
+    expect(runOf(await post({ runId: 'r1' }))).toMatchObject({ model: 'a', attempt: 1, counts: { steps: 9 } })
+  })
+
   it('lets the first value fill an absent id', async () => {
     const { post } = recorder()
     await post({ runId: 'r1' })
@@ -86,7 +114,7 @@ describe('what goes wrong around it', () => {
 
   it('answers 503 when the store throws, with the cause in the log alone', async () => {
     const broken = () => Promise.reject(new TypeError('connection to 10.0.0.1 lost'))
-    const store = { mergeRun: broken, findRun: broken, listRuns: broken, openSession: broken, findSession: broken }
+    const store = { ...memoryRuns(stillClock()), mergeRun: broken }
     const { post, lines } = recorder({ store })
     const result = await post({ runId: 'r1' })
     expect(result).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })

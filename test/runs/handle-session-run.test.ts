@@ -29,6 +29,7 @@ describe('recording a run', () => {
         counts: { inputTokens: 1200, outputTokens: 300, searches: 2 },
         createdAt: '2026-11-21T08:00:00.000Z',
         updatedAt: '2026-11-21T08:00:00.000Z',
+        lastSeenAt: '2026-11-21T08:00:00.000Z',
         revision: 1,
       },
     })
@@ -41,6 +42,7 @@ describe('recording a run', () => {
       status: 'running',
       createdAt: '2026-11-21T08:00:00.000Z',
       updatedAt: '2026-11-21T08:00:00.000Z',
+      lastSeenAt: '2026-11-21T08:00:00.000Z',
       revision: 1,
     })
   })
@@ -56,13 +58,14 @@ describe('recording a run', () => {
     expect(runOf(result).timings?.durationMs).toBe(1000)
   })
 
-  it('changes nothing for a post that it has merged before', async () => {
+  it('hears of a run by a post that it has merged before, which changes nothing', async () => {
     const { post, clock } = recorder()
     const first = await post({ ...POST, tags: ['b', 'a'], metadata: { k: 1 }, seq: 3 })
     clock.advance(5000)
     const second = await post({ ...POST, tags: ['b', 'a'], metadata: { k: 1 }, seq: 3 })
     expect(second.status).toBe(200)
-    expect(answerOf(second)).toEqual({ ...answerOf(first), created: false, changed: false })
+    const run = { ...runOf(first), lastSeenAt: '2026-11-21T08:00:05.000Z' }
+    expect(answerOf(second)).toEqual({ ...answerOf(first), created: false, changed: false, run })
   })
 
   it('says what it ignored and what it kept', async () => {
@@ -179,6 +182,14 @@ describe('recording a run', () => {
     expect(JSON.stringify(answer)).not.toContain('secret')
   })
 
+  it('drops a usage that it cannot read, and warns', async () => {
+    const usage = { tokens: 5, prompt: 'secret' }
+    const answer = answerOf(await recorder().post({ runId: 'r1', usage, counts: { steps: 1 } }))
+    expect(answer.warnings).toEqual([{ code: 'unknown_field', pointer: '/run/usage', detail: expect.any(String) }])
+    expect(answer.run?.counts).toEqual({ steps: 1 })
+    expect(JSON.stringify(answer)).not.toContain('secret')
+  })
+
   it('shows the start for an end before it, and warns', async () => {
     const { post } = recorder()
     const timings = { startedAt: NOW, endedAt: NOW - 2000 }
@@ -194,6 +205,12 @@ describe('recording a run', () => {
     const apart = await post({ runId: 'r2', status: 'completed', timings: { endedAt: timings.endedAt } })
     expect(answerOf(apart).warnings).toEqual([at])
     expect(runOf(apart).timings).toEqual(runOf(together).timings)
+    await post({ runId: 'r3', status: 'completed', timings: { endedAt: timings.endedAt } })
+    const late = await post({ runId: 'r3', timings: { startedAt: timings.startedAt } })
+    expect(late.status).toBe(200)
+    expect(answerOf(late).warnings).toEqual([at])
+    expect(runOf(late).timings).toEqual(runOf(together).timings)
+    expect(answerOf(await post({ runId: 'r3', seq: 1 })).warnings).toEqual([])
   })
 
   it('drops what belongs to a final status from a post without one, and warns', async () => {

@@ -1,17 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { mergeRun } from '../../src/core/runs/merge-run.ts'
-import type { RunUpdate } from '../../src/model/run.ts'
+import type { RunStatus, RunUpdate } from '../../src/model/run.ts'
+import { noSpend, noTally } from '../../src/model/tally.ts'
 import type { RunStore, StoredRun } from '../../src/ports/run-store.ts'
 import { memoryRuns } from '../../src/storage/memory-runs.ts'
 import { NOW, recorder, runOf, stillClock } from './recorder.ts'
 
+const DAY_MS = 24 * 60 * 60 * 1000
 const KEY = { tenant: 't', sessionId: 's1', runId: 'r1' }
 
 async function put(store: RunStore, update: Partial<RunUpdate> = {}, tenant = 't'): Promise<StoredRun | undefined> {
   const full = { runId: 'r1', sessionId: 's1', ...update }
-  const { run } = await store.mergeRun({ ...full, tenant }, ({ current }) => {
-    const merge = mergeRun(current, full)
-    return merge.outcome === 'merged' && merge.changed ? { write: merge.state, result: merge } : { result: merge }
+  const { run } = await store.mergeRun({ ...full, tenant }, ({ run }) => {
+    const merge = mergeRun(run?.state, full)
+    return merge.outcome === 'merged' && merge.changed ? { state: merge.state, result: merge } : { result: merge }
   })
   return run
 }
@@ -24,7 +26,7 @@ describe('the runs of a memory store', () => {
     expect(await store.listRuns({ tenant: 't', limit: 5 })).toEqual({ items: [] })
     const sights: unknown[] = []
     expect(await store.mergeRun(KEY, (sight) => ({ result: sights.push(sight) }))).toEqual({ result: 1 })
-    expect(sights).toEqual([{ current: undefined, sessionExists: false }])
+    expect(sights).toEqual([{ run: undefined, session: undefined, below: undefined, above: [] }])
     expect(await store.findSession('t', 's1')).toBeUndefined()
   })
 
@@ -37,7 +39,7 @@ describe('the runs of a memory store', () => {
     expect(await store.findRun('t', 'r1')).toMatchObject({ revision: 1, createdAt: NOW, updatedAt: NOW })
     await put(store, { status: 'completed' })
     expect(await store.findRun('t', 'r1')).toMatchObject({ revision: 2, createdAt: NOW, updatedAt: NOW + 10 })
-    expect(await store.findSession('t', 's1')).toEqual({
+    expect(await store.findSession('t', 's1')).toMatchObject({
       tenant: 't',
       sessionId: 's1',
       createdAt: NOW,
@@ -51,9 +53,9 @@ describe('the runs of a memory store', () => {
     const opened = await store.openSession('t', 's1')
     clock.advance(5)
     expect(await store.openSession('t', 's1')).toEqual(opened)
-    expect((await store.mergeRun(KEY, ({ sessionExists }) => ({ result: sessionExists }))).result).toBe(true)
+    expect((await store.mergeRun(KEY, ({ session }) => ({ result: session !== undefined }))).result).toBe(true)
     expect(
-      (await store.mergeRun({ ...KEY, tenant: 'u' }, ({ sessionExists }) => ({ result: sessionExists }))).result,
+      (await store.mergeRun({ ...KEY, tenant: 'u' }, ({ session }) => ({ result: session !== undefined }))).result,
     ).toBe(false)
   })
 
@@ -61,7 +63,7 @@ describe('the runs of a memory store', () => {
     const store = memoryRuns(stillClock())
     await put(store, { model: 'a' }, 't')
     await put(store, { model: 'b' }, 'u')
-    expect((await store.findRun('u', 'r1'))?.state.latest.model?.value).toBe('b')
+    expect((await store.findRun('u', 'r1'))?.state.latest.model).toBe('b')
     expect((await store.listRuns({ tenant: 't', limit: 9 })).items).toHaveLength(1)
   })
 
@@ -93,8 +95,8 @@ describe('the runs of a memory store', () => {
       if (!run) throw new Error('no run')
       Object.assign(run.state.tags, ['changed'])
       Object.assign(run.state.counts, { steps: 9 })
-      Object.assign(run.state.metadata.k ?? {}, { value: 'changed' })
-      Object.assign(run.state.latest.cost?.value ?? {}, { amount: 'changed' })
+      Object.assign(run.state.metadata, { k: 'changed' })
+      Object.assign(run.state.latest.cost ?? {}, { amount: 'changed' })
       Object.assign(run.state, { seq: 99 })
       Object.assign(run, { revision: 99 })
     }
@@ -124,24 +126,86 @@ describe('the runs of a memory store', () => {
     expect(run.counts).toMatchObject({ steps: 999, c29: 989, c0: 990 })
   })
 
-  it('takes as long to merge beside 100,000 runs as beside none', async () => {
+  it('shows at most a hundred runs above another, and goes round no circle', async () => {
     const store = memoryRuns(stillClock())
-    for (let n = 0; n < 100_000; n++) await put(store, { runId: `r${n}`, sessionId: `s${n % 100}` })
-    const small = memoryRuns(stillClock())
-    const time = async (of: RunStore, name: string) => {
-      let best = Number.POSITIVE_INFINITY
-      for (let round = 0; round < 5; round++) {
-        const start = performance.now()
-        for (let n = 0; n < 1000; n++) await put(of, { runId: `${name}${round}-${n}`, sessionId: 's1' })
-        best = Math.min(best, performance.now() - start)
-      }
-      return best
+    const aboveOf = async (runId: string, parentRunId?: string): Promise<string[]> => {
+      const key = { ...KEY, runId, parentRunId }
+      return (await store.mergeRun(key, ({ above }) => ({ result: above.map((one) => one.runId) }))).result
     }
-    const alone = await time(small, 'new')
-    expect(await time(store, 'new')).toBeLessThan(alone * 5 + 20)
-    const start = performance.now()
-    const page = await store.listRuns({ tenant: 't', sessionId: 's7', limit: 10 })
-    expect(performance.now() - start).toBeLessThan(50)
-    expect(page.items.map(({ state }) => state.runId)).toEqual(Array.from({ length: 10 }, (_, n) => `r${n * 100 + 7}`))
+    for (let n = 0; n < 150; n++) await put(store, { runId: `r${n}`, parentRunId: `r${n + 1}` })
+    expect(await aboveOf('r0')).toEqual(Array.from({ length: 100 }, (_, n) => `r${n + 1}`))
+    expect(await aboveOf('r140')).toEqual(Array.from({ length: 10 }, (_, n) => `r${n + 141}`))
+    expect(await aboveOf('new', 'r149')).toEqual(['r149', 'r150'])
+    await put(store, { runId: 'r150', parentRunId: 'r140' })
+    expect(await aboveOf('r145')).toEqual([...['r146', 'r147', 'r148', 'r149', 'r150'], ...aboveAgain(140, 145)])
+    expect(await aboveOf('new', 'r150')).toEqual(['r150', ...aboveAgain(140, 149)])
+    expect(await aboveOf('self', 'self')).toEqual(['self'])
+  })
+
+  it('adds to what a user spends on the day of its own clock, in UTC', async () => {
+    const clock = stillClock()
+    const store = memoryRuns(clock)
+    const today = Math.floor(NOW / DAY_MS)
+    const add = { ...noSpend(), tokens: 1 }
+    const spend = async (): Promise<void> => {
+      const tallies = { session: noTally(), below: [], users: [{ userId: 'u', add }] }
+      await store.mergeRun(KEY, ({ session }) => ({ result: session, tallies }))
+    }
+    await put(store)
+    clock.advance(DAY_MS - (NOW % DAY_MS) - 1)
+    await spend()
+    clock.advance(1)
+    await spend()
+    await spend()
+    const tokens = async (sinceDay: number): Promise<number> => (await store.findSpend('t', 'u', sinceDay)).tokens
+    expect([await tokens(today - 9), await tokens(today), await tokens(today + 1), await tokens(today + 2)]).toEqual([
+      ...[3, 3, 2, 0],
+    ])
+  })
+
+  it('looks at no other runs than those that it is about, however many there are', async () => {
+    const clock = stillClock()
+    const store = memoryRuns(clock)
+    let looks = 0
+    const watched = <T extends object>(state: T): T =>
+      new Proxy(state, {
+        get(target, name) {
+          looks += 1
+          return Reflect.get(target, name)
+        },
+      })
+    const keep = (runId: string, status: RunStatus, untold: readonly 'failed'[] = []): Promise<unknown> => {
+      const merge = mergeRun(undefined, { runId, sessionId: KEY.sessionId, status })
+      if (merge.outcome !== 'merged') throw new Error('not merged')
+      const state = watched(merge.state)
+      return store.mergeRun({ ...KEY, runId }, () => ({ result: runId, state, account: { ended: [], untold } }))
+    }
+    for (let n = 0; n < 2_000; n++) await keep(`r${n}`, 'completed')
+    await keep('open', 'running')
+    await keep('untold', 'failed', ['failed'])
+    clock.advance(1)
+    const during = async (work: () => Promise<unknown>): Promise<number> => {
+      looks = 0
+      await work()
+      return looks
+    }
+    expect(await during(() => put(store, { runId: 'new', status: 'completed' }))).toBe(0)
+    expect(await during(() => store.findSession('t', 's1'))).toBe(0)
+    const page = { tenant: 't', limit: 1 } as const
+    const few = await during(() => store.listRuns(page))
+    expect(few).toBeLessThan(100)
+    const { nextCursor: cursor } = await store.listRuns({ ...page, limit: 1_000 })
+    expect(await during(() => store.listRuns({ ...page, cursor }))).toBe(few)
+    expect(await during(() => store.listRuns({ status: ['running'], seenBefore: clock.now(), limit: 9 }))).toBeLessThan(
+      few,
+    )
+    expect(await during(() => store.listRuns({ untold: true, limit: 9 }))).toBeLessThan(few)
+    const removed = await during(() => store.removeRuns({ status: ['failed'], updatedBefore: clock.now(), limit: 9 }))
+    expect(removed).toBeLessThan(10)
+    expect(await store.findRun('t', 'untold')).toBeUndefined()
   })
 })
+
+function aboveAgain(from: number, to: number): string[] {
+  return Array.from({ length: to - from + 1 }, (_, n) => `r${from + n}`)
+}

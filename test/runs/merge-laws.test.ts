@@ -4,12 +4,13 @@ import { canonicalJson } from '../../src/core/canonical-json.ts'
 import { joinRuns } from '../../src/core/runs/join-runs.ts'
 import { liftRun } from '../../src/core/runs/lift-run.ts'
 import { mergeRun, type RunMerge } from '../../src/core/runs/merge-run.ts'
-import { isFinal, statusNamed } from '../../src/core/runs/run-status.ts'
+import { isFinal, statusNamed, statusOfRun } from '../../src/core/runs/run-status.ts'
 import { viewRun } from '../../src/core/runs/run-view.ts'
-import { endsBeforeStart, finalOf, statusOfRun } from '../../src/core/runs/shown-run.ts'
+import { endsBeforeStart, finalOf } from '../../src/core/runs/shown-run.ts'
 import type { RunState, RunUpdate } from '../../src/model/run.ts'
 import { expectedRun } from './oracle.ts'
 import { shuffled, update, updates } from './posts.ts'
+import { storedAs } from './stored.ts'
 
 /** Per law; 21,000 sequences in all. On failure the seed and the path to repeat it with are printed. */
 const RUNS = { numRuns: 3500 }
@@ -27,7 +28,6 @@ function mergeAll(posts: readonly RunUpdate[]): RunState {
 }
 
 const same = (a: unknown, b: unknown) => expect(canonicalJson(a)).toBe(canonicalJson(b))
-const storedAs = (state: RunState) => ({ tenant: 't', state, createdAt: 0, updatedAt: 0, revision: 1 })
 
 describe('the merge of runs', () => {
   it('comes to the same run for every order, with posts repeated anywhere', () => {

@@ -1,7 +1,9 @@
 import type { HandlerResult } from '../../src/core/result.ts'
-import { handleSessionRun, type SessionRunDeps } from '../../src/core/runs/handle-session-run.ts'
+import { handleSessionRun } from '../../src/core/runs/handle-session-run.ts'
+import type { SessionRunDeps } from '../../src/core/runs/record-deps.ts'
 import type { Issue, Problem } from '../../src/errors.ts'
-import type { Run, RunAnswer } from '../../src/model/run.ts'
+import type { Run } from '../../src/model/run.ts'
+import type { RunAnswer } from '../../src/model/run-post.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import { memoryRuns } from '../../src/storage/memory-runs.ts'
 

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { handleSessionRun } from '../../src/core/runs/handle-session-run.ts'
 import { faultsOf, NOW, problemOf, recorder } from './recorder.ts'
@@ -25,22 +26,36 @@ const REFUSED: readonly (readonly [what: string, run: object, fault: string])[] 
   ['a negative seq', { seq: -1 }, '/run/seq out_of_range'],
   ['a fractional seq', { seq: 1.5 }, '/run/seq type'],
   ['a zeroth attempt', { attempt: 0 }, '/run/attempt out_of_range'],
+  ['itself for its parent', { parentRunId: 'r1' }, '/run/parentRunId not_allowed'],
+  ['itself for what it resumes', { resumedFromRunId: 'r1' }, '/run/resumedFromRunId not_allowed'],
   ['a parent that is no id', { parentRunId: 'a/b' }, '/run/parentRunId format'],
   ['an agent that is no object', { agent: 'me' }, '/run/agent type'],
   ['a long agent name', { agent: { name: long(129) } }, '/run/agent/name too_long'],
   ['epoch seconds', { timings: { startedAt: 1_795_248_000 } }, '/run/timings/startedAt out_of_range'],
+  ['epoch seconds with a fraction', { timings: { endedAt: 1_795_248_000.5 } }, '/run/timings/endedAt type'],
+  ['a negative instant', { timings: { queuedAt: -1 } }, '/run/timings/queuedAt out_of_range'],
+  ['an instant that is no number', { timings: { startedAt: Number.NaN } }, '/run/timings/startedAt out_of_range'],
+  ['an instant above 2^53', { timings: { startedAt: 2 ** 53 } }, '/run/timings/startedAt out_of_range'],
+  ['an instant that is a boolean', { timings: { startedAt: true } }, '/run/timings/startedAt type'],
   ['a fractional instant', { timings: { startedAt: NOW + 0.5 } }, '/run/timings/startedAt type'],
   ['an instant without offset', { timings: { startedAt: '2026-11-21T08:00:00' } }, '/run/timings/startedAt format'],
   ['a day that is none', { timings: { endedAt: '2026-02-30T08:00:00Z' } }, '/run/timings/endedAt format'],
   ['an instant of a zero clock', { timings: { endedAt: '0001-01-01T00:00:00Z' } }, '/run/timings/endedAt out_of_range'],
   ['an instant that is a date object', { timings: { endedAt: {} } }, '/run/timings/endedAt type'],
   ['a start ahead', { timings: { startedAt: NOW + 300_001 } }, '/run/timings/startedAt out_of_range'],
+  ['a first token ahead', { timings: { firstTokenAt: NOW + 300_001 } }, '/run/timings/firstTokenAt out_of_range'],
+  ['an end ahead', { timings: { endedAt: '9999-12-31T23:59:59Z' } }, '/run/timings/endedAt out_of_range'],
   ['a text ahead', { timings: { queuedAt: '2026-11-21T10:05:01+02:00' } }, '/run/timings/queuedAt out_of_range'],
   ['a negative duration', { timings: { durationMs: -1 } }, '/run/timings/durationMs out_of_range'],
   ['a fractional duration', { timings: { toolMs: 1.5 } }, '/run/timings/toolMs type'],
   ['a negative count', { counts: { inputTokens: -1 } }, '/run/counts/inputTokens out_of_range'],
   ['a fractional count', { counts: { steps: 0.5 } }, '/run/counts/steps type'],
   ['a count above 2^53', { counts: { steps: 2 ** 53 } }, '/run/counts/steps out_of_range'],
+  ['a count that is no number', { counts: { steps: Number.NaN } }, '/run/counts/steps out_of_range'],
+  ['an infinite count', { counts: { steps: Number.POSITIVE_INFINITY } }, '/run/counts/steps out_of_range'],
+  ['a count of a big integer', { counts: { steps: 1n } }, '/run/counts/steps type'],
+  ['a count named NaN', { counts: { steps: 'NaN' } }, '/run/counts/steps type'],
+  ['a counter of the caller that is negative', { counts: { searches: -1 } }, '/run/counts/searches out_of_range'],
   ['a count that is a text', { counts: { steps: '3' } }, '/run/counts/steps type'],
   ['a counter with a bad name', { counts: { 'My-Count': 1 } }, '/run/counts/My-Count format'],
   ['33 counters', { counts: Object.fromEntries(many(33).map((n) => [`c${n}`, n])) }, '/run/counts too_many'],
@@ -48,6 +63,8 @@ const REFUSED: readonly (readonly [what: string, run: object, fault: string])[] 
   ['an unknown scope', { countsScope: 'all' }, '/run/countsScope not_allowed'],
   ['a usage that is a text', { usage: 'much' }, '/run/usage type'],
   ['a negative usage', { usage: { prompt_tokens: -1 } }, '/run/usage/prompt_tokens out_of_range'],
+  ['a usage that is a list', { usage: [{ prompt_tokens: 1 }] }, '/run/usage type'],
+  ['a usage of texts', { usage: { prompt_tokens: '12' } }, '/run/usage/prompt_tokens type'],
   [
     'a fractional usage',
     { usage: { input_tokens: 1, input_tokens_details: { cached_tokens: 0.5 } } },
@@ -81,8 +98,32 @@ const REFUSED: readonly (readonly [what: string, run: object, fault: string])[] 
   ['a long metadata key', { metadata: { [long(65)]: 1 } }, `/run/metadata/${long(65)} too_long`],
   ['a long metadata value', { metadata: { k: long(513) } }, '/run/metadata/k too_long'],
   ['a metadata value that is an object', { metadata: { 'a/b': {} } }, '/run/metadata/a~1b type'],
+  ['a metadata value that is a list', { metadata: { k: [1] } }, '/run/metadata/k type'],
+  ['metadata that is a list', { metadata: [1] }, '/run/metadata type'],
   ['a NUL', { model: 'a\0b' }, '/run/model nul_character'],
 ]
+
+/** Fields that take no text with a space in it. */
+const FIELDS = [
+  'runId',
+  'status',
+  'seq',
+  'agent',
+  'timings',
+  'counts',
+  'usage',
+  'cost',
+  'error',
+  'trace',
+  'tags',
+  'metadata',
+]
+
+/** What of a body must not come back: its texts, but for the two statuses that are explained by name. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return value.length < 4 || /^(?:interrupted|expired)$/.test(value) ? [] : [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []
+}
 
 describe('a body that is refused', () => {
   it.each(REFUSED)('for %s', async (_, run, fault) => {
@@ -91,6 +132,10 @@ describe('a body that is refused', () => {
     expect(result.status).toBe(422)
     expect(problemOf(result).code).toBe('validation_failed')
     expect(faultsOf(result)).toEqual([fault])
+    expect(await recorder().post({ runId: 'r1', ...run })).toEqual(result)
+    const told = problemOf(result)
+    const details = [told.detail, ...(told.errors ?? []).map(({ detail }) => detail)].join()
+    for (const text of textsOf(run)) expect(details).not.toContain(text)
     expect((await deps.store.listRuns({ tenant: 'default', limit: 9 })).items).toEqual([])
   })
 
@@ -115,8 +160,9 @@ describe('a body that is refused', () => {
         runId: 'a b',
         status: 'interrupted',
         seq: -1,
+        provider: 'nul\0',
         timings: { startedAt: 1_795_248_000, endedAt: NOW + 600_000 },
-        counts: { inputTokens: -1, outputTokens: 1.5 },
+        counts: { inputTokens: -1, outputTokens: 1.5, steps: 2 ** 53, retries: Number.NaN },
         usage: { prompt_tokens: -1 },
         cost: { amount: 'x', currency: 'USD', source: 'client' },
         error: {},
@@ -128,8 +174,11 @@ describe('a body that is refused', () => {
       '/run/cost/amount format',
       '/run/counts/inputTokens out_of_range',
       '/run/counts/outputTokens type',
+      '/run/counts/retries out_of_range',
+      '/run/counts/steps out_of_range',
       '/run/error/type required',
       '/run/metadata/k type',
+      '/run/provider nul_character',
       '/run/runId format',
       '/run/seq out_of_range',
       '/run/status not_allowed',
@@ -140,24 +189,71 @@ describe('a body that is refused', () => {
     ])
   })
 
+  it.each<[string, object, string]>([
+    ['tags', { tags: many(30_000) }, '/run/tags too_many'],
+    ['models', { usageByModel: many(30_000).map(() => ({})) }, '/run/usageByModel too_many'],
+    ['models that are lists', { usageByModel: many(30_000).map(() => []) }, '/run/usageByModel too_many'],
+    ['counters', { counts: Object.fromEntries(many(30_000).map((n) => [`c${n}`, -1])) }, '/run/counts too_many'],
+    ['metadata', { metadata: Object.fromEntries(many(30_000).map((n) => [n, []])) }, '/run/metadata too_many'],
+  ])('for far too many %s, with what is wrong beside them', async (_, run, fault) => {
+    const faults = faultsOf(await recorder().post({ runId: 'r1', seq: -1, ...run }))
+    expect(faults).toContain(fault)
+    expect(faults).toContain('/run/seq out_of_range')
+  })
+
+  it('with both, where the run is its own parent and resumes itself, beside what else is wrong', async () => {
+    const ids = { runId: 'r1', parentRunId: 'r1', resumedFromRunId: 'r1' }
+    expect(faultsOf(await recorder().post({ ...ids, seq: -1, timings: { startedAt: NOW + 300_001 } }))).toEqual([
+      '/run/seq out_of_range',
+      '/run/timings/startedAt out_of_range',
+      '/run/parentRunId not_allowed',
+      '/run/resumedFromRunId not_allowed',
+    ])
+    const odd = { runId: 'a b', parentRunId: 'a b' }
+    expect(faultsOf(await recorder().post(odd))).toEqual(['/run/runId format', '/run/parentRunId format'])
+    expect(faultsOf(await recorder().post({ seq: -1 }))).toEqual(['/run/runId required', '/run/seq out_of_range'])
+  })
+
+  it('for harm and for all else at once, with no pointer that an answer cannot carry', async () => {
+    const run = JSON.parse(
+      '{"runId":"","metadata":{"__proto__":{},"a\\u0000":{},"b\\ud800":{}},"counts":{"c\\u0000":-1}}',
+    )
+    expect(faultsOf(await recorder().post(run)).sort()).toEqual([
+      '/run/counts nul_character',
+      '/run/metadata lone_surrogate',
+      '/run/metadata nul_character',
+      '/run/metadata/__proto__ forbidden_key',
+      '/run/runId too_short',
+    ])
+  })
+
+  it('the same way each time, with no value of it in the answer, whatever it holds', async () => {
+    const canary = fc.constantFrom<unknown>('c4n4ry', 'c4n4ry c4n4ry', -1, 0.5, 2 ** 53, null, [], {}, true)
+    const anything = fc.oneof(
+      canary,
+      fc.array(canary, { maxLength: 2 }),
+      fc.dictionary(fc.constantFrom('k', 'type'), canary),
+    )
+    const members = fc.constantFrom(
+      ...['type', 'id', 'startedAt', 'steps', 'amount', 'traceId', 'prompt_tokens', 'counts'],
+    )
+    const fields = Object.fromEntries(
+      FIELDS.map((field) => [field, fc.oneof(canary, fc.dictionary(members, anything), fc.array(anything))]),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.record(fields, { requiredKeys: [] }), async (run) => {
+        const result = await recorder().post({ runId: 'r1', ...run })
+        expect(await recorder().post({ runId: 'r1', ...run })).toEqual(result)
+        if (!result.ok) expect(JSON.stringify(result)).not.toContain('c4n4ry')
+      }),
+      { numRuns: 500 },
+    )
+  })
+
   it('without echoing a value', async () => {
     const canary = 'c4n4ry c4n4ry'
-    const fields = [
-      'runId',
-      'status',
-      'seq',
-      'agent',
-      'timings',
-      'counts',
-      'usage',
-      'cost',
-      'error',
-      'trace',
-      'tags',
-      'metadata',
-    ]
-    const result = await recorder().post(Object.fromEntries(fields.map((field) => [field, canary])))
-    expect(faultsOf(result)).toHaveLength(fields.length)
+    const result = await recorder().post(Object.fromEntries(FIELDS.map((field) => [field, canary])))
+    expect(faultsOf(result)).toHaveLength(FIELDS.length)
     expect(JSON.stringify(result)).not.toContain('c4n4ry')
   })
 

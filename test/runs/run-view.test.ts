@@ -3,10 +3,11 @@ import { liftRun } from '../../src/core/runs/lift-run.ts'
 import { viewRun } from '../../src/core/runs/run-view.ts'
 import type { Run, RunUpdate } from '../../src/model/run.ts'
 import { NOW } from './recorder.ts'
+import { storedAs } from './stored.ts'
 
 function view(update: Partial<RunUpdate>): Run {
   const state = liftRun({ runId: 'r1', sessionId: 's1', ...update })
-  return viewRun({ tenant: 't', state, createdAt: NOW, updatedAt: NOW + 1, revision: 2 })
+  return viewRun(storedAs(state, { createdAt: NOW, updatedAt: NOW + 1, lastSeenAt: NOW + 2, revision: 2 }))
 }
 
 describe('a run as a caller sees it', () => {
@@ -17,6 +18,7 @@ describe('a run as a caller sees it', () => {
       status: 'running',
       createdAt: '2026-11-21T08:00:00.000Z',
       updatedAt: '2026-11-21T08:00:00.001Z',
+      lastSeenAt: '2026-11-21T08:00:00.002Z',
       revision: 2,
     })
   })
@@ -68,7 +70,7 @@ describe('a run as a caller sees it', () => {
       for (const member of Object.values(value)) scribble(member)
       Object.assign(value, { scribble: true, 0: 'scribble' })
     }
-    scribble(viewRun({ tenant: 't', state, createdAt: NOW, updatedAt: NOW, revision: 1 }))
+    scribble(viewRun(storedAs(state)))
     expect(state).toEqual(before)
   })
 })

@@ -1,75 +1,147 @@
 import { describe, expect, it } from 'vitest'
-import { liftRun } from '../../src/core/runs/lift-run.ts'
-import { rollUpSession } from '../../src/core/runs/session-view.ts'
-import type { RunUpdate, Session } from '../../src/model/run.ts'
+import { viewSession } from '../../src/core/sessions/session-view.ts'
+import type { RunUpdate } from '../../src/model/run.ts'
+import { noTally, type Tally } from '../../src/model/tally.ts'
+import type { StoredSession } from '../../src/ports/run-store.ts'
+import { memoryRuns } from '../../src/storage/memory-runs.ts'
+import { record } from './recorded.ts'
+import { NOW, stillClock } from './recorder.ts'
 
-const SESSION = { tenant: 't', sessionId: 's1', createdAt: 0, updatedAt: 1000 }
+const MAX = Number.MAX_SAFE_INTEGER
 
-function roll(...runs: Omit<RunUpdate, 'sessionId'>[]): Session {
-  const stored = runs.map((run) => ({
+function viewOf(tally: Partial<Tally>, more: Partial<StoredSession> = {}): ReturnType<typeof viewSession> {
+  const whole = { ...noTally(), ...tally }
+  return viewSession({
     tenant: 't',
-    state: liftRun({ ...run, sessionId: 's1' }),
+    sessionId: 's1',
     createdAt: 0,
-    updatedAt: 0,
-    revision: 1,
-  }))
-  return rollUpSession(SESSION, stored)
+    updatedAt: 1000,
+    tally: whole,
+    failures: [],
+    ...more,
+  })
 }
 
+const run = (runId: string, more: Partial<RunUpdate> = {}): RunUpdate => ({ sessionId: 's1', runId, ...more })
+
 describe('a session', () => {
-  it('without runs has no counts', () => {
-    expect(roll()).toEqual({
+  it('without runs is all empty', () => {
+    expect(viewOf({})).toEqual({
       sessionId: 's1',
       createdAt: '1970-01-01T00:00:00.000Z',
       updatedAt: '1970-01-01T00:00:01.000Z',
       runs: { total: 0, byStatus: {} },
       counts: {},
+      cost: [],
+      unpriced: { runs: 0, tokens: 0 },
+      models: [],
+      providers: [],
+      time: {},
     })
   })
 
-  it('counts its runs by status and sums what they tell', () => {
-    const session = roll(
-      { runId: 'a', status: 'completed', counts: { inputTokens: 10, toString: 1 } },
-      { runId: 'b', status: 'completed', counts: { inputTokens: 5, steps: 2 } },
-      { runId: 'c' },
-    )
-    expect(session.runs).toEqual({ total: 3, byStatus: { completed: 2, running: 1 } })
-    expect(session.counts).toEqual({ inputTokens: 15, steps: 2, toString: 1 })
+  it('shows what its runs came to', async () => {
+    const store = memoryRuns(stillClock())
+    const cost = (amount: string, currency = 'USD') => ({ amount, currency, source: 'client' as const })
+    const timings = (durationMs: number) => ({ durationMs, activeMs: 40, timeToFirstTokenMs: 7 })
+    await record(store, [
+      run('r1', { provider: 'b', model: 'y', status: 'running', counts: { inputTokens: 1, toolErrors: 0 } }),
+      run('r2', { provider: 'b', model: 'x', status: 'completed', cost: cost('0.2'), timings: timings(60) }),
+      run('r3', { provider: 'a', status: 'completed', cost: cost('0.1'), timings: timings(40), counts: { steps: 2 } }),
+      run('r4', { model: 'x', cost: cost('0.000001', 'EUR'), counts: { steps: 3 } }),
+      run('r5', { status: 'failed', error: { type: 'timeout' } }),
+      run('r1', { seq: 5, status: 'cancelled', model: 'x' }),
+    ])
+    const session = await store.findSession('t', 's1')
+    if (!session) throw new Error('no session')
+    const at = new Date(NOW).toISOString()
+    expect(viewSession(session)).toEqual({
+      sessionId: 's1',
+      createdAt: at,
+      updatedAt: at,
+      runs: { total: 5, byStatus: { completed: 2, running: 1, failed: 1, cancelled: 1 } },
+      counts: { inputTokens: 1, toolErrors: 0, steps: 5 },
+      cost: [
+        { amount: '0.000001', currency: 'EUR' },
+        { amount: '0.3', currency: 'USD' },
+      ],
+      unpriced: { runs: 1, tokens: 1 },
+      models: [
+        { runs: 1, counts: {}, cost: [] },
+        { model: 'x', runs: 1, counts: { steps: 3 }, cost: [{ amount: '0.000001', currency: 'EUR' }] },
+        { provider: 'a', runs: 1, counts: { steps: 2 }, cost: [{ amount: '0.1', currency: 'USD' }] },
+        { provider: 'b', model: 'x', runs: 2, counts: { inputTokens: 1 }, cost: [{ amount: '0.2', currency: 'USD' }] },
+      ],
+      providers: [
+        { runs: 2, counts: { steps: 3 }, cost: [{ amount: '0.000001', currency: 'EUR' }] },
+        { provider: 'a', runs: 1, counts: { steps: 2 }, cost: [{ amount: '0.1', currency: 'USD' }] },
+        { provider: 'b', runs: 2, counts: { inputTokens: 1 }, cost: [{ amount: '0.2', currency: 'USD' }] },
+      ],
+      duration: { runs: 2, p50: 40, p95: 60 },
+      timeToFirstToken: { runs: 2, p50: 7, p95: 7 },
+      time: { durationMs: 100, activeMs: 80, waitingMs: 20 },
+      lastError: { runId: 'r5', at, error: { type: 'timeout' } },
+    })
   })
 
-  it('does not count twice what a run tells for its whole tree, whatever the order', () => {
-    const tree = [
-      { runId: 'top', countsScope: 'tree', counts: { inputTokens: 100 } },
-      { runId: 'child', parentRunId: 'top', counts: { inputTokens: 60, toolCalls: 3 } },
-      { runId: 'grandchild', parentRunId: 'child', counts: { inputTokens: 20, toolCalls: 4 } },
-      { runId: 'other', counts: { inputTokens: 1 } },
-      { runId: 'orphan', parentRunId: 'elsewhere', counts: { inputTokens: 2 } },
+  it('shows what models used in a run of another', async () => {
+    const store = memoryRuns(stillClock())
+    const usageByModel = [
+      { provider: 'p', model: 'small', counts: { steps: 2 } },
+      { provider: 'p', model: 'small', counts: { steps: 3 } },
+      { provider: 'p', model: 'large', counts: { steps: 1 }, cost: { amount: '2', currency: 'EUR', source: 'client' } },
     ] as const
-    const counts = { inputTokens: 103, toolCalls: 7 }
-    expect(roll(...tree).counts).toEqual(counts)
-    expect(roll(...[...tree].reverse()).counts).toEqual(counts)
+    await record(store, [run('r1', { provider: 'p', model: 'large', counts: { steps: 9 }, usageByModel })])
+    const session = await store.findSession('t', 's1')
+    expect(session && viewSession(session).models).toEqual([
+      { provider: 'p', model: 'large', runs: 1, counts: { steps: 1 }, cost: [{ amount: '2', currency: 'EUR' }] },
+      { provider: 'p', model: 'small', runs: 0, counts: { steps: 5 }, cost: [] },
+    ])
   })
 
-  it('adds up runs that tell for themselves alone, parents and children', () => {
-    const session = roll({ runId: 'a', counts: { steps: 1 } }, { runId: 'b', parentRunId: 'a', counts: { steps: 2 } })
-    expect(session.counts).toEqual({ steps: 3 })
+  it('does not show what all was taken from', () => {
+    const gone = { runs: 0, counts: { steps: 0 }, cost: { EUR: '0' } }
+    const view = viewOf({
+      byStatus: { running: 0, completed: 1 },
+      models: { p: { m: gone, n: { runs: 1, counts: { steps: 0 }, cost: {} } }, q: { m: gone } },
+      time: { toolMs: 0, modelMs: 1 },
+      durations: { '5ms': 0 },
+    })
+    expect(view.runs.byStatus).toEqual({ completed: 1 })
+    expect(view.models).toEqual([{ provider: 'p', model: 'n', runs: 1, counts: {}, cost: [] }])
+    expect(view.providers).toEqual([{ provider: 'p', runs: 1, counts: {}, cost: [] }])
+    expect(view.time).toEqual({ modelMs: 1 })
+    expect(view).not.toHaveProperty('duration')
+    expect(view).not.toHaveProperty('lastError')
   })
 
-  it('does not hang on runs that are each other’s parents, or their own', () => {
-    const circle = { countsScope: 'tree', counts: { steps: 1 } } as const
-    expect(roll({ runId: 'a', parentRunId: 'a', ...circle }).counts).toEqual({ steps: 1 })
-    const session = roll({ runId: 'a', parentRunId: 'b', ...circle }, { runId: 'b', parentRunId: 'a', ...circle })
-    expect(session.runs.total).toBe(2)
-    expect(session.counts.steps).toBeGreaterThan(0)
+  it('shows no less than nothing, and no more than an integer holds', () => {
+    const view = viewOf({
+      spend: { runs: -1, tokens: 0, cost: { EUR: '-1' }, unpricedRuns: -2, unpricedTokens: MAX * 4 },
+      byStatus: { running: -1 },
+      counts: { steps: -1, messages: MAX * 2 },
+      models: { p: { m: { runs: -1, counts: { steps: -1 }, cost: { EUR: '-1' } } } },
+      time: { toolMs: -1, modelMs: MAX * 2 },
+    })
+    expect(view.runs).toEqual({ total: 0, byStatus: {} })
+    expect(view.unpriced).toEqual({ runs: 0, tokens: MAX })
+    expect(view.counts).toEqual({ steps: 0, messages: MAX })
+    expect([view.cost, view.models, view.providers]).toEqual([[], [], []])
+    expect(view.time).toEqual({ modelMs: MAX })
   })
 
-  it('rolls up a chain of 20,000 runs', () => {
-    const chain = Array.from({ length: 20_000 }, (_, n) => ({
-      runId: `r${n}`,
-      ...(n > 0 && { parentRunId: `r${n - 1}` }),
-      ...(n === 0 && { countsScope: 'tree' as const }),
-      counts: { steps: 1 },
-    }))
-    expect(roll(...chain.reverse()).counts).toEqual({ steps: 1 })
+  it('shares nothing with what is stored', () => {
+    const error = { type: 'timeout' }
+    const view = viewOf(
+      {},
+      {
+        failures: [
+          { runId: 'r2', at: 5, error },
+          { runId: 'r1', at: 4 },
+        ],
+      },
+    )
+    expect(view.lastError).toEqual({ runId: 'r2', at: '1970-01-01T00:00:00.005Z', error })
+    expect(view.lastError?.error).not.toBe(error)
   })
 })

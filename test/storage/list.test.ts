@@ -26,6 +26,18 @@ describe('listing', () => {
     expect(items).toEqual([await store.findDispatch('default', '3')])
   })
 
+  it('gives the oldest first when it is asked to, page by page, up to those that are added meanwhile', async () => {
+    const { store, ids, list } = await listing()
+    for (const id of ['1', '2', '3', '4']) await store.accept(acceptance(id, { sessionId: id === '2' ? 's2' : 's1' }))
+    expect(await ids({ first: 'oldest' })).toEqual(['1', '2', '3', '4'])
+    expect(await ids({ first: 'newest' })).toEqual(['4', '3', '2', '1'])
+    const query = { first: 'oldest', sessionId: 's1', limit: 2 } as const
+    const { ids: page, nextCursor = '' } = await list(query)
+    expect(page).toEqual(['1', '3'])
+    await store.accept(acceptance('5', { sessionId: 's1' }))
+    expect(await list({ ...query, cursor: nextCursor })).toEqual({ ids: ['4', '5'], nextCursor: undefined })
+  })
+
   it('gives those that fit all that is said', async () => {
     const { store, ids } = await listing()
     await store.accept(acceptance('1', { createdAt: 10, eventType: 'e', recipient: 'r', sessionId: 's' }))

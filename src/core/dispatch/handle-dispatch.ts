@@ -3,7 +3,7 @@ import type { Principal } from '../../model/principal.ts'
 import type { AuthVerifier } from '../../ports/auth-verifier.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
-import type { DispatchStore, NewDispatch } from '../../ports/dispatch-store.ts'
+import type { Acceptance, DispatchStore, NewDispatch } from '../../ports/dispatch-store.ts'
 import type { EventCatalog } from '../../ports/event-catalog.ts'
 import { authenticate, insufficientScope } from '../authenticate.ts'
 import { type AnswerDeps, answering, port } from '../fault.ts'
@@ -13,7 +13,7 @@ import { authoriseDispatch } from './authorise-dispatch.ts'
 import { dispatchSchema } from './dispatch-schema.ts'
 import { viewDispatch } from './dispatch-view.ts'
 import { type Hooks, tellAccepted } from './hooks.ts'
-import { keyReused, type Repeatable, readIdempotencyKey, repeatableAs, replay, replayed } from './idempotency.ts'
+import { keyReused, readIdempotencyKey, repeatableOf, replay, replayed } from './idempotency.ts'
 import { newDispatch } from './new-dispatch.ts'
 import type { Plan } from './plan-dispatch.ts'
 import { type PlanningDeps, planRequest, unknownEvent } from './plan-request.ts'
@@ -41,9 +41,13 @@ export interface DispatchDeps extends AnswerDeps, PlanningDeps {
 export interface AcceptOptions {
   /** Instead of the event's own delay. */
   readonly delayMs?: number | undefined
+  /** Makes it the same dispatch as any other with this key, whatever it says: a key of the host's own, that no caller can send. */
+  readonly key?: string
 }
 
 const HOUR_MS = 3_600_000
+/** How long a key of the host's own is remembered: what it stands for happens once. */
+const OWN_KEY_MS = 366 * 24 * HOUR_MS
 /** How long a delivery is worth sending, where the host does not say. */
 export const EXPIRES_IN_MS: number = 72 * HOUR_MS
 
@@ -63,7 +67,7 @@ export async function acceptDispatch(
   principal: Principal,
   request: HandlerRequest,
   deps: DispatchDeps,
-  { delayMs }: AcceptOptions = {},
+  { delayMs, key }: AcceptOptions = {},
 ): Promise<HandlerResult<DispatchAnswer | DispatchPreview> | Refused> {
   const idempotency = readIdempotencyKey(request.headers)
   if (isRefused(idempotency)) return idempotency
@@ -77,10 +81,7 @@ export async function acceptDispatch(
   const authorised = authoriseDispatch(principal, value, event)
   if (isRefused(authorised)) return authorised
   const { tenant, sessionId: session } = principal
-  const repeatable =
-    idempotency.key === undefined || mode === 'dry_run'
-      ? undefined
-      : await repeatableAs(principal, idempotency.key, request.body)
+  const repeatable = await repeatableOf(principal, mode === 'dry_run' ? undefined : idempotency.key, request.body, key)
   const remembered = repeatable && (await port('store_unavailable', () => deps.store.recall(tenant, repeatable.key)))
   if (remembered) return replay(remembered, repeatable)
 
@@ -90,7 +91,9 @@ export async function acceptDispatch(
   if (isRefused(plan)) return plan
   const origin = { event, request: authorised, tenant, session, now, sandbox: deps.sandbox === true }
   if (mode === 'dry_run') return success(200, previewDispatch(plan, origin, warnings))
-  return accept(plan, newDispatch(plan, origin, deps.ids), warnings, repeatable, deps)
+  const { idempotencyTtlMs = 24 * HOUR_MS } = deps
+  const kept = repeatable && { ...repeatable, ttlMs: key === undefined ? idempotencyTtlMs : OWN_KEY_MS }
+  return accept(plan, newDispatch(plan, origin, deps.ids), warnings, kept, deps)
 }
 
 /** `?dryRun=true` shows rendered content, and with it what the host knows of a recipient: for applications only. */
@@ -111,17 +114,17 @@ async function accept(
   plan: Plan,
   dispatch: NewDispatch,
   warnings: readonly Warning[],
-  repeatable: Repeatable | undefined,
+  idempotency: Acceptance['idempotency'],
   deps: DispatchDeps,
 ): Promise<HandlerResult<DispatchAnswer> | Refused> {
-  const { expiresInMs = EXPIRES_IN_MS, idempotencyTtlMs: ttlMs = 24 * HOUR_MS } = deps
+  const { expiresInMs = EXPIRES_IN_MS } = deps
   const answer = (stored: Dispatch): DispatchAnswer => ({ duplicate: false, warnings, ...viewDispatch(stored) })
   const outcome = await port('store_unavailable', () =>
     deps.store.accept({
       dispatch,
       expiresInMs,
       answer,
-      ...(repeatable && { idempotency: { ...repeatable, ttlMs } }),
+      ...(idempotency && { idempotency }),
     }),
   )
   switch (outcome.outcome) {

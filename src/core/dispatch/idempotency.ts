@@ -35,6 +35,20 @@ export async function repeatableAs({ sessionId }: Principal, key: string, body: 
   return { key: sessionId === undefined ? key : `${sessionId} ${key}`, fingerprint: await sha256(canonicalJson(body)) }
 }
 
+/**
+ * As what a request is told again, if it is. A key of the host's own stands for whatever is said with it; it begins with a
+ * space, as no other does.
+ */
+export async function repeatableOf(
+  principal: Principal,
+  key: string | undefined,
+  body: unknown,
+  own: string | undefined,
+): Promise<Repeatable | undefined> {
+  if (own !== undefined) return { key: ` ${own}`, fingerprint: '' }
+  return key === undefined ? undefined : repeatableAs(principal, key, body)
+}
+
 /** The answer to a request whose key is remembered. */
 export function replay(remembered: Remembered, { fingerprint }: Repeatable): HandlerResult<DispatchAnswer> | Refused {
   return remembered.fingerprint === fingerprint ? replayed(remembered.answer) : keyReused()

@@ -43,7 +43,8 @@ export function readCounts(value: unknown, faults: Fault[]): Record<string, numb
     const count = members[key]
     if (count === undefined || count === null) continue
     if (!KNOWN_COUNTS.has(key)) {
-      counters++
+      // Into more than that nobody looks: there may be very many.
+      if (++counters > MAX_COUNTERS) break
       if (!COUNTER.test(key))
         faults.push({ code: 'format', detail: 'expected a name of a-z, then A-Z a-z 0-9 _, at most 64', path: [key] })
     }

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../model/json.ts'
-import type { IgnoredField, RunState, RunUpdate } from '../../model/run.ts'
+import type { RunState, RunUpdate } from '../../model/run.ts'
+import type { IgnoredField } from '../../model/run-post.ts'
 import { writeInstant } from '../write-instant.ts'
 import { isSame } from './registers.ts'
 import { hasEnded, isFinal } from './run-status.ts'
@@ -20,9 +21,9 @@ export function ignoredFields(posted: RunState, run: RunState): readonly Ignored
   const ignore = (field: string, reason: Reason, kept?: JsonValue | undefined): void => {
     ignored.push(kept === undefined ? { field, reason } : { field, reason, kept })
   }
-  if (posted.status && run.status && posted.status.value !== run.status.value) {
-    const hadEnded = hasEnded(run.status.value) && !isFinal(posted.status.value)
-    ignore('status', hadEnded ? 'terminal' : 'superseded', run.status.value)
+  if (posted.status && run.status && posted.status !== run.status) {
+    const hadEnded = hasEnded(run.status) && !isFinal(posted.status)
+    ignore('status', hadEnded ? 'terminal' : 'superseded', run.status)
   }
   for (const [key, told] of Object.entries(posted.earliest)) {
     const kept = run.earliest[key as keyof RunState['earliest']]
@@ -35,7 +36,7 @@ export function ignoredFields(posted: RunState, run: RunState): readonly Ignored
   }
   for (const key of Object.keys(posted.final) as (keyof RunState['final'])[]) {
     const kept = finalOf(run, key) as JsonValue | undefined
-    if (isSame(kept, posted.final[key]?.value)) continue
+    if (isSame(kept, posted.final[key])) continue
     ignore(FINAL_FIELDS[key], 'superseded', key === 'endedAt' && typeof kept === 'number' ? writeInstant(kept) : kept)
   }
   superseded(posted.latest, run.latest, '', ignore)
@@ -59,17 +60,14 @@ export function notFinalFields({ status, timings, error, finishReason }: RunUpda
 const NONE: readonly IgnoredField[] = []
 
 function superseded(
-  posted: RunState['latest'],
-  kept: RunState['latest'],
+  posted: Readonly<Record<string, JsonValue>>,
+  kept: Readonly<Record<string, JsonValue>>,
   prefix: string,
   ignore: (field: string, reason: Reason, kept?: JsonValue) => void,
 ): void {
   for (const key of Object.keys(posted)) {
-    const mine = posted[key]
-    const theirs = kept[key]
-    if (!theirs) ignore(`${prefix}${key}`, 'over_limit')
-    else if (mine && mine !== theirs && !isSame(mine.value, theirs.value)) {
-      ignore(`${prefix}${key}`, 'superseded', theirs.value)
-    }
+    const theirs = Object.hasOwn(kept, key) ? kept[key] : undefined
+    if (theirs === undefined) ignore(`${prefix}${key}`, 'over_limit')
+    else if (!isSame(posted[key], theirs)) ignore(`${prefix}${key}`, 'superseded', theirs)
   }
 }

@@ -1,5 +1,5 @@
 import type { Issue } from '../../errors.ts'
-import type { Fault } from '../reading.ts'
+import { type Fault, membersOf } from '../reading.ts'
 
 const RFC_3339 =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
@@ -66,27 +66,27 @@ function daysIn(year: number, month: number): number {
 }
 
 const INSTANTS = ['queuedAt', 'startedAt', 'firstTokenAt', 'endedAt'] as const
+const NONE: readonly Issue[] = []
 
 /**
  * The instants of a body that lie more than five minutes ahead. Takes any body at all, so that a body that is refused for
  * something else has these told along with it; what is no instant is left to the schema.
  */
 export function instantsAhead(body: unknown, now: number): readonly Issue[] {
-  const timings = member(member(body, 'run'), 'timings')
-  const issues: Issue[] = []
+  const timings = membersOf(membersOf(membersOf(body)?.run)?.timings)
+  if (timings === undefined) return NONE
+  let issues: Issue[] | undefined
   for (const name of INSTANTS) {
-    const value = member(timings, name)
-    if (value === undefined || value === null) continue
-    const faults: Fault[] = []
-    const instant = readInstant(value, faults)
-    if (faults.length === 0 && instant > now + MAX_AHEAD_MS) {
-      const detail = 'lies more than 5 minutes ahead of the clock here'
-      issues.push({ pointer: `/run/timings/${name}`, code: 'out_of_range', detail })
-    }
+    if (!liesAhead(timings[name], now)) continue
+    const detail = 'lies more than 5 minutes ahead of the clock here'
+    issues ??= []
+    issues.push({ pointer: `/run/timings/${name}`, code: 'out_of_range', detail })
   }
-  return issues
+  return issues ?? NONE
 }
 
-function member(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
+/** What cannot be read is read as 0, which lies behind. */
+function liesAhead(value: unknown, now: number): boolean {
+  const instant = typeof value === 'string' ? readDateTime(value, []) : value
+  return typeof instant === 'number' && instant > now + MAX_AHEAD_MS
 }

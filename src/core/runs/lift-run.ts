@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../model/json.ts'
-import type { RunState, RunUpdate, Stamped, WithStatus } from '../../model/run.ts'
+import type { FinalFields, RunState, RunUpdate } from '../../model/run.ts'
 import { copyJson } from './copy-json.ts'
 import { sortedSet } from './registers.ts'
 import { hasEnded } from './run-status.ts'
@@ -11,88 +11,95 @@ export type DraftState = { -readonly [Part in keyof RunState]: RunState[Part] }
 
 /** The state of a run of which nothing but this update is known. Shares nothing with the update. */
 export function liftRun(update: RunUpdate): RunState {
-  const { runId, sessionId, seq = UNSEQUENCED, status, parentRunId, resumedFromRunId, attempt } = update
+  const { runId, sessionId, seq = UNSEQUENCED, status, parentRunId, resumedFromRunId, attempt, tags } = update
   const state: DraftState = {
     runId,
     sessionId,
     seq,
     earliest: liftEarliest(update),
     counts: liftCounts(update),
-    final: liftFinal(update, seq),
-    latest: liftLatest(update, seq),
-    metadata: liftMetadata(update, seq),
-    tags: sortedSet(update.tags ?? []),
+    final: liftFinal(update),
+    latest: liftLatest(update),
+    metadata: liftMetadata(update),
+    tags: tags === undefined ? NO_TAGS : sortedSet(tags),
   }
-  if (status !== undefined) state.status = { value: status, seq }
+  if (status !== undefined) state.status = status
   if (parentRunId !== undefined) state.parentRunId = parentRunId
   if (resumedFromRunId !== undefined) state.resumedFromRunId = resumedFromRunId
   if (attempt !== undefined) state.attempt = attempt
   return state
 }
 
+/** States that know nothing of something share this. */
+const NOTHING: Readonly<Record<string, never>> = Object.freeze({})
+const NO_TAGS: readonly string[] = Object.freeze([])
+
 function liftEarliest({ timings }: RunUpdate): RunState['earliest'] {
+  if (timings === undefined) return NOTHING
+  const { queuedAt, startedAt, firstTokenAt } = timings
+  if (queuedAt === undefined && startedAt === undefined && firstTokenAt === undefined) return NOTHING
   const earliest: { queuedAt?: number; startedAt?: number; firstTokenAt?: number } = {}
-  if (timings?.queuedAt !== undefined) earliest.queuedAt = timings.queuedAt
-  if (timings?.startedAt !== undefined) earliest.startedAt = timings.startedAt
-  if (timings?.firstTokenAt !== undefined) earliest.firstTokenAt = timings.firstTokenAt
+  if (queuedAt !== undefined) earliest.queuedAt = queuedAt
+  if (startedAt !== undefined) earliest.startedAt = startedAt
+  if (firstTokenAt !== undefined) earliest.firstTokenAt = firstTokenAt
   return earliest
 }
 
-function liftCounts({ counts = {} }: RunUpdate): RunState['counts'] {
+function liftCounts({ counts }: RunUpdate): RunState['counts'] {
+  if (counts === undefined) return NOTHING
   const lifted: Record<string, number> = {}
-  for (const key of Object.keys(counts)) {
+  for (const key in counts) {
     const count = counts[key]
     if (count !== undefined) lifted[key] = count
   }
   return lifted
 }
 
-function liftFinal({ status, timings, error, finishReason }: RunUpdate, seq: number): RunState['final'] {
-  const final: { -readonly [Field in keyof RunState['final']]: RunState['final'][Field] } = {}
-  if (status === undefined || !hasEnded(status)) return final
-  const withStatus = <T extends JsonValue>(value: T): WithStatus<T> => ({ value, status, seq })
-  if (timings?.endedAt !== undefined) final.endedAt = withStatus(timings.endedAt)
-  if (timings?.durationMs !== undefined) final.durationMs = withStatus(timings.durationMs)
-  if (error !== undefined) final.error = withStatus(copyJson(error) as JsonObject)
-  if (finishReason !== undefined) final.finishReason = withStatus(finishReason)
+function liftFinal({ status, timings, error, finishReason }: RunUpdate): FinalFields {
+  if (status === undefined || !hasEnded(status)) return NOTHING
+  const final: { -readonly [Field in keyof FinalFields]: FinalFields[Field] } = {}
+  if (timings?.endedAt !== undefined) final.endedAt = timings.endedAt
+  if (timings?.durationMs !== undefined) final.durationMs = timings.durationMs
+  if (error !== undefined) final.error = copyJson(error) as JsonObject
+  if (finishReason !== undefined) final.finishReason = finishReason
   return final
 }
 
-function liftLatest(update: RunUpdate, seq: number): RunState['latest'] {
-  const latest: Record<string, Stamped> = {}
-  const write = (path: string, value: JsonValue | undefined): void => {
-    if (value !== undefined) latest[path] = { value, seq }
-  }
+function liftLatest(update: RunUpdate): RunState['latest'] {
+  const latest: Record<string, JsonValue> = {}
+  const { provider, model, responseModel, countsScope, waitingFor, userId, environment } = update
+  if (provider !== undefined) latest.provider = provider
+  if (model !== undefined) latest.model = model
+  if (responseModel !== undefined) latest.responseModel = responseModel
+  if (countsScope !== undefined) latest.countsScope = countsScope
+  if (waitingFor !== undefined) latest.waitingFor = waitingFor
+  if (userId !== undefined) latest.userId = userId
+  if (environment !== undefined) latest.environment = environment
   const { agent, timings, trace, cost, usageByModel } = update
-  write('provider', update.provider)
-  write('model', update.model)
-  write('responseModel', update.responseModel)
-  write('countsScope', update.countsScope)
-  write('waitingFor', update.waitingFor)
-  write('userId', update.userId)
-  write('environment', update.environment)
   if (agent !== undefined) {
-    write('agent.id', agent.id)
-    write('agent.name', agent.name)
-    write('agent.version', agent.version)
+    if (agent.id !== undefined) latest['agent.id'] = agent.id
+    if (agent.name !== undefined) latest['agent.name'] = agent.name
+    if (agent.version !== undefined) latest['agent.version'] = agent.version
   }
   if (timings !== undefined) {
-    write('timings.activeMs', timings.activeMs)
-    write('timings.modelMs', timings.modelMs)
-    write('timings.toolMs', timings.toolMs)
-    write('timings.timeToFirstTokenMs', timings.timeToFirstTokenMs)
+    const { activeMs, modelMs, toolMs, timeToFirstTokenMs } = timings
+    if (activeMs !== undefined) latest['timings.activeMs'] = activeMs
+    if (modelMs !== undefined) latest['timings.modelMs'] = modelMs
+    if (toolMs !== undefined) latest['timings.toolMs'] = toolMs
+    if (timeToFirstTokenMs !== undefined) latest['timings.timeToFirstTokenMs'] = timeToFirstTokenMs
   }
-  if (trace !== undefined) write('trace', copyJson(trace))
-  if (cost !== undefined) write('cost', copyJson(cost))
-  if (usageByModel !== undefined) write('usageByModel', copyJson(usageByModel))
+  if (trace !== undefined) latest.trace = copyJson(trace)
+  if (cost !== undefined) latest.cost = copyJson(cost)
+  if (usageByModel !== undefined) latest.usageByModel = copyJson(usageByModel)
   return latest
 }
 
-function liftMetadata({ metadata = {} }: RunUpdate, seq: number): RunState['metadata'] {
-  const lifted: Record<string, Stamped<string | number | boolean | null>> = {}
-  for (const key of Object.keys(metadata)) {
+function liftMetadata({ metadata }: RunUpdate): RunState['metadata'] {
+  if (metadata === undefined) return NOTHING
+  const lifted: Record<string, string | number | boolean | null> = {}
+  for (const key in metadata) {
     const value = metadata[key]
-    if (value !== undefined) lifted[key] = { value, seq }
+    if (value !== undefined) lifted[key] = value
   }
   return lifted
 }

@@ -1,4 +1,5 @@
-import type { IgnoredField, RunState, RunUpdate } from '../../model/run.ts'
+import type { RunState, RunUpdate } from '../../model/run.ts'
+import type { IgnoredField } from '../../model/run-post.ts'
 import { ignoredFields, notFinalFields } from './ignored-fields.ts'
 import { conflictingIds, joinRuns } from './join-runs.ts'
 import { liftRun } from './lift-run.ts'

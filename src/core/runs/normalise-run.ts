@@ -1,8 +1,9 @@
 import type { Warning } from '../../model/dispatch.ts'
-import type { RunCounts, RunPost, RunTimings, RunUpdate } from '../../model/run.ts'
+import type { RunCounts, RunTimings, RunUpdate } from '../../model/run.ts'
+import type { RunPost } from '../../model/run-post.ts'
+import { readUsage } from '../usage/usage.ts'
 import { isFinal, saysTimeout, statusNamed } from './run-status.ts'
 import type { CheckedSessionRun } from './session-run-schema.ts'
-import { readUsage } from './usage.ts'
 
 /** What a post says, in one way of saying it, and what deserves a look. */
 export interface NormalisedRun {
@@ -63,14 +64,15 @@ function tell<Field extends keyof Draft>(update: Draft, field: Field, value: Dra
   if (value !== undefined) update[field] = value
 }
 
+/** What the usage tells, but for counts that were told by themselves. */
 function withUsage(
   usage: RunPost['usage'],
   explicit: RunCounts | undefined,
   warnings: Warning[],
 ): RunCounts | undefined {
   const told = readUsage(usage, [])
-  if (told) return { ...told, ...explicit }
-  const detail = 'is not a usage object of OpenAI, Anthropic, Gemini or the AI SDK, and was dropped'
+  if (told) return explicit === undefined ? told : Object.assign(told, explicit)
+  const detail = 'is not a usage object of OpenAI, Anthropic, Gemini, Bedrock or the AI SDK, and was dropped'
   warnings.push({ code: 'unknown_field', pointer: '/run/usage', detail })
   return explicit
 }
@@ -89,19 +91,41 @@ function notFinal(path: string): Warning {
 }
 
 function lookAtCounts(run: RunPost, counts: RunCounts | undefined, warnings: Warning[]): void {
-  if (counts && looksExclusive(counts))
-    warnings.push(exclusive(run.counts?.inputTokens === undefined ? '/run/usage' : '/run/counts/inputTokens'))
+  if (counts && leavesOutCache(counts)) warnings.push(exclusive(toldAt(run, 'inputTokens'), 'the cache'))
+  if (counts && leavesOutReasoning(counts)) warnings.push(exclusive(toldAt(run, 'outputTokens'), 'reasoning'))
   run.usageByModel?.forEach((model, index) => {
-    if (looksExclusive(model.counts)) warnings.push(exclusive(`/run/usageByModel/${index}/counts/inputTokens`))
+    const pointer = `/run/usageByModel/${index}/counts`
+    if (leavesOutCache(model.counts)) warnings.push(exclusive(`${pointer}/inputTokens`, 'the cache'))
+    if (leavesOutReasoning(model.counts)) warnings.push(exclusive(`${pointer}/outputTokens`, 'reasoning'))
   })
 }
 
-function looksExclusive({ inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 }: RunCounts): boolean {
-  return inputTokens !== undefined && cacheReadTokens + cacheWriteTokens > inputTokens
+function toldAt({ counts }: RunPost, count: 'inputTokens' | 'outputTokens'): string {
+  return counts?.[count] === undefined ? '/run/usage' : `/run/counts/${count}`
 }
 
-function exclusive(pointer: string): Warning {
-  const detail = 'is less than what was read from and written to the cache, which it should include'
+function leavesOutCache(counts: RunCounts): boolean {
+  const { inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, outputTokens, totalTokens } = counts
+  return leavesOut(cacheReadTokens + cacheWriteTokens, inputTokens, outputTokens, totalTokens)
+}
+
+function leavesOutReasoning({ inputTokens, outputTokens, reasoningTokens = 0, totalTokens }: RunCounts): boolean {
+  return leavesOut(reasoningTokens, outputTokens, inputTokens, totalTokens)
+}
+
+/** Whether a count cannot include its part: it is less, or the total comes out only with the part added. */
+function leavesOut(
+  part: number,
+  count: number | undefined,
+  other: number | undefined,
+  total: number | undefined,
+): boolean {
+  if (part === 0 || count === undefined) return false
+  return part > count || (other !== undefined && total === count + other + part)
+}
+
+function exclusive(pointer: string, part: string): Warning {
+  const detail = `does not seem to include the tokens of ${part}, which it should`
   return { code: 'usage_looks_exclusive', pointer, detail }
 }
 

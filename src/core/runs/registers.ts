@@ -1,58 +1,37 @@
 import type { JsonObject, JsonValue } from '../../model/json.ts'
-import type { Stamped, WithStatus } from '../../model/run.ts'
+import type { RunState, StatusTold } from '../../model/run.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { compareStatus } from './run-status.ts'
 
 /**
- * The later of two writes; of two at once `null`, which deletes, before the one with the greater canonical JSON. The first,
- * when they say the same.
- */
-export function laterWrite<T extends JsonValue>(a: Stamped<T>, b: Stamped<T>): Stamped<T> {
-  if (a.seq !== b.seq) return a.seq > b.seq ? a : b
-  return isGreater(b.value, a.value) ? b : a
-}
-
-/** The later of two statuses. The first, when they are the same. */
-export function laterStatus<T extends WithStatus['status']>(a: Stamped<T>, b: Stamped<T>): Stamped<T> {
-  return compareStatus(b.value, b.seq, a.value, a.seq) > 0 ? b : a
-}
-
-/** The one of two values that came with the later status; of two with one status the one with the greater canonical JSON. */
-export function laterFinal(a: WithStatus, b: WithStatus): WithStatus {
-  const order = compareStatus(b.status, b.seq, a.status, a.seq)
-  if (order !== 0) return order > 0 ? b : a
-  return isGreater(b.value, a.value) ? b : a
-}
-
-/**
- * Joins two records key by key. The first itself, when the second has nothing that it lacks; the second itself, when the
- * first is empty. Of more keys than `max`, those that come first in their order are kept, whatever order they came in.
+ * Joins two records key by key: `join` gives the one of two values that stays. The first itself, when the second has nothing
+ * that it lacks; the second itself, when the first is empty.
  */
 export function joinRecords<T>(
   a: Readonly<Record<string, T>>,
   b: Readonly<Record<string, T>>,
-  join: (mine: T, theirs: T) => T,
-  max: number = Number.POSITIVE_INFINITY,
+  join: (mine: T, theirs: T, key: string) => T,
 ): Readonly<Record<string, T>> {
-  let joined: Record<string, T> | undefined
   if (isEmpty(a)) return isEmpty(b) ? a : b
+  let joined: Record<string, T> | undefined
   for (const key in b) {
     const theirs = b[key] as T
     const mine = Object.hasOwn(a, key) ? (a[key] as T) : undefined
-    const kept = mine === undefined ? theirs : join(mine, theirs)
+    const kept = mine === undefined ? theirs : join(mine, theirs, key)
     if (kept === mine) continue
     joined ??= { ...a }
     joined[key] = kept
   }
-  return joined && max < Number.POSITIVE_INFINITY ? firstKeys(a, joined, max) : (joined ?? a)
+  return joined ?? a
 }
 
-/** `joined`, cut down to its first `max` keys; `a`, when that leaves nothing new. */
-function firstKeys<T>(
-  a: Readonly<Record<string, T>>,
+/** What came of joining with {@link joinRecords}, cut down to its first `max` keys; `a`, when that leaves nothing new. */
+export function firstKeys<T>(
   joined: Readonly<Record<string, T>>,
+  a: Readonly<Record<string, T>>,
   max: number,
 ): Readonly<Record<string, T>> {
+  if (joined === a) return a
   const keys = Object.keys(joined)
   if (keys.length <= max) return joined
   const kept = keys.sort().slice(0, max)
@@ -79,6 +58,35 @@ export function sortedSet(values: readonly string[]): readonly string[] {
   return values.length < 2 ? [...values] : [...new Set(values)].sort()
 }
 
+/** Where a metadata key stands among the paths of {@link RunState.seqs}. */
+export const METADATA = 'metadata.'
+
+/** The `seq` of the post that told what stands at a path. */
+export function seqOf({ seqs, seq }: RunState, path: string): number {
+  return seqs !== undefined && Object.hasOwn(seqs, path) ? (seqs[path] ?? seq) : seq
+}
+
+/** The status that a field of `final` was told with. */
+export function toldWith(state: RunState, field: string): StatusTold {
+  const { finalWith, status = 'running' } = state
+  const other = finalWith !== undefined && Object.hasOwn(finalWith, field) ? finalWith[field] : undefined
+  return other ?? { status, seq: seqOf(state, 'status') }
+}
+
+/**
+ * The later of two writes, by `seq`; of two at once `null`, which deletes, before the one with the greater canonical JSON. The
+ * first, when they say the same.
+ */
+export function laterWrite<T extends JsonValue>(a: T, aSeq: number, b: T, bSeq: number): T {
+  if (aSeq !== bSeq) return aSeq > bSeq || isSame(a, b) ? a : b
+  return isGreater(b, a) ? b : a
+}
+
+/** Which of two statuses is the run's: above 0 the first, below 0 the second, 0: they are the same. */
+export function compareTold(a: StatusTold, b: StatusTold): number {
+  return compareStatus(a.status, a.seq, b.status, b.seq)
+}
+
 /** Whether two values are the same JSON, whatever the order of their keys. */
 export function isSame(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true
@@ -90,7 +98,8 @@ export function isSame(a: JsonValue | undefined, b: JsonValue | undefined): bool
   return keys.every((key) => Object.hasOwn(theirs, key) && isSame(mine[key], theirs[key]))
 }
 
-function isGreater(a: JsonValue, b: JsonValue): boolean {
+/** Whether the first of two values told at once wins. */
+export function isGreater(a: JsonValue, b: JsonValue): boolean {
   if (b === null || isSame(a, b)) return false
   return a === null || canonicalJson(a) > canonicalJson(b)
 }

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../model/run.ts'
+import type { EndStatus, RunState, RunStatus } from '../../model/run.ts'
 
 /** Where a status stands: first by class, then by `seq`, then by rank. No two have the same class and rank. */
 interface Standing {
@@ -52,8 +52,13 @@ export function saysTimeout(name: string): boolean {
   return TIMEOUTS.has(plainName(name))
 }
 
+/** The status of a run: `running`, until a post says otherwise. */
+export function statusOfRun({ status = 'running' }: RunState): RunStatus {
+  return status
+}
+
 /** Whether nothing but a final status can follow. */
-export function hasEnded(status: RunStatus): boolean {
+export function hasEnded(status: RunStatus): status is EndStatus {
   return STANDINGS[status].class > 0
 }
 

@@ -2,13 +2,13 @@ import type { ModelUsage, Run, RunAgent, RunCost, RunError, RunState, RunTimings
 import type { StoredRun } from '../../ports/run-store.ts'
 import { writeInstant } from '../write-instant.ts'
 import { copyJson } from './copy-json.ts'
-import { hasEnded } from './run-status.ts'
-import { finalOf, latestOf, statusOfRun } from './shown-run.ts'
+import { statusOfRun } from './run-status.ts'
+import { costOf, durationOf, endedAtOf, finalOf, latestOf } from './shown-run.ts'
 
 type Draft<T> = { -readonly [Field in keyof T]: T[Field] }
 
 /** A stored run as a caller sees it. Shares nothing with what is stored. */
-export function viewRun({ state, createdAt, updatedAt, revision }: StoredRun): Run {
+export function viewRun({ state, account, createdAt, updatedAt, lastSeenAt, revision }: StoredRun): Run {
   const { runId, sessionId, parentRunId, resumedFromRunId, attempt, seq, tags } = state
   const status = statusOfRun(state)
   const created = writeInstant(createdAt)
@@ -18,6 +18,7 @@ export function viewRun({ state, createdAt, updatedAt, revision }: StoredRun): R
     status,
     createdAt: created,
     updatedAt: updatedAt === createdAt ? created : writeInstant(updatedAt),
+    lastSeenAt: lastSeenAt === createdAt ? created : writeInstant(lastSeenAt),
     revision,
   }
   if (seq >= 0) run.seq = seq
@@ -32,7 +33,7 @@ export function viewRun({ state, createdAt, updatedAt, revision }: StoredRun): R
   show(run, 'counts', filled({ ...state.counts }))
   show(run, 'countsScope', latestOf(state, 'countsScope'))
   show(run, 'usageByModel', copied<readonly ModelUsage[]>(latestOf(state, 'usageByModel')))
-  show(run, 'cost', copied<RunCost>(latestOf(state, 'cost')))
+  show(run, 'cost', copied<RunCost>(costOf(state, account)))
   show(run, 'finishReason', finalOf(state, 'finishReason'))
   if (status === 'waiting') show(run, 'waitingFor', latestOf(state, 'waitingFor'))
   show(run, 'error', copied<RunError>(finalOf(state, 'error')))
@@ -43,7 +44,6 @@ export function viewRun({ state, createdAt, updatedAt, revision }: StoredRun): R
   show(run, 'metadata', viewMetadata(state))
   return run
 }
-
 function viewAgent(state: RunState): RunAgent | undefined {
   const agent: Draft<RunAgent> = {}
   show(agent, 'id', latestOf(state, 'agent.id'))
@@ -58,13 +58,9 @@ function viewTimings(state: RunState): RunTimings<string> | undefined {
   if (queuedAt !== undefined) timings.queuedAt = writeInstant(queuedAt)
   if (startedAt !== undefined) timings.startedAt = writeInstant(startedAt)
   if (firstTokenAt !== undefined) timings.firstTokenAt = writeInstant(firstTokenAt)
-  if (hasEnded(statusOfRun(state))) {
-    const told = finalOf(state, 'endedAt')
-    const endedAt = told !== undefined && startedAt !== undefined && told < startedAt ? startedAt : told
-    if (endedAt !== undefined) timings.endedAt = writeInstant(endedAt)
-    const span = endedAt !== undefined && startedAt !== undefined ? endedAt - startedAt : undefined
-    show(timings, 'durationMs', finalOf(state, 'durationMs') ?? span)
-  }
+  const endedAt = endedAtOf(state)
+  if (endedAt !== undefined) timings.endedAt = writeInstant(endedAt)
+  show(timings, 'durationMs', durationOf(state))
   show(timings, 'activeMs', latestOf(state, 'timings.activeMs'))
   show(timings, 'modelMs', latestOf(state, 'timings.modelMs'))
   show(timings, 'toolMs', latestOf(state, 'timings.toolMs'))
@@ -75,7 +71,7 @@ function viewTimings(state: RunState): RunTimings<string> | undefined {
 function viewMetadata({ metadata }: RunState): Run['metadata'] {
   const shown: Record<string, string | number | boolean> = {}
   for (const key of Object.keys(metadata)) {
-    const value = metadata[key]?.value
+    const value = metadata[key]
     if (value !== undefined && value !== null) shown[key] = value
   }
   return filled(shown)

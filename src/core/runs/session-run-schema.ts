@@ -1,11 +1,12 @@
 import * as v from 'valibot'
-import type { ModelUsage, RunCost, RunPost, RunTimings, SessionRunRequest } from '../../model/run.ts'
+import { canonicalDecimal } from '../../model/decimal.ts'
+import type { ModelUsage, RunCost, RunTimings } from '../../model/run.ts'
+import type { RunPost, SessionRunRequest } from '../../model/run-post.ts'
 import { type Fault, listOf, membersOf, objectOf, optional, reading } from '../reading.ts'
+import { readUsage } from '../usage/usage.ts'
 import { readCounts, readWhole } from './counts.ts'
-import { canonicalDecimal } from './decimal.ts'
 import { readInstant } from './instants.ts'
 import { CLIENT_STATUSES, statusNamed } from './run-status.ts'
-import { readUsage } from './usage.ts'
 
 /** A body that passed: instants are epoch milliseconds, amounts exact decimals, trace ids in lower case. */
 export interface CheckedSessionRun extends SessionRunRequest {
@@ -17,6 +18,15 @@ export interface CheckedSessionRun extends SessionRunRequest {
 }
 
 const MAX_METADATA = 32
+
+/** How long the texts may be that a redactor is asked about, in UTF-16 units. */
+export const LENGTHS = {
+  errorType: { min: 1, max: 100 },
+  errorMessage: { min: 0, max: 2000 },
+  errorCode: { min: 1, max: 100 },
+  tag: { min: 1, max: 64 },
+  metadata: { min: 0, max: 512 },
+} as const
 
 const sessionId = text(200, /^[!-~]+$/, 'expected visible ASCII characters')
 const runId = text(200, /^[A-Za-z0-9_.:-]+$/, 'expected only A-Z a-z 0-9 _ . : -')
@@ -70,16 +80,16 @@ const run = objectOf({
   waitingFor: optional(v.picklist(['input', 'approval', 'auth', 'tool'])),
   error: optional(
     objectOf({
-      type: text(100),
-      message: optional(v.pipe(v.string(), v.maxLength(2000, 'expected at most 2000 characters'))),
-      code: optional(text(100)),
+      type: text(LENGTHS.errorType.max),
+      message: optional(v.pipe(v.string(), v.maxLength(LENGTHS.errorMessage.max, 'expected at most 2000 characters'))),
+      code: optional(text(LENGTHS.errorCode.max)),
       retryable: optional(v.boolean()),
     }),
   ),
   trace: optional(objectOf({ traceId: hex(32), spanId: hex(16) })),
   userId: optional(text(200)),
   environment: optional(text(64)),
-  tags: optional(listOf(text(64), 20)),
+  tags: optional(listOf(text(LENGTHS.tag.max), 20)),
   metadata: optional(
     reading(v.record(v.string(), v.nullable(v.union([v.string(), v.number(), v.boolean()]))), readMetadata),
   ),
@@ -147,10 +157,11 @@ function readMetadata(value: unknown, faults: Fault[]): Record<string, string | 
   for (const key in members) {
     const entry = members[key]
     if (entry === undefined) continue
-    keys++
+    // Into more than that nobody looks: there may be very many.
+    if (++keys > MAX_METADATA) break
     if (key.length < 1 || key.length > 64)
       faults.push({ code: 'too_long', detail: 'expected a key of 1 to 64 characters', path: [key] })
-    if (typeof entry === 'string' && entry.length > 512)
+    if (typeof entry === 'string' && entry.length > LENGTHS.metadata.max)
       faults.push({ code: 'too_long', detail: 'expected at most 512 characters', path: [key] })
     if (typeof entry === 'number') read[key] = entry + 0
     else if (entry === null || typeof entry === 'string' || typeof entry === 'boolean') read[key] = entry

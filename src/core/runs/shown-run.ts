@@ -1,13 +1,7 @@
-import type {
-  ModelUsage,
-  RunCost,
-  RunError,
-  RunPost,
-  RunState,
-  RunStatus,
-  WaitingFor,
-  WithStatus,
-} from '../../model/run.ts'
+import type { ModelUsage, RunAccount, RunCost, RunError, RunState, WaitingFor } from '../../model/run.ts'
+import type { RunPost } from '../../model/run-post.ts'
+import { toldWith } from './registers.ts'
+import { hasEnded, statusOfRun } from './run-status.ts'
 
 /** What a state keeps by last writer, by path. */
 interface Latest {
@@ -38,24 +32,40 @@ interface Final {
   readonly finishReason: string
 }
 
-/** The status of a run: `running`, until a post says otherwise. */
-export function statusOfRun({ status }: RunState): RunStatus {
-  return status?.value ?? 'running'
-}
-
 /** The value that was written last. Every path has its own type, since `liftRun` alone writes them. */
 export function latestOf<Path extends keyof Latest>({ latest }: RunState, path: Path): Latest[Path] | undefined {
-  return latest[path]?.value as Latest[Path] | undefined
+  return latest[path] as Latest[Path] | undefined
 }
 
 /** The value that goes with the run's status; `undefined` while another status has won. */
 export function finalOf<Field extends keyof Final>(state: RunState, field: Field): Final[Field] | undefined {
-  const register: WithStatus | undefined = state.final[field]
-  return register?.status === state.status?.value ? (register?.value as Final[Field] | undefined) : undefined
+  const isOther = state.finalWith !== undefined && toldWith(state, field).status !== state.status
+  return isOther ? undefined : (state.final[field] as Final[Field] | undefined)
 }
 
 /** Whether the end that goes with the run's status lies before its start: the start is shown for it. */
 export function endsBeforeStart(state: RunState): boolean {
   const endedAt = finalOf(state, 'endedAt')
   return endedAt !== undefined && state.earliest.startedAt !== undefined && endedAt < state.earliest.startedAt
+}
+
+/** What the run cost: what its posts tell, or else what was worked out. */
+export function costOf(state: RunState, { cost }: RunAccount): RunCost | undefined {
+  return latestOf(state, 'cost') ?? cost
+}
+
+/** When the run ended: not before its start. */
+export function endedAtOf(state: RunState): number | undefined {
+  if (!hasEnded(statusOfRun(state))) return undefined
+  return endsBeforeStart(state) ? state.earliest.startedAt : finalOf(state, 'endedAt')
+}
+
+/** How long the run took, in milliseconds: what came with its end, or else the time from its start to its end. */
+export function durationOf(state: RunState): number | undefined {
+  if (!hasEnded(statusOfRun(state))) return undefined
+  const told = finalOf(state, 'durationMs')
+  const { startedAt } = state.earliest
+  if (told !== undefined || startedAt === undefined) return told
+  const endedAt = endedAtOf(state)
+  return endedAt === undefined ? undefined : endedAt - startedAt
 }

@@ -1,0 +1,89 @@
+import type { EndStatus, RunSignal } from '../../model/run.ts'
+import { facetsOf } from '../../model/run-facets.ts'
+import { sha256 } from '../../model/sha256.ts'
+import type { RunStore, StoredRun } from '../../ports/run-store.ts'
+import { describeCause } from '../fault.ts'
+import { viewRun } from '../runs/run-view.ts'
+import { type Budget, type BudgetQuestion, type BudgetState, checkBudgets, dayOf, isReached } from './budgets.ts'
+import type { RunEvents } from './run-events.ts'
+import { leaveUntold, type Telling, type TellingDeps, tellInTime } from './telling.ts'
+
+/** What telling of a signal needs. */
+export interface TellDeps extends TellingDeps {
+  readonly events: RunEvents
+  readonly budgets: readonly Budget[]
+  readonly store: Pick<RunStore, 'findRun' | 'findSession' | 'findSpend'>
+}
+
+/** Gives whether nothing is left to do. Never throws. */
+export async function tellSignal(run: StoredRun, signal: RunSignal, deps: TellDeps): Promise<boolean> {
+  if (signal !== 'budget') return tellInTime(endTelling(run, signal, deps), run, deps)
+  try {
+    const tellings = await budgetTellings(run, deps)
+    const done = await Promise.all(tellings.map((telling) => tellInTime(telling, run, deps)))
+    return done.every(Boolean)
+  } catch (cause) {
+    return leaveUntold('budget.exceeded', run, describeCause(cause), deps)
+  }
+}
+
+function endTelling(stored: StoredRun, end: EndStatus, { events }: TellDeps): Telling {
+  const event = `run.${end}` as const
+  const { tenant } = stored
+  const run = viewRun(stored)
+  return { event, key: `${event} ${run.runId}`, data: { run }, ask: () => events[event]?.({ tenant, run }) }
+}
+
+/** One for every limit that is reached, so that it does not depend on when somebody looks. */
+async function budgetTellings(run: StoredRun, deps: TellDeps): Promise<readonly Telling[]> {
+  const { budgets, clock, store } = deps
+  const now = clock.now()
+  const users = await usersOf(run, store)
+  const questions: BudgetQuestion[] = [{ sessionId: run.state.sessionId }, ...users.map((userId) => ({ userId }))]
+  const reports = await Promise.all(
+    questions.map((question) => checkBudgets(budgets, { ...question, tenant: run.tenant }, now, store)),
+  )
+  const reached = reports.flatMap((report) => report.budgets.flatMap(reachedLimits))
+  return Promise.all(reached.map((budget) => budgetTelling(run, budget, dayOf(now), deps)))
+}
+
+const MAX_ABOVE = 100
+
+/** What a run spends is spent for a user that it names, or one that a run above it names. */
+async function usersOf(run: StoredRun, store: TellDeps['store']): Promise<readonly string[]> {
+  const { tenant } = run
+  const { sessionId } = run.state
+  const users = new Set<string>()
+  let at: StoredRun | undefined = run
+  for (let above = 0; at?.state.sessionId === sessionId && above <= MAX_ABOVE; above++) {
+    const { userId, parentRunId } = facetsOf(at.state)
+    if (userId !== undefined) users.add(userId)
+    at = parentRunId === undefined || at.account.top ? undefined : await store.findRun(tenant, parentRunId)
+  }
+  return [...users]
+}
+
+function reachedLimits(budget: BudgetState): readonly BudgetState[] {
+  const { soft, hard, spent } = budget
+  const reached: BudgetState[] = []
+  if (isReached(soft, spent)) reached.push({ ...budget, level: 'soft' })
+  if (isReached(hard, spent)) reached.push({ ...budget, level: 'hard' })
+  return reached
+}
+
+/** What was spent in so many days comes and goes: it is told once a day at most. */
+async function budgetTelling(
+  stored: StoredRun,
+  budget: BudgetState,
+  today: number,
+  { events, budgets }: TellDeps,
+): Promise<Telling> {
+  const event = 'budget.exceeded'
+  const { tenant } = stored
+  const { name, level, per, id } = budget
+  const comesAndGoes = budgets.some((each) => each.name === name && each.days !== undefined)
+  const run = viewRun(stored)
+  // No part of the key holds a space.
+  const key = `${event} ${name} ${level} ${per} ${await sha256(id)} ${comesAndGoes ? today : 'ever'}`
+  return { event, key, data: { budget, run }, ask: () => events[event]?.({ tenant, run, budget }) }
+}

@@ -1,0 +1,68 @@
+import type { DispatchRequest } from '../../model/dispatch.ts'
+import type { JsonObject } from '../../model/json.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { LogFields, Logger } from '../../ports/logger.ts'
+import type { StoredRun } from '../../ports/run-store.ts'
+import { endsWithin } from '../ends-within.ts'
+import { describeCause } from '../fault.ts'
+import type { HandlerResult } from '../result.ts'
+import type { RunEvents, RunEventTarget } from './run-events.ts'
+
+/** One event that is to be told of a run. */
+export interface Telling {
+  readonly event: keyof RunEvents
+  /** What is dispatched under it is dispatched once. */
+  readonly key: string
+  /** What it says, where the host does not. */
+  readonly data: object
+  /** Asks the host whom it tells. */
+  readonly ask: () => RunEventTarget | undefined | Promise<RunEventTarget | undefined>
+}
+
+/** What telling one event needs. */
+export interface TellingDeps {
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Dispatches an event as the host does; of any number with one key, one is dispatched, however long ago. */
+  readonly dispatch: (tenant: string, request: DispatchRequest, key: string) => Promise<HandlerResult<unknown>>
+}
+
+/** For the host, and for what dispatching asks. What comes of it later is not lost, nor doubled: its key lets it through once. */
+const PATIENCE_MS = 10_000
+
+/** Gives whether nothing is left to do: it was dispatched, nobody is to be told, or it was refused for good. Never throws. */
+export async function tellInTime(telling: Telling, run: StoredRun, deps: TellingDeps): Promise<boolean> {
+  const { event } = telling
+  try {
+    const told = tell(telling, run, deps)
+    if (await endsWithin(told, PATIENCE_MS, deps.clock)) return await told
+    return leaveUntold(event, run, { cause: 'no answer in time' }, deps)
+  } catch (cause) {
+    return leaveUntold(event, run, describeCause(cause), deps)
+  }
+}
+
+async function tell({ event, key, data, ask }: Telling, run: StoredRun, deps: TellingDeps): Promise<boolean> {
+  const target = await ask()
+  if (!target) return true
+  const { recipient, eventData = data as JsonObject, channel } = target
+  const { runId, sessionId } = run.state
+  const request = { eventType: event, recipient, eventData, sessionId, ...(channel !== undefined && { channel }) }
+  const answer = await deps.dispatch(run.tenant, request, key)
+  if (answer.ok) return true
+  const { code } = answer.body
+  if (answer.status >= 500) return leaveUntold(event, run, { code }, deps)
+  deps.logger.log('error', 'run_event.refused', { event, runId, code })
+  return true
+}
+
+/** It is tried again. */
+export function leaveUntold(
+  event: keyof RunEvents,
+  { state }: StoredRun,
+  why: LogFields,
+  { logger }: Pick<TellingDeps, 'logger'>,
+): false {
+  logger.log('error', 'run_event.failed', { event, runId: state.runId, ...why })
+  return false
+}

@@ -1,0 +1,74 @@
+import type { Problem } from '../../errors.ts'
+import type { Warning } from '../../model/dispatch.ts'
+import type { Principal } from '../../model/principal.ts'
+import type { RunAnswer } from '../../model/run-post.ts'
+import { authenticate } from '../authenticate.ts'
+import { type AnswerDeps, answering } from '../fault.ts'
+import { type HandlerRequest, type HandlerResult, isRefused, type Refused, success } from '../result.ts'
+import { APPLIED, prefersMinimal, recordRun } from './handle-session-run.ts'
+import { readBatch } from './read-batch.ts'
+import type { RecordDeps, SessionRunDeps } from './record-deps.ts'
+
+/** A post of a batch that was recorded: the answer that it would have got by itself, with its status. */
+export interface RecordedPost extends RunAnswer {
+  readonly status: number
+  readonly problem?: never
+}
+
+/** A post of a batch that was refused: the problem that it would have been answered with by itself. */
+export interface RefusedPost {
+  readonly status: number
+  readonly problem: Problem
+  /** When to send it again, in milliseconds from now. Absent where that is no use, or nobody knows. */
+  readonly retryAfterMs?: number
+}
+
+/** The answer to `POST /api/agents/session/run/batch`. */
+export interface SessionRunBatchAnswer {
+  /** One for each post, in their order. */
+  readonly results: readonly (RecordedPost | RefusedPost)[]
+  /** About the batch itself; what is told of a post is in its result. Pointers always go into the body that was sent. */
+  readonly warnings: readonly Warning[]
+}
+
+/** Authenticates a caller and records all that it tells of runs. Never throws. */
+export function handleSessionRunBatch(
+  request: HandlerRequest,
+  deps: SessionRunDeps,
+): Promise<HandlerResult<SessionRunBatchAnswer>> {
+  return answering(deps, async () => {
+    const principal = await authenticate(request.headers, 'session_run', deps.auth)
+    return isRefused(principal) ? principal : recordBatch(principal, request, deps)
+  })
+}
+
+/**
+ * Records all that a caller tells of runs: every post by itself, as if it had come alone, so that none harms another. They are
+ * recorded at once, so that a store can join them. In which order they get there is no matter: any comes to the same runs.
+ */
+export async function recordBatch(
+  principal: Principal,
+  { headers, body }: HandlerRequest,
+  deps: RecordDeps & AnswerDeps,
+): Promise<HandlerResult<SessionRunBatchAnswer> | Refused> {
+  const batch = readBatch(body)
+  if (isRefused(batch)) return batch
+  const record = async (post: unknown, index: number): Promise<RecordedPost | RefusedPost> => {
+    const result = await answering(deps, () => recordRun(principal, { headers, body: post }, deps))
+    return resultOf(result, `/runs/${index}`)
+  }
+  const results = await Promise.all(batch.posts.map(record))
+  return success(200, { results, warnings: batch.warnings }, prefersMinimal(headers) ? APPLIED : {})
+}
+
+function resultOf({ ok, status, headers, body }: HandlerResult<RunAnswer>, place: string): RecordedPost | RefusedPost {
+  if (ok) return { status, ...body, warnings: within(place, body.warnings) }
+  const problem = body.errors ? { ...body, errors: within(place, body.errors) } : body
+  const seconds = headers['retry-after']
+  return seconds === undefined ? { status, problem } : { status, problem, retryAfterMs: Number(seconds) * 1000 }
+}
+
+/** What is told of places in a post, by their places in the batch. */
+function within<Told extends { readonly pointer: string }>(place: string, told: readonly Told[]): readonly Told[] {
+  return told.map((each) => ({ ...each, pointer: place + each.pointer }))
+}

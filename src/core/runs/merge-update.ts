@@ -1,0 +1,57 @@
+import type { RunUpdate } from '../../model/run.ts'
+import type { MergeDecision, MergeSight, StoredRun } from '../../ports/run-store.ts'
+import { describeCause, port } from '../fault.ts'
+import { type Refused, refuse } from '../result.ts'
+import { decideMerge, type Recording } from './decide-merge.ts'
+import type { MergeRules } from './merge-rules.ts'
+import type { RecordDeps } from './record-deps.ts'
+import { viewRun } from './run-view.ts'
+
+/** A post that was merged, and the run as it is stored now. */
+export interface MergedUpdate extends Extract<Recording, { outcome: 'merged' }> {
+  readonly run: StoredRun
+}
+
+/** How a merge decides: {@link decideMerge}, or that with a condition of its own in front. */
+export type Decide = (sight: MergeSight, update: RunUpdate, rules: MergeRules) => MergeDecision<Recording>
+
+/** Merges an update into its run, in one atomic call, and lets those know who are to know of it. */
+export async function mergeUpdate(
+  tenant: string,
+  update: RunUpdate,
+  deps: Omit<RecordDeps, 'redactor'>,
+  decide: Decide = decideMerge,
+): Promise<MergedUpdate | Refused> {
+  const { store, clock, sessions, prices, announcer } = deps
+  const { sessionId, runId, parentRunId } = update
+  const rules: MergeRules = { tenant, now: clock.now(), sessions, prices, tells: announcer?.tells }
+  const { result, run } = await port('store_unavailable', () =>
+    store.mergeRun({ tenant, sessionId, runId, parentRunId }, (sight) => decide(sight, update, rules)),
+  )
+  if (result.outcome === 'session_missing') return refuse('session_not_found', 'Open the session before its first run.')
+  if (result.outcome === 'conflict') return identityConflict(result.fields)
+  if (run === undefined) throw new TypeError('the store gave no run')
+  if (result.firstEnd) exportRun(run, deps)
+  if (announcer && run.account.untold.length > 0) announcer.announce(run)
+  return { ...result, run }
+}
+
+function identityConflict(fields: readonly string[]): Refused {
+  const errors = fields.map((field) => ({
+    pointer: field === 'sessionId' ? '/sessionId' : `/run/${field}`,
+    code: 'conflict' as const,
+    detail: 'differs from what the run was recorded with',
+  }))
+  return refuse('run_identity_conflict', `A run keeps its ${fields.join(', ')}. Nothing was recorded.`, { errors })
+}
+
+/** What another system makes of a run is its own matter. */
+function exportRun(run: StoredRun, { exporters = [], logger }: Pick<RecordDeps, 'exporters' | 'logger'>): void {
+  for (const exporter of exporters) {
+    try {
+      exporter.export({ tenant: run.tenant, ...viewRun(run) })
+    } catch (cause) {
+      logger.log('error', 'run.export_failed', { runId: run.state.runId, ...describeCause(cause) })
+    }
+  }
+}

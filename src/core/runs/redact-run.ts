@@ -1,0 +1,67 @@
+import type { RunError } from '../../model/run.ts'
+import type { RunPost } from '../../model/run-post.ts'
+import type { Redactor } from '../../ports/redactor.ts'
+import { port } from '../fault.ts'
+import { isStorable } from '../storable.ts'
+import { type CheckedSessionRun, LENGTHS } from './session-run-schema.ts'
+
+/** Has every text of a post that may hold anything redacted, all at once: errors, tags, and what metadata holds. */
+export function redactRun({ sessionId, run }: CheckedSessionRun, redactor: Redactor): Promise<CheckedSessionRun> {
+  return port('redactor_unavailable', async () => {
+    const [error, tags, metadata] = await Promise.all([
+      run.error && redactError(run.error, redactor),
+      run.tags && redactTags(run.tags, redactor),
+      run.metadata && redactMetadata(run.metadata, redactor),
+    ])
+    return { sessionId, run: { ...run, ...(error && { error }), ...(tags && { tags }), ...(metadata && { metadata }) } }
+  })
+}
+
+async function redactError(error: RunError, redactor: Redactor): Promise<RunError> {
+  const { type, message, code } = error
+  const [cleanType, cleanMessage, cleanCode] = await Promise.all([
+    redactText(type, 'error.type', LENGTHS.errorType, redactor),
+    message === undefined ? undefined : redactText(message, 'error.message', LENGTHS.errorMessage, redactor),
+    code === undefined ? undefined : redactText(code, 'error.code', LENGTHS.errorCode, redactor),
+  ])
+  return {
+    ...error,
+    type: cleanType,
+    ...(cleanMessage !== undefined && { message: cleanMessage }),
+    ...(cleanCode !== undefined && { code: cleanCode }),
+  }
+}
+
+function redactTags(tags: readonly string[], redactor: Redactor): Promise<readonly string[]> {
+  return Promise.all([...new Set(tags)].map((tag) => redactText(tag, 'tags', LENGTHS.tag, redactor)))
+}
+
+/** Keys are names: they stay, and so do numbers, booleans and `null`. */
+async function redactMetadata(
+  metadata: NonNullable<RunPost['metadata']>,
+  redactor: Redactor,
+): Promise<NonNullable<RunPost['metadata']>> {
+  const entries = Object.entries(metadata).map(async ([key, value]) => {
+    if (typeof value !== 'string') return [key, value] as const
+    return [key, await redactText(value, `metadata.${key}`, LENGTHS.metadata, redactor)] as const
+  })
+  return Object.fromEntries(await Promise.all(entries))
+}
+
+/** Asynchronous throughout, so that a redactor that throws for one text leaves no rejection of another unseen. */
+async function redactText(
+  text: string,
+  field: string,
+  { min, max }: { readonly min: number; readonly max: number },
+  redactor: Redactor,
+): Promise<string> {
+  const kept: unknown = await redactor.redact(text, field)
+  const fits = typeof kept === 'string' && kept.length >= min && kept.length <= max && isStorable(kept)
+  if (!fits) throw unfit()
+  return kept
+}
+
+/** By its code, the log tells it from what a redactor throws itself. */
+function unfit(): Error {
+  return Object.assign(new TypeError('the redactor gave no text that fits where it came from'), { code: 'unfit_text' })
+}

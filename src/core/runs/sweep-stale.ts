@@ -1,0 +1,66 @@
+import type { MergeDecision, RunQuery, StoredRun } from '../../ports/run-store.ts'
+import { refusalOf } from '../fault.ts'
+import { giveWay } from '../give-way.ts'
+import { isRefused } from '../result.ts'
+import { decideMerge, type Recording } from './decide-merge.ts'
+import { type Decide, mergeUpdate } from './merge-update.ts'
+import type { RecordDeps } from './record-deps.ts'
+import { statusOfRun } from './run-status.ts'
+
+/** What a sweep needs. */
+export interface SweepDeps extends Omit<RecordDeps, 'redactor'> {
+  /** Absent: of all tenants. */
+  readonly tenant?: string | undefined
+}
+
+const PAGE = 100
+
+/**
+ * Makes the runs `expired` that say they are running and were last heard of more than `olderThanMs` milliseconds ago; their
+ * end is when that was. A run that is heard of while this goes on stays as it is. What is `queued` or `waiting` is spared: its
+ * silence says nothing.
+ *
+ * One that fails holds up no other: what it threw is thrown once all have been tried.
+ */
+export async function sweepStale(olderThanMs: number, deps: SweepDeps): Promise<{ readonly expired: number }> {
+  const { store, clock, tenant } = deps
+  const seenBefore = clock.now() - olderThanMs
+  const query: RunQuery = { tenant, status: ['running'], seenBefore, first: 'oldest', limit: PAGE }
+  const faults: unknown[] = []
+  let expired = 0
+  let cursor: string | undefined
+  do {
+    if (cursor !== undefined) await giveWay(clock)
+    const page = await store.listRuns({ ...query, cursor })
+    for (const run of page.items) {
+      try {
+        if (await expire(run, seenBefore, deps)) expired++
+      } catch (thrown) {
+        faults.push(refusalOf(thrown).cause)
+      }
+    }
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+  if (faults.length > 0) throw faults[0]
+  return { expired }
+}
+
+/** Whether it did: the run is looked at again in the call that writes. */
+async function expire({ tenant, state }: StoredRun, seenBefore: number, deps: SweepDeps): Promise<boolean> {
+  const { sessionId, runId } = state
+  const decide: Decide = ({ run, ...sight }, update, rules) => {
+    if (run === undefined) return GONE
+    if (statusOfRun(run.state) !== 'running' || run.lastSeenAt >= seenBefore) return unchanged(run)
+    const end = { ...update, status: 'expired', timings: { endedAt: run.lastSeenAt } } as const
+    return { ...decideMerge({ run, ...sight }, end, rules), heard: false }
+  }
+  const merged = await mergeUpdate(tenant, { sessionId, runId }, deps, decide)
+  return !isRefused(merged) && merged.changed
+}
+
+/** Removed meanwhile, perhaps with its session: it must not come back. */
+const GONE: MergeDecision<Recording> = { result: { outcome: 'session_missing' } }
+
+function unchanged({ state }: StoredRun): MergeDecision<Recording> {
+  return { result: { outcome: 'merged', state, created: false, changed: false, ignored: [], firstEnd: false } }
+}

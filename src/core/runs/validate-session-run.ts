@@ -1,0 +1,39 @@
+import type { Issue } from '../../errors.ts'
+import { guardJson } from '../guard-json.ts'
+import { membersOf } from '../reading.ts'
+import { isRefused, type Refused } from '../result.ts'
+import { isStorable } from '../storable.ts'
+import { fitSchema, invalid, type Valid } from '../validate.ts'
+import { instantsAhead } from './instants.ts'
+import { type CheckedSessionRun, sessionRunSchema } from './session-run-schema.ts'
+
+/**
+ * Checks a body: that it is harmless, that it fits its schema, and what no schema can say: that no instant lies ahead of the
+ * clock, and that the run does not name itself. All that is wrong is told at once.
+ */
+export function validateSessionRun(body: unknown, now: number): Valid<CheckedSessionRun> | Refused {
+  const dangers = guardJson(body)
+  const fitting = fitSchema(sessionRunSchema, body)
+  const ahead = instantsAhead(body, now)
+  const circular = namesItself(body)
+  if (dangers.length === 0 && ahead.length === 0 && circular.length === 0) return fitting
+  const misfits = isRefused(fitting) ? (fitting.errors ?? NONE) : NONE
+  return invalid([misfits, ahead, circular].reduce(beside, dangers))
+}
+
+const NONE: readonly Issue[] = []
+
+/** Where a run gives its own id for that of another. */
+function namesItself(body: unknown): readonly Issue[] {
+  const run = membersOf(membersOf(body)?.run)
+  if (run?.runId === undefined || (run.parentRunId !== run.runId && run.resumedFromRunId !== run.runId)) return NONE
+  const named = ['parentRunId', 'resumedFromRunId'].filter((field) => run[field] === run.runId)
+  const detail = 'expected the id of another run'
+  return named.map((field) => ({ pointer: `/run/${field}`, code: 'not_allowed', detail }))
+}
+
+/** Of one place one thing is told, and nothing below a key that no answer can carry. */
+function beside(told: readonly Issue[], more: readonly Issue[]): readonly Issue[] {
+  const isNew = ({ pointer }: Issue): boolean => isStorable(pointer) && !told.some((issue) => issue.pointer === pointer)
+  return [...told, ...more.filter(isNew)]
+}

@@ -1,0 +1,33 @@
+import type { RunError, RunFailure, RunState } from '../../model/run.ts'
+import type { MergeSight } from '../../ports/run-store.ts'
+import { canonicalJson } from '../canonical-json.ts'
+import { statusOfRun } from '../runs/run-status.ts'
+import { finalOf } from '../runs/shown-run.ts'
+
+/** How many runs that failed a session remembers. */
+const MAX_FAILURES = 10
+
+/** What a session says of failures once a run is in this state, the last first; `undefined`: what it said before. */
+export function failuresAfter(
+  { run, session }: Pick<MergeSight, 'run' | 'session'>,
+  state: RunState,
+  now: number,
+): readonly RunFailure[] | undefined {
+  const failures = session?.failures ?? []
+  const { runId } = state
+  const hasFailed = statusOfRun(state) === 'failed'
+  const known = failures.find((failure) => failure.runId === runId)
+  if (!hasFailed) return known && failures.filter((failure) => failure !== known)
+  const error = finalOf(state, 'error')
+  if (known) {
+    if (sameError(known.error, error)) return undefined
+    const told: RunFailure = { runId, at: known.at, ...(error && { error }) }
+    return failures.map((failure) => (failure === known ? told : failure))
+  }
+  const hadFailed = run !== undefined && statusOfRun(run.state) === 'failed'
+  return hadFailed ? undefined : [{ runId, at: now, ...(error && { error }) }, ...failures].slice(0, MAX_FAILURES)
+}
+
+function sameError(a: RunError | undefined, b: RunError | undefined): boolean {
+  return a === b || canonicalJson(a ?? null) === canonicalJson(b ?? null)
+}

@@ -1,0 +1,186 @@
+import type { RunStatus } from './run.ts'
+import {
+  addMoney,
+  addNumbers,
+  dictionary,
+  EMPTY,
+  isEmpty,
+  minusEach,
+  minusMoney,
+  minusNumbers,
+  type Numbers,
+} from './sums.ts'
+
+/** What runs have used up. */
+export interface Spend {
+  readonly runs: number
+  /** Input and output together. */
+  readonly tokens: number
+  /** By currency (ISO 4217): exact decimals. */
+  readonly cost: Readonly<Record<string, string>>
+  /** Runs that told of tokens and have no cost. */
+  readonly unpricedRuns: number
+  readonly unpricedTokens: number
+}
+
+/** One model's share of a tally. */
+export interface ModelTally {
+  readonly runs: number
+  readonly counts: Readonly<Record<string, number>>
+  readonly cost: Readonly<Record<string, string>>
+}
+
+/**
+ * What runs come to. Tallies are added and taken away, and nothing else is ever done to one, so that a sum can be kept
+ * up to date run by run. Plain JSON. Numbers are exact up to 2^53 - 1.
+ *
+ * Names come from callers, and a merge adds no more of them to a sum than 200 models (further ones to the model `(other)` of
+ * the provider `''`), 256 counts, 32 currencies and 256 users, each there and for each model or user: what finds no place is
+ * left out, and stays out. What came to 0 keeps its name and its place.
+ */
+export interface Tally {
+  readonly spend: Spend
+  readonly byStatus: Readonly<Partial<Record<RunStatus, number>>>
+  readonly counts: Readonly<Record<string, number>>
+  /** By provider, then by model; `''` where a run does not say. */
+  readonly models: Readonly<Record<string, Readonly<Record<string, ModelTally>>>>
+  /** Milliseconds, each a sum over the runs that tell. */
+  readonly time: Readonly<Record<string, number>>
+  /** How many runs took how long: by the least duration of a bucket, such as `1024ms`. */
+  readonly durations: Readonly<Record<string, number>>
+  /** How many runs had their first token after how long: by bucket too. */
+  readonly firstTokens: Readonly<Record<string, number>>
+  /** What users spent, where it is known whose it is. Kept below a run, not for a session. */
+  readonly users: Readonly<Record<string, Spend>>
+}
+
+/** The shares of a provider's models. */
+export type ProviderTally = Readonly<Record<string, ModelTally>>
+
+type Draft<T> = { -readonly [Part in keyof T]: T[Part] }
+
+/** The spend of nobody. */
+export function noSpend(): Spend {
+  return { runs: 0, tokens: 0, cost: dictionary(), unpricedRuns: 0, unpricedTokens: 0 }
+}
+
+/** A share in nothing. */
+export function noModel(): ModelTally {
+  return { runs: 0, counts: dictionary(), cost: dictionary() }
+}
+
+/** The tally of no run. */
+export function noTally(): Tally {
+  return {
+    spend: noSpend(),
+    byStatus: dictionary(),
+    counts: dictionary(),
+    models: dictionary(),
+    time: dictionary(),
+    durations: dictionary(),
+    firstTokens: dictionary(),
+    users: dictionary(),
+  }
+}
+
+/**
+ * Adds to a sum, in place: a store's own, that nobody else holds, and that began as {@link noTally}. One that was written as
+ * JSON and read again is first added to a new one: names come from callers, and an object that was read has some of its own.
+ */
+export function addTally(sum: Tally, add: Tally): void {
+  addSpend(sum.spend, add.spend)
+  addNumbers(sum.byStatus as Record<string, number>, add.byStatus as Numbers)
+  addNumbers(sum.counts, add.counts)
+  addModels(sum.models, add.models)
+  addNumbers(sum.time, add.time)
+  addNumbers(sum.durations, add.durations)
+  addNumbers(sum.firstTokens, add.firstTokens)
+  addUsers(sum.users, add.users)
+}
+
+/** Adds to a sum, in place: a store's own, that began as {@link noSpend}. */
+export function addSpend(sum: Spend, add: Spend): void {
+  const draft: Draft<Spend> = sum
+  draft.runs += add.runs
+  draft.tokens += add.tokens
+  addMoney(draft.cost, add.cost)
+  draft.unpricedRuns += add.unpricedRuns
+  draft.unpricedTokens += add.unpricedTokens
+}
+
+/** Adds to a sum, in place: one that began as {@link noModel}. */
+export function addModel(sum: ModelTally, add: ModelTally): void {
+  const draft: Draft<ModelTally> = sum
+  draft.runs += add.runs
+  addNumbers(draft.counts, add.counts)
+  addMoney(draft.cost, add.cost)
+}
+
+/** The row of a model, which is opened if there is none yet. Takes a {@link dictionary} of such. */
+export function openModel(models: Record<string, ProviderTally>, provider: string, model: string): ModelTally {
+  models[provider] ??= dictionary()
+  const ofProvider: Record<string, ModelTally> = models[provider]
+  ofProvider[model] ??= noModel()
+  return ofProvider[model]
+}
+
+function addModels(sum: Record<string, ProviderTally>, add: Tally['models']): void {
+  for (const provider in add)
+    for (const model in add[provider]) {
+      const share = add[provider][model]
+      if (share) addModel(openModel(sum, provider, model), share)
+    }
+}
+
+function addUsers(sum: Record<string, Spend>, add: Tally['users']): void {
+  for (const user in add) {
+    sum[user] ??= noSpend()
+    addSpend(sum[user], add[user] ?? NO_SPEND)
+  }
+}
+
+/** What has to be added to `before` to come to `after`; `undefined`: nothing. */
+export function minusTally(after: Tally, before: Tally): Tally | undefined {
+  const change: Tally = {
+    spend: minusSpend(after.spend, before.spend) ?? NO_SPEND,
+    byStatus: minusNumbers(after.byStatus as Numbers, before.byStatus as Numbers),
+    counts: minusNumbers(after.counts, before.counts),
+    models: minusEach(after.models, before.models, EMPTY, minusProvider),
+    time: minusNumbers(after.time, before.time),
+    durations: minusNumbers(after.durations, before.durations),
+    firstTokens: minusNumbers(after.firstTokens, before.firstTokens),
+    users: minusEach(after.users, before.users, NO_SPEND, minusSpend),
+  }
+  return isNothing(change) ? undefined : change
+}
+
+const NO_SPEND: Spend = Object.freeze({ runs: 0, tokens: 0, cost: EMPTY, unpricedRuns: 0, unpricedTokens: 0 })
+const NO_MODEL: ModelTally = Object.freeze({ runs: 0, counts: EMPTY, cost: EMPTY })
+
+function minusSpend(after: Spend, before: Spend): Spend | undefined {
+  const runs = after.runs - before.runs
+  const tokens = after.tokens - before.tokens
+  const cost = minusMoney(after.cost, before.cost)
+  const unpricedRuns = after.unpricedRuns - before.unpricedRuns
+  const unpricedTokens = after.unpricedTokens - before.unpricedTokens
+  if (runs === 0 && tokens === 0 && unpricedRuns === 0 && unpricedTokens === 0 && isEmpty(cost)) return undefined
+  return { runs, tokens, cost, unpricedRuns, unpricedTokens }
+}
+
+function minusProvider(after: ProviderTally, before: ProviderTally): ProviderTally | undefined {
+  const change = minusEach(after, before, NO_MODEL, minusModel)
+  return isEmpty(change) ? undefined : change
+}
+
+function minusModel(after: ModelTally, before: ModelTally): ModelTally | undefined {
+  const runs = after.runs - before.runs
+  const counts = minusNumbers(after.counts, before.counts)
+  const cost = minusMoney(after.cost, before.cost)
+  return runs === 0 && isEmpty(counts) && isEmpty(cost) ? undefined : { runs, counts, cost }
+}
+
+function isNothing(tally: Tally): boolean {
+  if (tally.spend !== NO_SPEND) return false
+  for (const part in tally) if (part !== 'spend' && !isEmpty(tally[part as keyof Tally])) return false
+  return true
+}

@@ -1,0 +1,149 @@
+/**
+ * Where the `gen_ai.*` names here come from, all of them. These conventions have no release: every one is in status
+ * Development, and may be renamed. So they are pinned to a commit; the schema URL is what that commit's registry says of
+ * itself. To move on to another version, change this file and nothing else.
+ */
+export const CONVENTIONS = {
+  repository: 'https://github.com/open-telemetry/semantic-conventions-genai',
+  commit: '06ec68e722c45a7218e23ea1bc1339fe4e21ecae',
+  date: '2026-10-07',
+  status: 'Development',
+  schemaUrl: 'https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev',
+} as const
+
+/** `gen_ai.operation.name` of a run, and the first word of its span's name. */
+export const INVOKE_AGENT = 'invoke_agent'
+
+/** Attributes of the conventions. `session.id` and `error.type` are of the general ones, v1.44.0. */
+export const ATTRIBUTE = {
+  operationName: 'gen_ai.operation.name',
+  conversationId: 'gen_ai.conversation.id',
+  sessionId: 'session.id',
+  agentId: 'gen_ai.agent.id',
+  agentName: 'gen_ai.agent.name',
+  agentVersion: 'gen_ai.agent.version',
+  providerName: 'gen_ai.provider.name',
+  requestModel: 'gen_ai.request.model',
+  responseModel: 'gen_ai.response.model',
+  finishReasons: 'gen_ai.response.finish_reasons',
+  inputTokens: 'gen_ai.usage.input_tokens',
+  cacheReadTokens: 'gen_ai.usage.cache_read.input_tokens',
+  cacheWriteTokens: 'gen_ai.usage.cache_write.input_tokens',
+  outputTokens: 'gen_ai.usage.output_tokens',
+  reasoningTokens: 'gen_ai.usage.reasoning.output_tokens',
+  tokenModality: 'gen_ai.token.modality',
+  errorType: 'error.type',
+} as const
+
+/** Attributes of our own, for what the conventions have no name for. Durations are seconds, as theirs are. */
+export const RUN_ATTRIBUTE = {
+  id: 'agent.run.id',
+  status: 'agent.run.status',
+  parentId: 'agent.run.parent_id',
+  resumedFromId: 'agent.run.resumed_from_id',
+  attempt: 'agent.run.attempt',
+  environment: 'agent.run.environment',
+  countsScope: 'agent.run.counts_scope',
+  totalTokens: 'agent.run.total_tokens',
+  modelCalls: 'agent.run.model_calls',
+  toolCalls: 'agent.run.tool_calls',
+  toolErrors: 'agent.run.tool_errors',
+  steps: 'agent.run.steps',
+  retries: 'agent.run.retries',
+  messages: 'agent.run.messages',
+  timeToFirstToken: 'agent.run.time_to_first_token',
+  activeDuration: 'agent.run.active_duration',
+  modelDuration: 'agent.run.model_duration',
+  toolDuration: 'agent.run.tool_duration',
+  costAmount: 'agent.run.cost.amount',
+  costCurrency: 'agent.run.cost.currency',
+  costSource: 'agent.run.cost.source',
+} as const
+
+/** `error.type` of what failed and did not say how. */
+export const OTHER_ERROR = '_OTHER'
+
+/** `gen_ai.token.modality` of tokens that nobody told the kind of. */
+export const UNKNOWN_MODALITY = 'unknown'
+
+/** Histograms of one run, with the buckets that the conventions advise. */
+export const HISTOGRAM = {
+  duration: {
+    name: 'gen_ai.invoke_agent.duration',
+    unit: 's',
+    description: 'The end-to-end duration of a single agent invocation.',
+    buckets: [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6],
+  },
+  modelCalls: {
+    name: 'gen_ai.invoke_agent.inference_calls',
+    unit: '{inference_call}',
+    description: 'The number of inference (model) calls of a single agent invocation.',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128],
+  },
+  toolCalls: {
+    name: 'gen_ai.invoke_agent.tool_calls',
+    unit: '{tool_call}',
+    description: 'The number of tool calls of a single agent invocation.',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128],
+  },
+} as const
+
+/** Counters of tokens, by the count that each adds up. */
+export const TOKEN_COUNTER = {
+  inputTokens: {
+    name: 'gen_ai.client.inference.usage.input_tokens',
+    description: 'The number of input (prompt) tokens used, including cached tokens.',
+  },
+  cacheReadTokens: {
+    name: 'gen_ai.client.inference.usage.cache_read.input_tokens',
+    description: 'The number of input tokens served from a cache.',
+  },
+  cacheWriteTokens: {
+    name: 'gen_ai.client.inference.usage.cache_write.input_tokens',
+    description: 'The number of input tokens written to a cache.',
+  },
+  outputTokens: {
+    name: 'gen_ai.client.inference.usage.output_tokens',
+    description: 'The number of output (completion) tokens used, including reasoning tokens.',
+  },
+  reasoningTokens: {
+    name: 'gen_ai.client.inference.usage.reasoning.output_tokens',
+    description: 'The number of output tokens used for reasoning.',
+  },
+} as const
+
+/** The values that the conventions have for `gen_ai.provider.name`, and other names that providers go by. */
+const PROVIDER_NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    anthropic: [],
+    'aws.bedrock': ['bedrock', 'amazon-bedrock', 'aws-bedrock', 'aws_bedrock'],
+    'azure.ai.inference': [],
+    'azure.ai.openai': ['azure', 'azure-openai', 'azure_openai'],
+    cohere: [],
+    deepseek: [],
+    'gcp.gemini': ['gemini', 'google', 'google.generative-ai'],
+    'gcp.gen_ai': [],
+    'gcp.vertex_ai': ['vertex', 'vertexai', 'vertex_ai', 'vertex-ai', 'google-vertex', 'google.vertex'],
+    groq: [],
+    'ibm.watsonx.ai': ['watsonx'],
+    mistral_ai: ['mistral', 'mistralai'],
+    moonshot_ai: ['moonshot', 'moonshotai'],
+    openai: [],
+    perplexity: [],
+    x_ai: ['xai'],
+  }).flatMap(([known, others]) => [known, ...others].map((name): [string, string] => [name, known])),
+)
+
+/**
+ * What the conventions call a provider, whatever the case of its letters; `.chat` and the like, which SDKs put after it, do
+ * not count. One that they do not know keeps its name.
+ */
+export function providerName(told: string): string {
+  let name = told.toLowerCase()
+  while (name !== '') {
+    const known = PROVIDER_NAMES.get(name)
+    if (known !== undefined) return known
+    name = name.slice(0, Math.max(0, name.lastIndexOf('.')))
+  }
+  return told
+}

@@ -1,0 +1,116 @@
+import {
+  type Attributes,
+  type Context,
+  isSpanContextValid,
+  type MeterProvider,
+  metrics,
+  ROOT_CONTEXT,
+  SpanKind,
+  type SpanStatus,
+  SpanStatusCode,
+  TraceFlags,
+  type TracerProvider,
+  trace,
+} from '@opentelemetry/api'
+import type { EndedRun, RunExporter } from '../ports/run-exporter.ts'
+import { CONVENTIONS, INVOKE_AGENT } from './conventions.ts'
+import { attributesOf, costAttributesOf, errorTypeOf } from './run-attributes.ts'
+import { createRunMetrics, type RunMetrics } from './run-metrics.ts'
+import { timesOf } from './run-times.ts'
+
+/** What `otelRunExporter` passes on, and where to. */
+export interface OtelRunExporterOptions {
+  /** Takes the spans. Default: the one registered with `@opentelemetry/api`; none is, no spans. */
+  readonly tracerProvider?: TracerProvider
+  /** Takes the metrics. Default: the one registered with `@opentelemetry/api`; none is, no metrics. */
+  readonly meterProvider?: MeterProvider
+  /** `client`: the agents are a remote service, called over the network. Default: `internal`. */
+  readonly spanKind?: 'internal' | 'client'
+  /** Have cancelled runs be errors: OpenTelemetry has no status for them. Default: `false`, and they are not. */
+  readonly cancelledIsError?: boolean
+  /**
+   * Pass on `error.message` as the message of the span's status. Errors can quote what a person wrote, and whoever reads
+   * traces reads it too. Default: `false`.
+   */
+  readonly errorMessages?: boolean
+  /** Pass on what runs cost, as `agent.run.cost.*`. Default: `false`. */
+  readonly cost?: boolean
+  /**
+   * Further attributes of a run's span, such as its tenant or one of its tags; they replace ours of the same name. What it
+   * throws keeps that run from being exported, and is logged. Default: none.
+   */
+  readonly attributes?: (run: EndedRun) => Attributes
+}
+
+/**
+ * Passes runs on to OpenTelemetry as they end: one `invoke_agent` span each, with its true times, and metrics. Follows the
+ * GenAI semantic conventions, which are in development, in one pinned version: `docs/opentelemetry.md` has it all.
+ *
+ * Pass it to `createSallyport` as one of `exporters`. Needs `@opentelemetry/api` 1.9 or later.
+ */
+export function otelRunExporter(options: OtelRunExporterOptions = {}): RunExporter {
+  const { tracerProvider, spanKind, attributes } = options
+  const kind = spanKind === 'client' ? SpanKind.CLIENT : SpanKind.INTERNAL
+  const metricsNow = currentMetrics(options.meterProvider)
+
+  return {
+    export(run) {
+      const own = attributes?.(run)
+      const { start, end } = timesOf(run)
+      const errorType = errorTypeOf(run, options.cancelledIsError === true)
+      const tracer = (tracerProvider ?? trace).getTracer(SCOPE, undefined, { schemaUrl: CONVENTIONS.schemaUrl })
+      const parent = parentOf(run)
+      const span = tracer.startSpan(
+        nameOf(run),
+        {
+          kind,
+          startTime: new Date(start),
+          attributes: {
+            ...attributesOf(run, errorType),
+            ...(options.cost === true && costAttributesOf(run)),
+            ...own,
+          },
+        },
+        parent,
+      )
+      if (errorType !== undefined) span.setStatus(errorStatus(run, options.errorMessages === true))
+      span.end(new Date(end))
+      metricsNow()(run, { seconds: (end - start) / 1000, errorType, context: trace.setSpan(parent, span) })
+    },
+  }
+}
+
+const SCOPE = 'sallyport'
+
+function nameOf({ agent }: EndedRun): string {
+  return agent?.name === undefined ? INVOKE_AGENT : `${INVOKE_AGENT} ${agent.name}`
+}
+
+/**
+ * The span that the run told of, else nothing: never the one that is active here, which is that of a request. A post tells no
+ * trace flags, so the parent counts as sampled.
+ */
+function parentOf({ trace: told }: EndedRun): Context {
+  if (told === undefined) return ROOT_CONTEXT
+  const parent = { traceId: told.traceId, spanId: told.spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true }
+  return isSpanContextValid(parent) ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT
+}
+
+function errorStatus({ error }: EndedRun, withMessage: boolean): SpanStatus {
+  const { ERROR: code } = SpanStatusCode
+  return withMessage && error?.message !== undefined ? { code, message: error.message } : { code }
+}
+
+/** The metrics of the provider that there is now: unlike tracers, meters do not notice one that is registered later. */
+function currentMetrics(told: MeterProvider | undefined): () => RunMetrics {
+  let provider: MeterProvider | undefined
+  let current: RunMetrics | undefined
+  return () => {
+    const now = told ?? metrics.getMeterProvider()
+    if (current === undefined || now !== provider) {
+      provider = now
+      current = createRunMetrics(now.getMeter(SCOPE, undefined, { schemaUrl: CONVENTIONS.schemaUrl }))
+    }
+    return current
+  }
+}

@@ -1,0 +1,82 @@
+import type { Attributes, Context, Counter, Histogram, Meter } from '@opentelemetry/api'
+import type { EndedRun } from '../ports/run-exporter.ts'
+import {
+  ATTRIBUTE,
+  HISTOGRAM,
+  INVOKE_AGENT,
+  providerName,
+  RUN_ATTRIBUTE,
+  TOKEN_COUNTER,
+  UNKNOWN_MODALITY,
+} from './conventions.ts'
+import { known } from './run-attributes.ts'
+
+/** What is measured of a run, beside itself. */
+export interface Measured {
+  /** How long its span is. */
+  readonly seconds: number
+  readonly errorType: string | undefined
+  /** Where its span is, for exemplars. */
+  readonly context: Context
+}
+
+/** Measures ended runs. No id of a run, a session or a user is ever among the attributes. */
+export type RunMetrics = (run: EndedRun, measured: Measured) => void
+
+/** What a model used, or the run as a whole. */
+type Share = Pick<EndedRun, 'provider' | 'model' | 'responseModel' | 'counts'>
+
+type TokenCount = keyof typeof TOKEN_COUNTER
+
+/** The metrics of runs, on instruments of `meter`. */
+export function createRunMetrics(meter: Meter): RunMetrics {
+  const duration = histogram(meter, HISTOGRAM.duration)
+  const modelCalls = histogram(meter, HISTOGRAM.modelCalls)
+  const toolCalls = histogram(meter, HISTOGRAM.toolCalls)
+  const tokens = tokenCounters(meter)
+
+  return (run, { seconds, errorType, context }) => {
+    const agent = known({ [ATTRIBUTE.agentName]: run.agent?.name })
+    const ended = { [RUN_ATTRIBUTE.status]: run.status, [ATTRIBUTE.requestModel]: run.model }
+    duration.record(seconds, known({ ...agent, ...ended, [ATTRIBUTE.errorType]: errorType }), context)
+    // Counts of a whole tree hold those of its child runs, which are measured by themselves.
+    if (run.countsScope === 'tree') return
+    if (run.counts?.modelCalls !== undefined) modelCalls.record(run.counts.modelCalls, agent, context)
+    if (run.counts?.toolCalls !== undefined) toolCalls.record(run.counts.toolCalls, agent, context)
+    countTokens(run, tokens, context)
+  }
+}
+
+function countTokens(run: EndedRun, counters: ReadonlyMap<TokenCount, Counter>, context: Context): void {
+  const shares: readonly Share[] = run.usageByModel?.length ? run.usageByModel : [run]
+  for (const share of shares) {
+    const attributes = tokenAttributes(share)
+    for (const [count, counter] of counters) {
+      const tokens = share.counts?.[count]
+      if (tokens !== undefined) counter.add(tokens, attributes, context)
+    }
+  }
+}
+
+function tokenAttributes({ provider, model, responseModel }: Share): Attributes {
+  return known({
+    [ATTRIBUTE.operationName]: INVOKE_AGENT,
+    [ATTRIBUTE.providerName]: provider === undefined ? undefined : providerName(provider),
+    [ATTRIBUTE.tokenModality]: UNKNOWN_MODALITY,
+    [ATTRIBUTE.requestModel]: model,
+    [ATTRIBUTE.responseModel]: responseModel,
+  })
+}
+
+function histogram(meter: Meter, { name, buckets, ...options }: (typeof HISTOGRAM)[keyof typeof HISTOGRAM]): Histogram {
+  return meter.createHistogram(name, { ...options, advice: { explicitBucketBoundaries: [...buckets] } })
+}
+
+function tokenCounters(meter: Meter): ReadonlyMap<TokenCount, Counter> {
+  const counters = new Map<TokenCount, Counter>()
+  for (const count of Object.keys(TOKEN_COUNTER) as TokenCount[]) {
+    const { name, description } = TOKEN_COUNTER[count]
+    counters.set(count, meter.createCounter(name, { description, unit: '{token}' }))
+  }
+  return counters
+}

@@ -1,0 +1,11 @@
+/** Takes out of texts what must not be kept. */
+export interface Redactor {
+  /**
+   * Gives what may be kept of a text, before anything is stored or logged: equal for equal texts, or a post that is repeated
+   * changes its run. A throw, a rejection, or anything but a text that fits where it came from refuses the whole post: 503
+   * `redactor_unavailable`, and nothing is kept. It has no time limit: give it one of your own.
+   *
+   * @param field Where the text comes from: `error.type`, `error.message`, `error.code`, `tags`, or `metadata.<key>`.
+   */
+  redact(text: string, field: string): string | Promise<string>
+}

@@ -1,0 +1,166 @@
+import { anAge, anInstant, aTenant, aText, type Checks, checkOptions, oneOf } from './check-options.ts'
+import { giveWay } from './core/give-way.ts'
+import { CLIENT_STATUSES, hasEnded } from './core/runs/run-status.ts'
+import { viewRun } from './core/runs/run-view.ts'
+import { type SweepDeps, sweepStale } from './core/runs/sweep-stale.ts'
+import { SallyportError } from './errors.ts'
+import type { EndStatus, Run, RunStatus } from './model/run.ts'
+import { type ListOptions, listQuery, MAX_PAGE, pageChecks, type TenantScope, tenantOf, viewPage } from './paging.ts'
+import type { Page } from './ports/dispatch-store.ts'
+
+/** Which runs to export: those that fit all that is said. */
+export interface RunExportOptions extends TenantScope {
+  readonly sessionId?: string
+  readonly status?: RunStatus
+  readonly provider?: string
+  /** The model that was asked for. */
+  readonly model?: string
+  readonly userId?: string
+  /** One that is among the run's tags. */
+  readonly tag?: string
+  /** Created then or later; a number is epoch milliseconds. */
+  readonly since?: Date | number
+  /** Created before then; a number is epoch milliseconds. */
+  readonly until?: Date | number
+  /** By when they were created. Default: `oldest`. */
+  readonly first?: 'oldest' | 'newest'
+}
+
+/** Which runs to read: those that fit all that is said. */
+export interface RunListOptions extends RunExportOptions, ListOptions {}
+
+/** Which runs are given up. */
+export interface SweepOptions {
+  /** Milliseconds since a run was last heard of, up to 20 years. */
+  readonly olderThan: number
+  /** Default: every tenant. */
+  readonly tenant?: string
+}
+
+/** Which runs are removed. */
+export interface PruneOptions {
+  /** Milliseconds since a run last changed, up to 20 years. */
+  readonly olderThan: number
+  /** Default: all that a run ends with. */
+  readonly status?: EndStatus
+  /** Default: every tenant. */
+  readonly tenant?: string
+}
+
+/** The runs of a host. Each throws what the store throws, and `option_invalid` for options that are none: all that is wrong at once. */
+export interface Runs {
+  get(runId: string, scope?: TenantScope): Promise<Run | undefined>
+  list(options?: RunListOptions): Promise<Page<Run>>
+  /**
+   * All of them as NDJSON: a line for each run, which ends with a newline. Reads page by page, as fast as it is read itself, and
+   * stops when its reader does. As an answer: `ReadableStream.from(runs.export()).pipeThrough(new TextEncoderStream())`.
+   *
+   * @throws {SallyportError} `option_invalid`, at once; what the store throws comes while it is read.
+   */
+  export(options?: RunExportOptions): AsyncIterable<string>
+  /**
+   * Makes runs `expired` that say they are running and have not been heard of for so long; they ended when they last were. A
+   * post that tells nothing new is a sign of life too. What is `queued` or `waiting` is spared, and a final status that comes
+   * late replaces `expired`. One run that fails holds up no other: what it threw is thrown in the end.
+   */
+  sweepStale(options: SweepOptions): Promise<{ readonly expired: number }>
+  /** Removes runs that have ended and not changed for so long. What they added to their session and their user stays. */
+  prune(options: PruneOptions): Promise<{ readonly pruned: number }>
+  /**
+   * Removes a session with all its runs and numbers, or all runs of a user, with what the user spent; what sessions sum up over
+   * these runs stays. Dispatches are kept: they are records of what was sent.
+   */
+  erase(
+    of: { readonly sessionId: string } | { readonly userId: string },
+    scope?: TenantScope,
+  ): Promise<{ readonly erased: number }>
+}
+
+/** The name of the list, in its cursors. */
+const LIST = 'runs'
+
+/** Read at once for an export. */
+const PAGE = 100
+
+const STATUSES: readonly RunStatus[] = [...CLIENT_STATUSES, 'expired']
+const END_STATUSES: readonly EndStatus[] = STATUSES.filter(hasEnded)
+
+const EXPORT_CHECKS: Checks = {
+  tenant: aTenant,
+  sessionId: aText,
+  status: oneOf(STATUSES),
+  provider: aText,
+  model: aText,
+  userId: aText,
+  tag: aText,
+  since: anInstant,
+  until: anInstant,
+  first: oneOf(['oldest', 'newest']),
+}
+const LIST_CHECKS: Checks = { ...EXPORT_CHECKS, ...pageChecks(LIST) }
+const SWEEP_CHECKS: Checks = { olderThan: anAge, tenant: aTenant }
+const PRUNE_CHECKS: Checks = { ...SWEEP_CHECKS, status: oneOf(END_STATUSES) }
+
+export function runsOf(deps: Omit<SweepDeps, 'tenant'>): Runs {
+  const { store, clock } = deps
+
+  async function readPage(options: RunListOptions): Promise<Page<Run>> {
+    const { status, ...query } = listQuery(LIST, options)
+    const page = await store.listRuns({ ...query, ...(status && { status: [status] }) })
+    return viewPage(LIST, page, viewRun)
+  }
+
+  async function* lines(options: RunExportOptions): AsyncGenerator<string, void> {
+    let cursor: string | undefined
+    do {
+      if (cursor !== undefined) await giveWay(clock)
+      const page = await readPage({ ...options, limit: PAGE, ...(cursor !== undefined && { cursor }) })
+      for (const run of page.items) yield `${JSON.stringify(run)}\n`
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+  }
+
+  return {
+    async get(runId, scope) {
+      const found = await store.findRun(tenantOf(scope), runId)
+      return found && viewRun(found)
+    },
+    async list(options = {}) {
+      return readPage(checkOptions('runs.list', options, LIST_CHECKS))
+    },
+    export(options = {}) {
+      return lines(checkOptions('runs.export', options, EXPORT_CHECKS))
+    },
+    async sweepStale(options) {
+      const { olderThan, tenant } = checkOptions('runs.sweepStale', options, SWEEP_CHECKS)
+      return sweepStale(olderThan, { ...deps, tenant })
+    },
+    async prune(options) {
+      const { olderThan, status, tenant } = checkOptions('runs.prune', options, PRUNE_CHECKS)
+      const updatedBefore = clock.now() - olderThan
+      const query = { tenant, status: status ? [status] : END_STATUSES, updatedBefore, limit: MAX_PAGE }
+      let pruned = 0
+      for (;;) {
+        const removed = await store.removeRuns(query)
+        pruned += removed
+        if (removed < query.limit) return { pruned }
+        await giveWay(clock)
+      }
+    },
+    async erase(of, scope) {
+      return { erased: await store.erase(tenantOf(scope), oneId(of)) }
+    },
+  }
+}
+
+const ERASE_CHECKS: Checks = { sessionId: aText, userId: aText }
+
+function oneId(of: {
+  readonly sessionId?: string
+  readonly userId?: string
+}): { sessionId: string } | { userId: string } {
+  const { sessionId, userId } = checkOptions('runs.erase', of, ERASE_CHECKS)
+  if (sessionId && userId === undefined) return { sessionId }
+  if (userId && sessionId === undefined) return { userId }
+  throw new SallyportError('option_invalid', 'runs.erase takes a sessionId or a userId, and not both.')
+}

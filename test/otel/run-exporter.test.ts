@@ -1,0 +1,159 @@
+import { metrics, SpanStatusCode, trace } from '@opentelemetry/api'
+import fc from 'fast-check'
+import { createSallyport, defineEvents } from 'sallyport'
+import { log } from 'sallyport/channels/log'
+import { memoryStore } from 'sallyport/storage/memory'
+import { afterEach, describe, expect, it } from 'vitest'
+import { otelRunExporter } from '../../src/otel/run-exporter.ts'
+import type { LogFields } from '../../src/ports/logger.ts'
+import { stillClock } from '../runs/recorder.ts'
+import { testAuth } from '../support/deps.ts'
+import { anyRun, ended, FULL } from './ended-runs.ts'
+import { millis, telemetry } from './telemetry.ts'
+
+const DURATION = 'gen_ai.invoke_agent.duration'
+const EVENTS = defineEvents({ ping: { channels: { log: { text: () => 'pong' } } } })
+const APP = { id: 'app', tenant: 'default' }
+
+afterEach(() => {
+  trace.disable()
+  metrics.disable()
+})
+
+describe('runs that a host records', () => {
+  const start = {
+    status: 'running',
+    timings: { startedAt: '2026-11-21T07:59:00.000Z' },
+    agent: { name: 'support' },
+    seq: 1,
+  }
+  const middle = { status: 'running', counts: { inputTokens: 10 }, seq: 2 }
+  const end = {
+    status: 'completed',
+    timings: { endedAt: '2026-11-21T07:59:30.500Z' },
+    counts: { inputTokens: 25 },
+    seq: 3,
+  }
+
+  it.each(
+    [
+      ...[
+        [start, middle, end],
+        [start, end, middle],
+        [middle, start, end],
+        [middle, end, start],
+        [end, start, middle],
+      ],
+      ...[[end, middle, start], [start, start, end, end, start, end], [{ ...start, ...middle, ...end }]],
+    ].map((posts) => ({ order: posts.map(({ seq }) => seq).join(), posts })),
+  )('are one span each, whatever order their posts come in: $order', async ({ posts }) => {
+    const { sdk, post } = host()
+    for (const run of posts) await post(run)
+    expect(sdk.span().attributes).toMatchObject({ 'agent.run.id': 'r1', 'gen_ai.usage.input_tokens': 25 })
+    expect(millis(sdk.span().endTime)).toBe(Date.parse('2026-11-21T07:59:30.500Z'))
+    expect(await sdk.points(DURATION)).toMatchObject([{ value: { count: 1 } }])
+  })
+
+  it('are no span while they go on', async () => {
+    const { sdk, post } = host()
+    await post(start)
+    await post({ ...middle, status: 'waiting' })
+    expect(sdk.spans()).toEqual([])
+  })
+
+  it('are errors when they expire, and no second span when they complete after all', async () => {
+    const { sdk, post, clock, runs } = host()
+    await post(start)
+    clock.advance(60_000)
+    expect(await runs.sweepStale({ olderThan: 30_000 })).toEqual({ expired: 1 })
+    const { status, attributes, startTime, endTime } = sdk.span()
+    expect(status).toEqual({ code: SpanStatusCode.ERROR })
+    expect(attributes).toMatchObject({ 'error.type': 'expired', 'agent.run.status': 'expired' })
+    expect([millis(startTime), millis(endTime)]).toEqual([Date.parse('2026-11-21T07:59:00.000Z'), clock.now() - 60_000])
+    await post(end)
+    expect(sdk.spans()).toHaveLength(1)
+    expect(await sdk.points(DURATION)).toMatchObject([{ value: { count: 1 } }])
+  })
+
+  it('are recorded even if an attribute of the host throws, which is logged', async () => {
+    const { sdk, post, lines } = host(() => {
+      throw new RangeError('no such tag')
+    })
+    expect(await post(end)).toMatchObject({ ok: true })
+    expect(sdk.spans()).toEqual([])
+    expect(await sdk.metrics()).toEqual([])
+    expect(lines).toEqual([expect.objectContaining({ event: 'run.export_failed', runId: 'r1' })])
+  })
+
+  function host(attributes?: () => never) {
+    const sdk = telemetry()
+    const clock = stillClock()
+    const lines: LogFields[] = []
+    const logger = { log: (_: string, event: string, fields: LogFields) => void lines.push({ event, ...fields }) }
+    const exporters = [otelRunExporter({ ...sdk, ...(attributes && { attributes }) })]
+    const { endpoints, runs } = createSallyport({
+      auth: testAuth,
+      events: EVENTS,
+      store: memoryStore({ clock }),
+      channels: { log: log() },
+      clock,
+      logger,
+      exporters,
+    })
+    const post = (run: object) =>
+      endpoints.handle('session_run', APP, { headers: {}, body: { sessionId: 's1', run: { runId: 'r1', ...run } } })
+    return { sdk, clock, lines, post, runs }
+  }
+})
+
+describe('an exporter with no provider of its own', () => {
+  it('does nothing when none is registered', () => {
+    const exporter = otelRunExporter()
+    expect(exporter.export(FULL)).toBeUndefined()
+  })
+
+  it('uses what is registered, also after it was made and has exported', async () => {
+    const exporter = otelRunExporter()
+    exporter.export(ended())
+    const sdk = telemetry()
+    trace.setGlobalTracerProvider(sdk.tracerProvider)
+    metrics.setGlobalMeterProvider(sdk.meterProvider)
+    exporter.export(FULL)
+    exporter.export(ended())
+    expect(sdk.spans()).toHaveLength(2)
+    expect(await sdk.points(DURATION)).toHaveLength(2)
+  })
+
+  it('leaves that alone when it is given others', async () => {
+    const global = telemetry()
+    trace.setGlobalTracerProvider(global.tracerProvider)
+    metrics.setGlobalMeterProvider(global.meterProvider)
+    const sdk = telemetry()
+    otelRunExporter(sdk).export(FULL)
+    expect([global.spans().length, sdk.spans().length]).toEqual([0, 1])
+    expect([(await global.metrics()).length, (await sdk.metrics()).length]).toEqual([0, 8])
+  })
+})
+
+describe('any run whatever', () => {
+  it('is one span with an end not before its start, unchanged, and never an exception', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyRun, async (run) => {
+        const before = structuredClone(run)
+        const sdk = telemetry()
+        otelRunExporter({ ...sdk, cost: true, errorMessages: true, cancelledIsError: true }).export(run)
+        expect(run).toEqual(before)
+        const { startTime, endTime, attributes } = sdk.span()
+        expect(startTime[0]).toBeGreaterThanOrEqual(0)
+        expect(millis(endTime)).toBeGreaterThanOrEqual(millis(startTime))
+        expect(attributes['agent.run.id']).toBe(run.runId)
+        expect(Object.values(attributes)).not.toContain(undefined)
+        const [duration] = await sdk.points(DURATION)
+        expect(duration?.value).toMatchObject({
+          count: 1,
+          sum: expect.closeTo((millis(endTime) - millis(startTime)) / 1000, 3),
+        })
+      }),
+    )
+  })
+})

@@ -1,0 +1,306 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { RunCounts } from '../../src/model/run.ts'
+import type { Price, PricedUsage } from '../../src/ports/price-book.ts'
+import { type ModelPrices, type PriceBookOptions, priceBook } from '../../src/pricing/price-book.ts'
+
+const MILLION: RunCounts = { inputTokens: 1_000_000, outputTokens: 0 }
+const AT = Date.parse('2026-11-21T08:00:00.000Z')
+
+function priced(
+  prices: readonly ModelPrices[],
+  usage: Partial<PricedUsage>,
+  book: Partial<PriceBookOptions> = {},
+): Price | undefined {
+  return priceBook({ version: 'v1', prices, ...book }).price({
+    tenant: 't',
+    model: 'm',
+    counts: MILLION,
+    at: AT,
+    ...usage,
+  })
+}
+
+function amount(prices: Partial<ModelPrices>, counts: RunCounts, per: 1 | 1_000 | 1_000_000 = 1_000_000) {
+  return priced([{ model: 'm', input: 3, output: 15, ...prices }], { counts }, { per })?.amount
+}
+
+describe('a price book', () => {
+  it('gives the amount, its currency and the version', () => {
+    const counts = { inputTokens: 1234, outputTokens: 56 }
+    const prices = [{ model: 'm', input: '1.25', output: 10 }]
+    expect(priced(prices, { counts })).toEqual({ amount: '0.0021025', currency: 'USD', version: 'v1' })
+    expect(priced(prices, { counts }, { currency: 'EUR' })).toMatchObject({ currency: 'EUR' })
+    expect(priced([{ ...prices[0], currency: 'CNY', version: 'v2' } as ModelPrices], { counts })).toEqual({
+      amount: '0.0021025',
+      currency: 'CNY',
+      version: 'v2',
+    })
+  })
+
+  it('charges what the cache gave and took, and what was reasoning, in place of what includes it', () => {
+    const counts = {
+      inputTokens: 1_000_000,
+      cacheReadTokens: 200_000,
+      cacheWriteTokens: 100_000,
+      outputTokens: 10_000,
+      reasoningTokens: 4_000,
+    }
+    expect(amount({}, counts)).toBe('3.15')
+    expect(amount({ cacheRead: '0.3' }, counts)).toBe('2.61')
+    expect(amount({ cacheWrite: '3.75' }, counts)).toBe('3.225')
+    expect(amount({ reasoning: 60 }, counts)).toBe('3.33')
+    expect(amount({ cacheRead: 0, cacheWrite: 0, reasoning: 0 }, counts)).toBe('2.19')
+  })
+
+  it('takes prices for so many tokens as it is told', () => {
+    const counts = { inputTokens: 7, outputTokens: 11 }
+    expect(amount({ input: 5e-8, output: '0.0000004' }, counts, 1)).toBe('0.00000475')
+    expect(amount({ input: '0.5', output: 2 }, counts, 1_000)).toBe('0.0255')
+    expect(amount({ input: '0.5', output: 2 }, counts)).toBe('0.0000255')
+  })
+
+  it('has no price for what is not told, unless that costs nothing', () => {
+    expect(amount({}, {})).toBeUndefined()
+    expect(amount({}, { totalTokens: 5 })).toBeUndefined()
+    expect(amount({}, { inputTokens: 5 })).toBeUndefined()
+    expect(amount({}, { outputTokens: 5 })).toBeUndefined()
+    expect(amount({}, { inputTokens: 0, outputTokens: 0 })).toBe('0')
+    expect(amount({ output: 0 }, { inputTokens: 1_000_000 })).toBe('3')
+    expect(amount({ output: 0, reasoning: 1 }, { inputTokens: 1_000_000 })).toBeUndefined()
+    expect(amount({ input: 0 }, { outputTokens: 1_000_000, cacheReadTokens: 7 })).toBe('15')
+    expect(amount({ input: 0, cacheRead: 1 }, { outputTokens: 1_000_000 })).toBeUndefined()
+    expect(amount({ input: 0, cacheWrite: 1 }, { outputTokens: 1_000_000 })).toBeUndefined()
+  })
+
+  it('has no price for parts that are greater than the whole that should include them, nor for what is no count', () => {
+    const counts = { inputTokens: 10, outputTokens: 10 }
+    expect(amount({}, { ...counts, cacheReadTokens: 6, cacheWriteTokens: 4, reasoningTokens: 10 })).toBe('0.00018')
+    expect(amount({}, { ...counts, cacheReadTokens: 11 })).toBeUndefined()
+    expect(amount({}, { ...counts, cacheReadTokens: 6, cacheWriteTokens: 5 })).toBeUndefined()
+    expect(amount({}, { ...counts, reasoningTokens: 11 })).toBeUndefined()
+    expect(amount({}, { inputTokens: -1, outputTokens: 0 })).toBeUndefined()
+    expect(amount({}, { inputTokens: 0.5, outputTokens: 0 })).toBeUndefined()
+    expect(amount({}, { inputTokens: Number.NaN, outputTokens: 0 })).toBeUndefined()
+  })
+})
+
+describe('the entry that counts', () => {
+  const named = (version: string, entry: Partial<ModelPrices>): ModelPrices => ({
+    model: 'm',
+    input: 1,
+    output: 1,
+    version,
+    ...entry,
+  })
+  const found = (prices: readonly ModelPrices[], usage: Partial<PricedUsage>) => {
+    const forwards = priced(prices, usage)?.version
+    expect(priced([...prices].reverse(), usage)?.version).toBe(forwards)
+    return forwards
+  }
+
+  it.each([
+    ['gpt-5', 'gpt-5', true],
+    ['gpt-5', 'gpt-5-mini', false],
+    ['gpt-5', 'GPT-5', false],
+    ['gpt-5*', 'gpt-5', true],
+    ['gpt-5*', 'gpt-5-mini', true],
+    ['gpt-5*', 'my-gpt-5', false],
+    ['*-mini', 'gpt-5-mini', true],
+    ['*-mini', 'gpt-5-mini-2', false],
+    ['gpt-*-mini', 'gpt-5-mini', true],
+    ['gpt-*-mini', 'gpt--mini', true],
+    ['gpt-*-mini', 'gpt-mini', false],
+    ['aba*aba', 'aba', false],
+    ['aba*aba', 'ababa', false],
+    ['aba*aba', 'abaaba', true],
+    ['*', 'anything', true],
+    ['gpt.5', 'gpt-5', false],
+    ['constructor', 'toString', false],
+    ['*__', '__proto__', true],
+  ])('%s is for %s: %s', (pattern, model, fits) => {
+    expect(found([named('it', { model: pattern })], { model })).toBe(fits ? 'it' : undefined)
+  })
+
+  it('is one with the whole name, then the one that gives more of it, then the one that names the provider', () => {
+    const prices = [
+      named('any', { model: '*' }),
+      named('any-openai', { model: '*', provider: 'openai' }),
+      named('short', { model: 'gpt*' }),
+      named('long', { model: 'gpt-5*' }),
+      named('longer', { model: 'g*-5-mini' }),
+      named('whole', { model: 'gpt-5' }),
+      named('whole-openai', { model: 'gpt-5', provider: 'openai' }),
+    ]
+    expect(found(prices, { model: 'o3' })).toBe('any')
+    expect(found(prices, { model: 'o3', provider: 'openai' })).toBe('any-openai')
+    expect(found(prices, { model: 'o3', provider: 'azure' })).toBe('any')
+    expect(found(prices, { model: 'gpt-4', provider: 'openai' })).toBe('short')
+    expect(found(prices, { model: 'gpt-5-nano' })).toBe('long')
+    expect(found(prices, { model: 'gpt-5-mini' })).toBe('longer')
+    expect(found(prices, { model: 'gpt-5' })).toBe('whole')
+    expect(found(prices, { model: 'gpt-5', provider: 'azure' })).toBe('whole')
+    expect(found(prices, { model: 'gpt-5', provider: 'openai' })).toBe('whole-openai')
+  })
+
+  it('is no entry of another provider, nor of one where the run names none', () => {
+    const prices = [named('azure', { provider: 'azure' })]
+    expect(found(prices, { provider: 'azure' })).toBe('azure')
+    expect(found(prices, { provider: 'openai' })).toBeUndefined()
+    expect(found(prices, {})).toBeUndefined()
+  })
+
+  it('is one that holds at the time: from its first instant, until before its last', () => {
+    const prices = [
+      named('first', { until: '2026-01-01' }),
+      named('second', { from: '2026-01-01', until: '2026-07-01T02:00:00+02:00' }),
+      named('third', { from: '2026-07-01T00:00:00Z', until: '2026-08-01T00:00:00.5Z' }),
+      named('any', { model: '*' }),
+    ]
+    const at = (instant: string) => found(prices, { at: Date.parse(instant) })
+    expect(at('1999-01-01T00:00:00Z')).toBe('first')
+    expect(at('2025-12-31T23:59:59.999Z')).toBe('first')
+    expect(at('2026-01-01T00:00:00Z')).toBe('second')
+    expect(at('2026-06-30T23:59:59.999Z')).toBe('second')
+    expect(at('2026-07-01T00:00:00Z')).toBe('third')
+    expect(at('2026-08-01T00:00:00.499Z')).toBe('third')
+    expect(at('2026-08-01T00:00:00.500Z')).toBe('any')
+  })
+
+  it('is found again after any number of other names, and is not taken for one that reads alike', () => {
+    const told: [string, string | undefined][] = [
+      ['c', 'a:b'],
+      ['b:c', 'a'],
+      ['a:b:c', undefined],
+      ['c', 'ab'],
+      ['bc', 'a'],
+      ['c', '1:a'],
+      ['ac', undefined],
+      [':c', undefined],
+      ['c', 'undefined'],
+      ['c', undefined],
+    ]
+    const prices = told.map(([model, provider], index) =>
+      named(String(index), { model, ...(provider && { provider }) }),
+    )
+    const book = priceBook({ version: 'v', prices })
+    const version = (model: string, provider?: string) =>
+      book.price({ tenant: 't', model, counts: MILLION, at: AT, ...(provider && { provider }) })?.version
+    const answers = new Set<string>()
+    for (let other = 0; other < 2_500; other++)
+      answers.add([version(`x${other}`), ...told.map(([model, provider]) => version(model, provider))].join())
+    expect([...answers]).toEqual([',0,1,2,3,4,5,6,7,8,9'])
+  })
+
+  it('is what it was when the book was made', () => {
+    const prices = [named('v', {})]
+    const book = priceBook({ version: 'v', prices })
+    Object.assign(prices[0] as object, { input: 7, model: 'other' })
+    prices.length = 0
+    expect(book.price({ tenant: 't', model: 'm', counts: MILLION, at: AT })?.amount).toBe('1')
+  })
+})
+
+describe('a tier', () => {
+  const tiered: Partial<ModelPrices> = {
+    input: '1.25',
+    output: 10,
+    cacheRead: '0.125',
+    tiers: [
+      { aboveInputTokens: 200_000, input: '2.5', output: 15, cacheRead: '0.25' },
+      { aboveInputTokens: 500_000, input: 4, output: 20, cacheRead: '0.4' },
+    ],
+  }
+
+  it('is for the whole of a call whose prompt is longer, cached input included', () => {
+    expect(amount(tiered, { inputTokens: 200_000, outputTokens: 1_000 })).toBe('0.26')
+    expect(amount(tiered, { inputTokens: 200_001, outputTokens: 1_000 })).toBe('0.5150025')
+    expect(amount(tiered, { inputTokens: 200_001, cacheReadTokens: 200_001, outputTokens: 0 })).toBe('0.05000025')
+    expect(amount(tiered, { inputTokens: 500_000, outputTokens: 0 })).toBe('1.25')
+    expect(amount(tiered, { inputTokens: 500_001, outputTokens: 0 })).toBe('2.000004')
+  })
+
+  it('goes by the average prompt of a run that tells its calls', () => {
+    const counts = { inputTokens: 600_000, outputTokens: 0 }
+    expect(amount(tiered, counts)).toBe('2.4')
+    expect(amount(tiered, { ...counts, modelCalls: 0 })).toBe('2.4')
+    expect(amount(tiered, { ...counts, modelCalls: 1 })).toBe('2.4')
+    expect(amount(tiered, { inputTokens: 100_000, outputTokens: 0, modelCalls: 0 })).toBe('0.125')
+    expect(amount(tiered, { ...counts, modelCalls: 2 })).toBe('1.5')
+    expect(amount(tiered, { ...counts, modelCalls: 3 })).toBe('0.75')
+    expect(amount(tiered, { ...counts, modelCalls: Number.MAX_SAFE_INTEGER })).toBe('0.75')
+    expect(amount(tiered, { inputTokens: 600_001, outputTokens: 0, modelCalls: 3 })).toBe('1.5000025')
+  })
+})
+
+/** What a decimal says: so many billion-billionths of a millionth, which is an integer for every price there can be. */
+function exactly(decimal: string): bigint {
+  const [whole = '', fraction = ''] = decimal.split('.')
+  return BigInt(whole + fraction.padEnd(24, '0'))
+}
+
+const price = fc
+  .tuple(
+    fc.oneof(fc.nat(100), fc.nat(999_999)),
+    fc.oneof(fc.constant(''), fc.stringMatching(/^\d{1,3}$/), fc.stringMatching(/^\d{15}$/)),
+  )
+  .map(([whole, fraction]) => (fraction === '' ? String(whole) : `${whole}.${fraction}`))
+const count = fc.oneof(fc.nat(5_000), fc.nat(2 ** 31 - 1), fc.maxSafeNat(), fc.constant(Number.MAX_SAFE_INTEGER))
+/** A whole and what is in it, which may not fit. */
+const counts = fc
+  .tuple(count, count, fc.double({ min: 0, max: 0.6, noNaN: true }), fc.double({ min: 0, max: 0.6, noNaN: true }))
+  .map(([inputTokens, outputTokens, share, other]) => ({
+    inputTokens,
+    cacheReadTokens: Math.floor(inputTokens * share),
+    cacheWriteTokens: Math.floor(inputTokens * other),
+    outputTokens,
+    reasoningTokens: Math.floor(outputTokens * other),
+  }))
+
+describe('an amount', () => {
+  it('is exact, and written in one way, for any prices and counts', () => {
+    fc.assert(
+      fc.property(
+        fc.record({ input: price, output: price }),
+        fc.record({ cacheRead: price, cacheWrite: price, reasoning: price }, { requiredKeys: [] }),
+        counts,
+        fc.constantFrom(1 as const, 1_000 as const, 1_000_000 as const),
+        (required, optional, told, per) => {
+          const given = amount({ ...required, ...optional }, told, per)
+          const plain = BigInt(told.inputTokens) - BigInt(told.cacheReadTokens) - BigInt(told.cacheWriteTokens)
+          if (plain < 0n) {
+            expect(given).toBeUndefined()
+            return
+          }
+          const sum =
+            plain * exactly(required.input) +
+            BigInt(told.cacheReadTokens) * exactly(optional.cacheRead ?? required.input) +
+            BigInt(told.cacheWriteTokens) * exactly(optional.cacheWrite ?? required.input) +
+            BigInt(told.outputTokens - told.reasoningTokens) * exactly(required.output) +
+            BigInt(told.reasoningTokens) * exactly(optional.reasoning ?? required.output)
+          expect(exactly(given ?? '') * BigInt(per)).toBe(sum)
+          expect(given).toMatch(/^(0|[1-9]\d*)(\.\d*[1-9])?$/)
+          expect(given?.replace('.', '').length).toBeLessThanOrEqual(40)
+        },
+      ),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('is exact at its greatest, and at its least', () => {
+    const most = { inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: Number.MAX_SAFE_INTEGER }
+    const dearest = '999999.999999999999999'
+    expect(amount({ input: dearest, output: dearest }, most, 1)).toBe('18014398509481981999981.985601490518018')
+    expect(amount({ input: dearest, output: dearest }, most)).toBe('18014398509481981.999981985601490518018')
+    expect(amount({ input: '0.000000000000001', output: 0 }, { inputTokens: 1 })).toBe('0.000000000000000000001')
+  })
+
+  it('of a sum is the sum of amounts', () => {
+    fc.assert(
+      fc.property(price, price, fc.nat(2 ** 40), fc.nat(2 ** 40), (input, output, a, b) => {
+        const of = (inputTokens: number) => exactly(amount({ input, output }, { inputTokens, outputTokens: 0 }) ?? '')
+        expect(of(a + b)).toBe(of(a) + of(b))
+      }),
+    )
+  })
+})

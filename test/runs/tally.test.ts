@@ -1,0 +1,187 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fitTally } from '../../src/core/sessions/fit-tally.ts'
+import { addSpend, addTally, minusTally, noSpend, noTally, type Spend, type Tally } from '../../src/model/tally.ts'
+import { flatSums, withoutZeros } from './roll-up-oracle.ts'
+
+const name = fc.constantFrom('a', 'b', '__proto__', 'constructor', 'toString', '7')
+const number = fc.integer({ min: -5, max: 5 })
+const numbers = fc.dictionary(name, number, { maxKeys: 3 })
+const money = fc.dictionary(name, fc.constantFrom('0.1', '-0.2', '3', '0', '0.000000001'), { maxKeys: 2 })
+const spend: fc.Arbitrary<Spend> = fc.record({
+  runs: number,
+  tokens: number,
+  cost: money,
+  unpricedRuns: number,
+  unpricedTokens: number,
+})
+const model = fc.record({ runs: number, counts: numbers, cost: money })
+const tally: fc.Arbitrary<Tally> = fc.record({
+  spend,
+  byStatus: fc.dictionary(fc.constantFrom('running', 'failed'), number),
+  counts: numbers,
+  models: fc.dictionary(name, fc.dictionary(name, model, { maxKeys: 2 }), { maxKeys: 2 }),
+  time: numbers,
+  durations: numbers,
+  firstTokens: numbers,
+  users: fc.dictionary(name, spend, { maxKeys: 2 }),
+})
+
+function sumOf(...tallies: readonly Tally[]): Tally {
+  const sum = noTally()
+  for (const each of tallies) addTally(sum, each)
+  return sum
+}
+
+function namesOf(count: number, from = 0): string[] {
+  return Array.from({ length: count }, (_, index) => `n${from + index}`)
+}
+
+const byName = <T>(names: readonly string[], value: T): Record<string, T> =>
+  Object.fromEntries(names.map((each) => [each, value]))
+
+const ofModels = (names: readonly string[], runs = 1): Tally => ({
+  ...noTally(),
+  models: { p: byName(names, { runs, counts: { steps: 2 * runs }, cost: { EUR: `${runs}` } }) },
+})
+
+/** Adds as a merge and a store do together. */
+function add(sum: Tally, more: Tally): void {
+  addTally(sum, fitTally(sum, more))
+}
+
+describe('a tally', () => {
+  it('is the same sum in any order, whatever the names', () => {
+    fc.assert(
+      fc.property(tally, tally, (a, b) => {
+        expect(flatSums(sumOf(a, b))).toEqual(flatSums(sumOf(b, a)))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('added and taken away again leaves nothing', () => {
+    fc.assert(
+      fc.property(tally, tally, (a, b) => {
+        const change = minusTally(b, a)
+        const after = sumOf(a, ...(change ? [change] : []))
+        expect(withoutZeros(flatSums(after))).toEqual(
+          withoutZeros({ ...flatSums(sumOf(a, b)), ...zeros(a), ...flatSums(b) }),
+        )
+        expect(minusTally(a, structuredClone(a))).toBeUndefined()
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('comes to the same when it was written as JSON between', () => {
+    fc.assert(
+      fc.property(tally, tally, (a, b) => {
+        const read = sumOf(JSON.parse(JSON.stringify(sumOf(a))))
+        addTally(read, b)
+        expect(flatSums(read)).toEqual(flatSums(sumOf(a, b)))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('keeps money exact', () => {
+    const sum = noSpend()
+    for (let i = 0; i < 10; i++) addSpend(sum, { ...noSpend(), cost: { EUR: '0.1', USD: '0.000000001' } })
+    addSpend(sum, { ...noSpend(), cost: { EUR: '99999999999999999999.9' } })
+    expect(sum.cost).toEqual({ EUR: '100000000000000000000.9', USD: '0.00000001' })
+  })
+
+  it('notes a count that is told as 0', () => {
+    const told = { ...noTally(), counts: { toolErrors: 0 } }
+    expect(minusTally(told, noTally())?.counts).toEqual({ toolErrors: 0 })
+    expect(minusTally(told, told)).toBeUndefined()
+  })
+
+  it('does not change what is added to it', () => {
+    fc.assert(
+      fc.property(tally, tally, (a, b) => {
+        const [first, second] = [structuredClone(a), structuredClone(b)]
+        sumOf(a, b, a)
+        expect([a, b]).toEqual([first, second])
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+function zeros(of: Tally): Record<string, bigint> {
+  return Object.fromEntries(Object.keys(flatSums(of)).map((path) => [path, 0n]))
+}
+
+describe('a sum that is full', () => {
+  it('takes 200 models, and counts more of them as one', () => {
+    const sum = noTally()
+    for (const each of namesOf(205)) add(sum, ofModels([each]))
+    expect(Object.keys(sum.models.p ?? {})).toHaveLength(200)
+    expect(sum.models['']).toEqual({ '(other)': { runs: 5, counts: { steps: 10 }, cost: { EUR: '5' } } })
+  })
+
+  it('takes them all the same when they come at once', () => {
+    const sum = noTally()
+    add(sum, ofModels(namesOf(150)))
+    add(sum, ofModels(namesOf(100, 120)))
+    expect(Object.keys(sum.models.p ?? {})).toEqual(namesOf(200))
+    expect(sum.models.p?.n120?.runs).toBe(2)
+    expect(sum.models['']?.['(other)']?.runs).toBe(20)
+  })
+
+  it('takes away where it has added, and never has a place again', () => {
+    const sum = noTally()
+    add(sum, ofModels(namesOf(201)))
+    add(sum, ofModels(['n0'], -1))
+    add(sum, ofModels(['n200'], -1))
+    expect(sum.models.p?.n0).toEqual({ runs: 0, counts: { steps: 0 }, cost: { EUR: '0' } })
+    expect(sum.models['']?.['(other)']).toEqual({ runs: 0, counts: { steps: 0 }, cost: { EUR: '0' } })
+    add(sum, ofModels(['n200']))
+    expect(sum.models.p?.n200).toBeUndefined()
+  })
+
+  it('leaves out counts, currencies and users that it has no place for', () => {
+    const spends = (names: readonly string[]): Spend => ({ ...noSpend(), runs: 1, cost: byName(names, '1') })
+    const sum = noTally()
+    for (const from of [0, 100, 200])
+      add(sum, {
+        ...noTally(),
+        spend: spends(namesOf(20, from)),
+        counts: byName(namesOf(100, from), 1),
+        models: { p: { m: { runs: 1, counts: byName(namesOf(100, from), 1), cost: byName(namesOf(20, from), '1') } } },
+        users: { ...byName(namesOf(100, from), spends(['EUR'])), ann: spends(namesOf(20, from)) },
+      })
+    expect(Object.keys(sum.counts)).toEqual(namesOf(256))
+    expect(Object.keys(sum.models.p?.m?.counts ?? {})).toEqual(namesOf(256))
+    const currencies = [...namesOf(20), ...namesOf(12, 100)]
+    expect(Object.keys(sum.spend.cost)).toEqual(currencies)
+    expect(Object.keys(sum.models.p?.m?.cost ?? {})).toEqual(currencies)
+    expect(Object.keys(sum.users.ann?.cost ?? {})).toEqual(currencies)
+    expect(Object.keys(sum.users)).toHaveLength(256)
+    expect(sum.spend.runs).toBe(3)
+    expect(sum.users.ann?.runs).toBe(3)
+  })
+
+  it('gives what fits as it came', () => {
+    const sum = noTally()
+    const more = ofModels(['a', 'b'])
+    expect(fitTally(undefined, more)).toBe(more)
+    add(sum, ofModels(namesOf(198)))
+    expect(fitTally(sum, more)).toBe(more)
+  })
+
+  it('does not change what it takes', () => {
+    const sum = noTally()
+    add(sum, ofModels(namesOf(200)))
+    const users = { ann: { ...noSpend(), cost: byName(namesOf(33), '1') } }
+    const [before, more] = [structuredClone(sum), { ...ofModels(['x', 'y']), users }]
+    const told = structuredClone(more)
+    const fitting = fitTally(sum, more)
+    expect(structuredClone(more)).toEqual(told)
+    expect(Object.keys(fitting.users.ann?.cost ?? {})).toEqual(namesOf(32))
+    expect(structuredClone(sum)).toEqual(before)
+    expect(fitting.models).toEqual({ '': { '(other)': { runs: 2, counts: { steps: 4 }, cost: { EUR: '2' } } } })
+  })
+})

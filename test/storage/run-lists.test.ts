@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import type { RunState, RunStatus } from '../../src/model/run.ts'
+import type { RunQuery, RunStore } from '../../src/ports/run-store.ts'
+import { memoryRuns } from '../../src/storage/memory-runs.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+
+interface Told {
+  readonly tenant?: string
+  readonly sessionId?: string
+  readonly status?: RunStatus
+  readonly tags?: readonly string[]
+  readonly untold?: boolean
+}
+
+async function put(store: RunStore, runId: string, told: Told = {}): Promise<void> {
+  const { tenant = 't', sessionId = 's', status = 'running', tags = [], untold = false } = told
+  const state = { ...EMPTY, runId, sessionId, status, tags }
+  const account = { ended: [], untold: untold ? (['failed'] as const) : [] }
+  await store.mergeRun({ tenant, sessionId, runId }, () => ({ result: undefined, state, account }))
+}
+
+const EMPTY: Omit<RunState, 'runId' | 'sessionId'> = {
+  seq: -1,
+  earliest: {},
+  counts: {},
+  final: {},
+  latest: {},
+  metadata: {},
+  tags: [],
+}
+
+async function list(store: RunStore, query: Partial<RunQuery>): Promise<{ ids: string[]; cursor: string | undefined }> {
+  const { items, nextCursor } = await store.listRuns({ limit: 99, ...query })
+  return { ids: items.map(({ state }) => state.runId), cursor: nextCursor }
+}
+
+describe('a list of runs', () => {
+  it('misses none, and gives none twice, while runs come, end and go between pages', async () => {
+    const clock = fakeClock()
+    const store = memoryRuns(clock)
+    for (let at = 0; at < 12; at++) await put(store, `${at}`)
+    const query = { status: ['running'], limit: 3 } as const
+    const first = await list(store, query)
+    expect(first.ids).toEqual(['0', '1', '2'])
+    clock.advance(1)
+    for (const ended of ['1', '2', '3']) await put(store, ended, { status: 'completed' })
+    await store.removeRuns({ status: ['completed'], updatedBefore: clock.now() + 1, limit: 2 })
+    await put(store, 'new')
+    const second = await list(store, { ...query, cursor: first.cursor })
+    expect(second.ids).toEqual(['4', '5', '6'])
+    await store.erase('t', { sessionId: 's' })
+    expect(await list(store, { ...query, cursor: second.cursor })).toEqual({ ids: [], cursor: undefined })
+  })
+
+  it('has no next page after the last, even a full one, or one before what does not fit', async () => {
+    const store = memoryRuns(fakeClock())
+    for (const id of ['1', '2']) await put(store, id, { tags: ['a'] })
+    await put(store, '3')
+    expect(await list(store, { limit: 3 })).toEqual({ ids: ['1', '2', '3'], cursor: undefined })
+    expect(await list(store, { limit: 2, tag: 'a' })).toEqual({ ids: ['1', '2'], cursor: undefined })
+    expect((await list(store, { limit: 1 })).cursor).toEqual(expect.any(String))
+  })
+
+  it.each(['oldest', 'newest'] as const)(
+    'ends a page early when very little fits, the %s first, and goes on',
+    async (first) => {
+      const store = memoryRuns(fakeClock())
+      await put(store, 'oldest', { tags: ['a'] })
+      for (let at = 0; at < 12_000; at++) await put(store, `${at}`)
+      await put(store, 'newest', { tags: ['a'] })
+      const query = { tag: 'a', limit: 2, first } as const
+      const page = await list(store, query)
+      expect(page.ids).toEqual([first])
+      const rest = await list(store, { ...query, cursor: page.cursor })
+      expect(rest).toEqual({ ids: [first === 'oldest' ? 'newest' : 'oldest'], cursor: undefined })
+    },
+  )
+
+  it('finds what is open, or untold, behind any number of runs that are not', async () => {
+    const store = memoryRuns(fakeClock())
+    for (let at = 0; at < 12_000; at++) await put(store, `${at}`, { status: 'completed', tenant: `t${at % 3}` })
+    await put(store, 'open')
+    await put(store, 'untold', { status: 'failed', untold: true })
+    expect(await list(store, { status: ['running', 'waiting'], limit: 1 })).toEqual({
+      ids: ['open'],
+      cursor: undefined,
+    })
+    expect(await list(store, { untold: true, limit: 1 })).toEqual({ ids: ['untold'], cursor: undefined })
+    expect(await list(store, { tenant: 't1', untold: true })).toEqual({ ids: [], cursor: undefined })
+    expect(await list(store, { tenant: 'nobody', status: ['running'] })).toEqual({ ids: [], cursor: undefined })
+  })
+
+  it('takes an empty text, and no status at all, at its word', async () => {
+    const store = memoryRuns(fakeClock())
+    await put(store, 'r', { tags: ['a'] })
+    for (const query of [{ provider: '' }, { model: '' }, { userId: '' }, { tag: '' }, { status: [] }])
+      expect((await list(store, query)).ids).toEqual([])
+  })
+
+  it.each(['', 'x', '-1', '1.5', '999999999999999', '__proto__'])(
+    'takes the cursor %j without harm',
+    async (cursor) => {
+      const store = memoryRuns(fakeClock())
+      await put(store, 'r')
+      for (const first of ['oldest', 'newest'] as const)
+        expect((await list(store, { cursor, first })).ids.length).toBeLessThanOrEqual(1)
+    },
+  )
+})

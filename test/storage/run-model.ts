@@ -1,0 +1,221 @@
+import type { RunAccount, RunFailure, RunState } from '../../src/model/run.ts'
+import { facetsOf } from '../../src/model/run-facets.ts'
+import type { Spend, Tally } from '../../src/model/tally.ts'
+import type { MergeDecision, RemovalQuery, RunKey, RunQuery } from '../../src/ports/run-store.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** A run, as the contract of the store has it. */
+export interface ModelRun {
+  readonly tenant: string
+  state: RunState
+  account: RunAccount
+  readonly createdAt: number
+  updatedAt: number
+  lastSeenAt: number
+  revision: number
+  /** Grows with every run that is created. */
+  readonly order: number
+}
+
+export interface ModelSession {
+  readonly tenant: string
+  readonly sessionId: string
+  readonly createdAt: number
+  updatedAt: number
+  failures: readonly RunFailure[]
+}
+
+/** Something that was added to a sum: sums are worked out when they are looked at. */
+type Added =
+  | { readonly to: 'session'; readonly tenant: string; readonly id: string; readonly add: Tally }
+  | { readonly to: 'below'; readonly tenant: string; readonly id: string; readonly runId: string; readonly add: Tally }
+  | { readonly to: 'user'; readonly tenant: string; readonly id: string; readonly day: number; readonly add: Spend }
+
+/** What is above a run. */
+export interface ModelAbove {
+  readonly runId: string
+  readonly run: ModelRun | undefined
+  readonly below: readonly Tally[]
+}
+
+/** What a run store must come to, over plain arrays: slow, and easy to believe. */
+export interface RunModel {
+  readonly runs: readonly ModelRun[]
+  run(tenant: string, runId: string): ModelRun | undefined
+  session(tenant: string, sessionId: string): ModelSession | undefined
+  /** What was added to the session; below the run; to the user's spend from that day on. */
+  sessionSum(tenant: string, sessionId: string): readonly Tally[]
+  belowSum(tenant: string, sessionId: string, runId: string): readonly Tally[]
+  spendSum(tenant: string, userId: string, sinceDay: number): readonly Spend[]
+  above(key: RunKey): readonly ModelAbove[]
+  merge(key: RunKey, decision: MergeDecision<unknown>): ModelRun | undefined
+  open(tenant: string, sessionId: string): ModelSession
+  fits(run: ModelRun, query: Omit<RunQuery, 'limit'>): boolean
+  isRemovable(run: ModelRun, query: RemovalQuery): boolean
+  remove(run: ModelRun): void
+  eraseSession(tenant: string, sessionId: string): number
+  eraseUser(tenant: string, userId: string): number
+}
+
+export function runModel(now: () => number): RunModel {
+  let runs: ModelRun[] = []
+  let sessions: ModelSession[] = []
+  let added: Added[] = []
+  let created = 0
+
+  const findRun = (tenant: string, runId: string): ModelRun | undefined =>
+    runs.find((run) => run.tenant === tenant && run.state.runId === runId)
+  const findSession = (tenant: string, sessionId: string): ModelSession | undefined =>
+    sessions.find((session) => session.tenant === tenant && session.sessionId === sessionId)
+  const belowSum = (tenant: string, sessionId: string, runId: string): readonly Tally[] =>
+    added.flatMap((one) =>
+      one.to === 'below' && one.tenant === tenant && one.id === sessionId && one.runId === runId ? [one.add] : [],
+    )
+
+  function open(tenant: string, sessionId: string): ModelSession {
+    const found = findSession(tenant, sessionId)
+    if (found) return found
+    const session = { tenant, sessionId, createdAt: now(), updatedAt: now(), failures: [] }
+    sessions.push(session)
+    return session
+  }
+
+  function create(tenant: string, state: RunState, account: RunAccount): ModelRun {
+    const times = { createdAt: now(), updatedAt: now(), lastSeenAt: now() }
+    const run: ModelRun = { tenant, state, account, ...times, revision: 0, order: ++created }
+    runs.push(run)
+    return run
+  }
+
+  return {
+    get runs() {
+      return runs
+    },
+    run: findRun,
+    session: findSession,
+    belowSum,
+
+    sessionSum: (tenant, sessionId) =>
+      added.flatMap((one) => (one.to === 'session' && one.tenant === tenant && one.id === sessionId ? [one.add] : [])),
+
+    spendSum: (tenant, userId, sinceDay) =>
+      added.flatMap((one) =>
+        one.to === 'user' && one.tenant === tenant && one.id === userId && one.day >= sinceDay ? [one.add] : [],
+      ),
+
+    above({ tenant, sessionId, runId, parentRunId }) {
+      const own = findRun(tenant, runId)
+      const above: ModelAbove[] = []
+      let next = own ? (own.state.parentRunId ?? parentRunId) : parentRunId
+      if (own?.account.top) return []
+      while (next !== undefined && above.length < 100) {
+        const id: string = next
+        if (above.some((one) => one.runId === id)) break
+        const found = findRun(tenant, id)
+        const run = found?.state.sessionId === sessionId ? found : undefined
+        above.push({ runId: id, run, below: belowSum(tenant, sessionId, id) })
+        if (id === runId || run?.account.top) break
+        next = run?.state.parentRunId
+      }
+      return above
+    },
+
+    merge({ tenant, sessionId, runId }, { state, account, heard, tallies, failures }) {
+      const session = state ? open(tenant, sessionId) : findSession(tenant, sessionId)
+      if (session && state) session.updatedAt = now()
+      if (session && failures) session.failures = failures
+      if (session && tallies) {
+        const day = Math.floor(now() / DAY_MS)
+        added.push({ to: 'session', tenant, id: sessionId, add: tallies.session })
+        for (const one of tallies.below) added.push({ to: 'below', tenant, id: sessionId, ...one })
+        for (const { userId, add } of tallies.users) added.push({ to: 'user', tenant, id: userId, day, add })
+      }
+      let run = findRun(tenant, runId)
+      if (!run && state) run = create(tenant, state, { ended: [], untold: [] })
+      if (!run) return undefined
+      if (state) {
+        run.state = state
+        run.updatedAt = now()
+        run.revision += 1
+      }
+      if (account) run.account = account
+      if (heard) run.lastSeenAt = now()
+      return run
+    },
+
+    open,
+
+    fits(run, query) {
+      const { status, provider, model, userId, tags } = facetsOf(run.state)
+      const asked: [unknown, boolean][] = [
+        [query.tenant, run.tenant === query.tenant],
+        [query.sessionId, run.state.sessionId === query.sessionId],
+        [query.status, query.status?.includes(status) ?? false],
+        [query.provider, provider === query.provider],
+        [query.model, model === query.model],
+        [query.userId, userId === query.userId],
+        [query.tag, tags.includes(query.tag ?? '')],
+        [query.since, run.createdAt >= (query.since ?? 0)],
+        [query.until, run.createdAt < (query.until ?? 0)],
+        [query.seenBefore, run.lastSeenAt < (query.seenBefore ?? 0)],
+        [query.untold, run.account.untold.length > 0],
+      ]
+      return asked.every(([value, holds]) => value === undefined || holds)
+    },
+
+    isRemovable: (run, { tenant, status, updatedBefore }) =>
+      (tenant === undefined || run.tenant === tenant) &&
+      status.includes(facetsOf(run.state).status) &&
+      run.updatedAt < updatedBefore,
+
+    remove(run) {
+      runs = runs.filter((other) => other !== run)
+    },
+
+    eraseSession(tenant, sessionId) {
+      const isOf = (run: ModelRun): boolean => run.tenant === tenant && run.state.sessionId === sessionId
+      const count = runs.filter(isOf).length
+      runs = runs.filter((run) => !isOf(run))
+      sessions = sessions.filter((session) => session !== findSession(tenant, sessionId))
+      added = added.filter((one) => one.to === 'user' || one.tenant !== tenant || one.id !== sessionId)
+      return count
+    },
+
+    eraseUser(tenant, userId) {
+      const gone = runs.filter((run) => run.tenant === tenant && facetsOf(run.state).userId === userId)
+      const ids = gone.map(({ state }) => state.runId)
+      runs = runs.filter((run) => !gone.includes(run))
+      for (const session of sessions)
+        if (session.tenant === tenant) session.failures = session.failures.filter(({ runId }) => !ids.includes(runId))
+      added = added.filter((one) => one.to !== 'user' || one.tenant !== tenant || one.id !== userId)
+      added = added.map((one) =>
+        one.to === 'below' && one.tenant === tenant ? { ...one, add: withoutUser(one.add, userId) } : one,
+      )
+      return gone.length
+    },
+  }
+}
+
+function withoutUser(tally: Tally, userId: string): Tally {
+  const users = Object.fromEntries(Object.entries(tally.users).filter(([name]) => name !== userId))
+  return { ...tally, users }
+}
+
+/**
+ * What was added, summed up leaf by leaf: the path of each and its sum, sorted. Decimals are summed up in hundredths, so let
+ * there be no more than two places. A sum of one is the sum itself: so the sums of a store are read.
+ */
+export function sumOf(adds: readonly (Tally | Spend)[]): [path: string, sum: number][] {
+  const sums = new Map<string, number>()
+  const add = (path: string, value: unknown): void => {
+    if (typeof value === 'object' && value !== null)
+      for (const [name, inner] of Object.entries(value)) add(`${path}/${name}`, inner)
+    else {
+      const by = typeof value === 'string' ? Math.round(Number(value) * 100) : (value as number)
+      sums.set(path, (sums.get(path) ?? 0) + by)
+    }
+  }
+  for (const one of adds) add('', one)
+  return [...sums].filter(([, sum]) => sum !== 0).sort(([a], [b]) => (a < b ? -1 : 1))
+}

@@ -1,0 +1,103 @@
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it } from 'vitest'
+import type { RunState, RunStatus } from '../../src/model/run.ts'
+import { noTally } from '../../src/model/tally.ts'
+import type { RunStore } from '../../src/ports/run-store.ts'
+import { memoryRuns } from '../../src/storage/memory-runs.ts'
+import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+const STATUSES: readonly RunStatus[] = ['running', 'completed', 'failed']
+
+const EMPTY: Omit<RunState, 'runId' | 'sessionId'> = {
+  seq: -1,
+  earliest: {},
+  counts: {},
+  final: {},
+  latest: { userId: 'u' },
+  metadata: {},
+  tags: [],
+}
+
+interface Kept {
+  readonly states: WeakRef<object>[]
+  readonly failures: WeakRef<object>[]
+}
+
+/** 600 runs of all kinds in two sessions, and what the store alone keeps of them. */
+async function fill(store: RunStore, clock: FakeClock): Promise<Kept> {
+  const states: WeakRef<object>[] = []
+  const failures: WeakRef<object>[] = []
+  const put = async (at: number, status: RunStatus, untold: readonly 'failed'[]): Promise<void> => {
+    const key = { tenant: 't', sessionId: `s${at % 2}`, runId: `r${at}` }
+    const state: RunState = { ...EMPTY, runId: key.runId, sessionId: key.sessionId, status }
+    const failure = { runId: key.runId, at }
+    const below = [{ runId: `r${at - 2}`, add: noTally() }]
+    await store.mergeRun(key, () => ({
+      result: undefined,
+      state,
+      account: { ended: [], untold },
+      tallies: { session: noTally(), below, users: [] },
+      failures: [failure],
+    }))
+    states[at] = new WeakRef(state)
+    failures.push(new WeakRef(failure))
+    clock.advance(1)
+  }
+  for (let at = 0; at < 600; at++) await put(at, STATUSES[at % 3] ?? 'running', at % 2 === 0 ? ['failed'] : [])
+  // These end, or are told of, later than others that were created after them.
+  for (let at = 0; at < 600; at += 5) await put(at, 'cancelled', [])
+  for (let at = 3; at < 600; at += 5) await put(at, 'failed', ['failed'])
+  return { states, failures }
+}
+
+/** How many are kept, once as few are as were expected: a collector takes its time, and is asked again. */
+async function countKept(refs: readonly WeakRef<object>[], expected: number): Promise<number> {
+  let kept = refs.length
+  for (let round = 0; round < 20 && (round < 3 || kept !== expected); round++) {
+    // What a reference was made of, or gave, is kept to the end of the turn.
+    await setImmediate()
+    collectGarbage()
+    kept = refs.filter((ref) => ref.deref() !== undefined).length
+  }
+  return kept
+}
+
+describe('what is removed', () => {
+  it('is let go of, batch by batch', async () => {
+    const clock = fakeClock()
+    const store = memoryRuns(clock)
+    const { states } = await fill(store, clock)
+    expect(await countKept(states, 600)).toBe(600)
+    const query = { status: [...STATUSES, 'cancelled'], updatedBefore: clock.now(), limit: 70 } as const
+    const counts: number[] = []
+    do counts.push(await store.removeRuns(query))
+    while (counts.at(-1) === query.limit)
+    expect(counts).toEqual([...Array.from({ length: 8 }, () => 70), 40])
+    expect(await countKept(states, 0)).toBe(0)
+    expect(await store.findSession('t', 's0')).toBeDefined()
+  })
+
+  it('is let go of with its session, and what a session says of it too', async () => {
+    const clock = fakeClock()
+    const store = memoryRuns(clock)
+    const { states, failures } = await fill(store, clock)
+    expect(await countKept(failures, 2)).toBe(2)
+    expect(await store.erase('t', { sessionId: 's0' })).toBe(300)
+    expect(await countKept(states, 300)).toBe(300)
+    expect(await store.erase('t', { sessionId: 's1' })).toBe(300)
+    expect(await countKept([...states, ...failures], 0)).toBe(0)
+  })
+
+  it('is let go of with its user', async () => {
+    const clock = fakeClock()
+    const store = memoryRuns(clock)
+    const { states, failures } = await fill(store, clock)
+    expect(await store.erase('t', { userId: 'u' })).toBe(600)
+    expect(await countKept([...states, ...failures], 0)).toBe(0)
+  })
+})

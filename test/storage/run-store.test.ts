@@ -1,0 +1,31 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { memoryRuns } from '../../src/storage/memory-runs.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { operation } from './run-operations.ts'
+import { runScenario } from './run-scenario.ts'
+
+const RUNS = 120
+
+/** What must have come about for the property to have said anything. */
+const TELLING = [
+  ...['created', 'merged', 'nothing merged', 'a merge in another session'],
+  ...['0 above', '1 above', '2 above', 'above itself', 'a parent in no session'],
+  ...['a later page, oldest first', 'a later page, newest first', 'a page of what is untold'],
+  ...['removed some', 'removed all that fit', 'erased a user', 'erased a session'],
+]
+
+test('whatever happens in whatever order, a store has what it was given, and nothing of what it was to forget', async () => {
+  const happened = new Map<string, number>()
+  const note = (what: string): void => void happened.set(what, (happened.get(what) ?? 0) + 1)
+  await fc.assert(
+    fc.asyncProperty(fc.array(operation, { maxLength: 100, size: 'max' }), async (operations) => {
+      const clock = fakeClock()
+      const { play, end } = runScenario(memoryRuns(clock), clock, note)
+      for (const one of operations) await play(one)
+      await end()
+    }),
+    { numRuns: RUNS },
+  )
+  expect(TELLING.filter((what) => !happened.has(what))).toEqual([])
+}, 120_000)
