@@ -15,16 +15,21 @@ class PortFault extends Error {
   }
 }
 
-/**
- * Calls a port, so that its throwing is answered with that code. A mistake of the host that comes to light within the call is
- * one, whatever port it came through: to try again is of no use.
- */
+/** Calls a port, so that its throwing is answered with that code. */
 export async function port<T>(code: Unavailable, call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (cause) {
-    throw isSallyportError(cause) ? cause : new PortFault(code, cause)
+    throw portFault(code, cause)
   }
+}
+
+/**
+ * What a port threw, to be thrown on and answered with that code. A mistake of the host that comes to light within the call is
+ * one, whatever port it came through: to try again is of no use.
+ */
+export function portFault(code: Unavailable, cause: unknown): unknown {
+  return isSallyportError(cause) ? cause : new PortFault(code, cause)
 }
 
 /** The refusal that answers whatever was thrown. */

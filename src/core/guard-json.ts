@@ -90,6 +90,11 @@ function scalarFault(value: unknown): Fault | undefined {
 /** One look that nearly every string passes; a whole pair of surrogates is looked at again. */
 const SUSPECT = /[\0\ud800-\udfff]/
 
+/** Whether a text holds what no store, log or template should meet. */
+export function isHarmful(text: string): boolean {
+  return stringFault(text) !== undefined
+}
+
 function stringFault(text: string): Fault | undefined {
   if (!SUSPECT.test(text)) return undefined
   if (text.includes('\0')) return { code: 'nul_character', detail: 'holds a NUL character' }
@@ -103,7 +108,7 @@ function numberFault(value: number): Fault | undefined {
 }
 
 /** Also for objects of another realm, which have another `Object.prototype`. */
-function isPlain(value: object): boolean {
+export function isPlain(value: object): boolean {
   if (Array.isArray(value)) return true
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null

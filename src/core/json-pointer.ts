@@ -2,3 +2,12 @@
 export function pointerTo(parent: string, key: PropertyKey): string {
   return `${parent}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
+
+/** The keys that a pointer is made of. */
+export function keysOf(pointer: string): readonly string[] {
+  return pointer.split('/').slice(1).map(unescaped)
+}
+
+function unescaped(key: string): string {
+  return key.replaceAll('~1', '/').replaceAll('~0', '~')
+}

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { IssueCode } from '../errors.ts'
+import { isPlain } from './guard-json.ts'
 
 type FaultCode = Extract<
   IssueCode,
@@ -152,9 +153,9 @@ export function readQuickly<T>(schema: v.GenericSchema<unknown, T>, body: unknow
   return value === TELL ? undefined : { value: value as T }
 }
 
-/** An object that is no array, or `undefined`. */
+/** A plain object, such as JSON has, or `undefined`. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value) && isPlain(value)
   return isObject ? (value as Readonly<Record<string, unknown>>) : undefined
 }
 

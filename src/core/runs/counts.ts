@@ -41,7 +41,8 @@ export function readCounts(value: unknown, faults: Fault[]): Record<string, numb
   let counters = 0
   for (const key in members) {
     const count = members[key]
-    if (count === undefined || count === null) continue
+    // A key that is harmful is so with nothing behind it, too.
+    if (count === undefined || (count === null && COUNTER.test(key))) continue
     if (!KNOWN_COUNTS.has(key)) {
       // Into more than that nobody looks: there may be very many.
       if (++counters > MAX_COUNTERS) break

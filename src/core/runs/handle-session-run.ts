@@ -42,12 +42,20 @@ export async function recordRun(
     created,
     changed,
     ignored,
-    warnings: [...valid.warnings, ...warnings, ...clampedEnd(update, state), ...unpricedEnd(update, run, deps.prices)],
+    warnings: joined(valid.warnings, warnings, clampedEnd(update, state), unpricedEnd(update, run, deps.prices)),
   }
   const status = created ? 201 : 200
   if (prefersMinimal(request.headers)) return success(status, answer, APPLIED)
   return success(status, { ...answer, run: viewRun(run) })
 }
+
+/** Most posts are warned of nothing. */
+function joined(...lists: readonly (readonly Warning[])[]): readonly Warning[] {
+  const some = lists.filter((list) => list.length > 0)
+  return some.length > 0 ? some.flat() : NO_WARNINGS
+}
+
+const NO_WARNINGS: readonly Warning[] = Object.freeze([])
 
 /** The end may have come with this post and the start with another: only the merged run shows that they do not fit. */
 function clampedEnd({ timings }: RunUpdate, state: RunState): readonly Warning[] {

@@ -17,6 +17,7 @@ export function readInstant(value: unknown, faults: Fault[]): number {
   }
   if (value < LOOKS_LIKE_SECONDS)
     faults.push({ code: 'out_of_range', detail: 'looks like epoch seconds: expected epoch milliseconds' })
+  else if (value > Number.MAX_SAFE_INTEGER) faults.push({ code: 'out_of_range', detail: 'expected 2^53 - 1 at most' })
   return value
 }
 

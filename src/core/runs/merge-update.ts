@@ -1,6 +1,6 @@
 import type { RunUpdate } from '../../model/run.ts'
-import type { MergeDecision, MergeSight, StoredRun } from '../../ports/run-store.ts'
-import { describeCause, port } from '../fault.ts'
+import type { MergeDecision, Merged, MergeSight, StoredRun } from '../../ports/run-store.ts'
+import { describeCause, portFault } from '../fault.ts'
 import { type Refused, refuse } from '../result.ts'
 import { decideMerge, type Recording } from './decide-merge.ts'
 import type { MergeRules } from './merge-rules.ts'
@@ -25,15 +25,21 @@ export async function mergeUpdate(
   const { store, clock, sessions, prices, announcer } = deps
   const { sessionId, runId, parentRunId } = update
   const rules: MergeRules = { tenant, now: clock.now(), sessions, prices, tells: announcer?.tells }
-  const { result, run } = await port('store_unavailable', () =>
-    store.mergeRun({ tenant, sessionId, runId, parentRunId }, (sight) => decide(sight, update, rules)),
-  )
+  let merged: Merged<Recording>
+  try {
+    const key = { tenant, sessionId, runId, parentRunId }
+    merged = await store.mergeRun(key, (sight) => decide(sight, update, rules))
+  } catch (cause) {
+    throw portFault('store_unavailable', cause)
+  }
+  const { result, run } = merged
   if (result.outcome === 'session_missing') return refuse('session_not_found', 'Open the session before its first run.')
   if (result.outcome === 'conflict') return identityConflict(result.fields)
   if (run === undefined) throw new TypeError('the store gave no run')
   if (result.firstEnd) exportRun(run, deps)
   if (announcer && run.account.untold.length > 0) announcer.announce(run)
-  return { ...result, run }
+  const { state, created, changed, ignored, firstEnd } = result
+  return { outcome: 'merged', state, created, changed, ignored, firstEnd, run }
 }
 
 function identityConflict(fields: readonly string[]): Refused {

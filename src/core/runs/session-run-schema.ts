@@ -2,6 +2,8 @@ import * as v from 'valibot'
 import { canonicalDecimal } from '../../model/decimal.ts'
 import type { ModelUsage, RunCost, RunTimings } from '../../model/run.ts'
 import type { RunPost, SessionRunRequest } from '../../model/run-post.ts'
+import { guardJson, isHarmful } from '../guard-json.ts'
+import { keysOf } from '../json-pointer.ts'
 import { type Fault, listOf, membersOf, objectOf, optional, reading } from '../reading.ts'
 import { readUsage } from '../usage/usage.ts'
 import { readCounts, readWhole } from './counts.ts'
@@ -81,7 +83,7 @@ const run = objectOf({
   error: optional(
     objectOf({
       type: text(LENGTHS.errorType.max),
-      message: optional(v.pipe(v.string(), v.maxLength(LENGTHS.errorMessage.max, 'expected at most 2000 characters'))),
+      message: optional(reading(v.string(), readMessage)),
       code: optional(text(LENGTHS.errorCode.max)),
       retryable: optional(v.boolean()),
     }),
@@ -95,8 +97,13 @@ const run = objectOf({
   ),
 } satisfies Record<keyof RunPost, v.GenericSchema>)
 
-/** The body of `POST /api/agents/session/run`. `null` in an optional place says nothing, but deletes a metadata key. */
+/**
+ * The body of `POST /api/agents/session/run`. `null` in an optional place says nothing, but deletes a metadata key. What it reads
+ * without a fault is harmless too, as `guardJson` has it: every text and every number is looked at for that as well.
+ */
 export const sessionRunSchema: v.GenericSchema<unknown, CheckedSessionRun> = objectOf({ sessionId, run })
+
+const HARMFUL = 'expected no NUL and no half of a surrogate pair'
 
 /** 1 to `max` characters, all of `allowed`. */
 function text(max: number, allowed?: RegExp, whatIs = ''): v.GenericSchema<string> {
@@ -106,7 +113,8 @@ function text(max: number, allowed?: RegExp, whatIs = ''): v.GenericSchema<strin
   return reading(described, (value, faults) => {
     if (typeof value !== 'string') faults.push({ code: 'type', detail: 'expected a string' })
     else if (value === '' || value.length > max) faults.push({ code: value === '' ? 'too_short' : 'too_long', detail })
-    else if (allowed && !allowed.test(value)) faults.push({ code: 'format', detail: whatIs })
+    else if (allowed ? !allowed.test(value) : isHarmful(value))
+      faults.push({ code: 'format', detail: allowed ? whatIs : HARMFUL })
     return value as string
   })
 }
@@ -132,21 +140,42 @@ const WHY_NOT: Readonly<Record<string, string>> = Object.assign(Object.create(nu
   expired: '; expired is set here, when nothing is heard of a run',
 })
 
+function readMessage(value: unknown, faults: Fault[]): string {
+  const { max } = LENGTHS.errorMessage
+  if (typeof value !== 'string') faults.push({ code: 'type', detail: 'expected a string' })
+  else if (value.length > max) faults.push({ code: 'too_long', detail: `expected at most ${max} characters` })
+  else if (isHarmful(value)) faults.push({ code: 'format', detail: HARMFUL })
+  return String(value)
+}
+
 function readAmount(value: unknown, faults: Fault[]): string {
   if (typeof value !== 'string' && typeof value !== 'number') {
     faults.push({ code: 'type', detail: 'expected a decimal string or a number' })
     return '0'
   }
   const amount = canonicalDecimal(value)
-  if (amount === undefined) faults.push({ code: 'format', detail: 'expected a decimal of at most 40 digits' })
+  if (typeof value === 'number' && !isExact(value)) faults.push({ code: 'out_of_range', detail: INEXACT })
+  else if (amount === undefined) faults.push({ code: 'format', detail: 'expected a decimal of at most 40 digits' })
   else if (amount.startsWith('-')) faults.push({ code: 'out_of_range', detail: 'expected 0 or more' })
   return amount ?? '0'
 }
 
 function checkUsage(value: unknown, faults: Fault[]): NonNullable<RunPost['usage']> {
   if (!membersOf(value)) faults.push({ code: 'type', detail: 'expected an object' })
+  for (const { pointer, detail } of guardJson(value)) faults.push({ code: 'format', detail, path: keysOf(pointer) })
   readUsage(value, faults)
   return value as NonNullable<RunPost['usage']>
+}
+
+function readNumber(value: number, key: string, faults: Fault[]): number {
+  if (!isExact(value)) faults.push({ code: 'out_of_range', detail: INEXACT, path: [key] })
+  return value + 0
+}
+
+const INEXACT = 'expected a finite number, and of integers at most 2^53 - 1'
+
+function isExact(value: number): boolean {
+  return Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value)
 }
 
 function readMetadata(value: unknown, faults: Fault[]): Record<string, string | number | boolean | null> {
@@ -161,9 +190,11 @@ function readMetadata(value: unknown, faults: Fault[]): Record<string, string | 
     if (++keys > MAX_METADATA) break
     if (key.length < 1 || key.length > 64)
       faults.push({ code: 'too_long', detail: 'expected a key of 1 to 64 characters', path: [key] })
+    else if (key === '__proto__' || isHarmful(key) || (typeof entry === 'string' && isHarmful(entry)))
+      faults.push({ code: 'format', detail: HARMFUL, path: [key] })
     if (typeof entry === 'string' && entry.length > LENGTHS.metadata.max)
       faults.push({ code: 'too_long', detail: 'expected at most 512 characters', path: [key] })
-    if (typeof entry === 'number') read[key] = entry + 0
+    if (typeof entry === 'number') read[key] = readNumber(entry, key, faults)
     else if (entry === null || typeof entry === 'string' || typeof entry === 'boolean') read[key] = entry
     else faults.push({ code: 'type', detail: 'expected a string, a number, a boolean or null', path: [key] })
   }

@@ -1,6 +1,7 @@
 import type { Issue } from '../../errors.ts'
+import type { Warning } from '../../model/dispatch.ts'
 import { guardJson } from '../guard-json.ts'
-import { membersOf } from '../reading.ts'
+import { membersOf, readQuickly } from '../reading.ts'
 import { isRefused, type Refused } from '../result.ts'
 import { isStorable } from '../storable.ts'
 import { fitSchema, invalid, type Valid } from '../validate.ts'
@@ -12,15 +13,19 @@ import { type CheckedSessionRun, sessionRunSchema } from './session-run-schema.t
  * clock, and that the run does not name itself. All that is wrong is told at once.
  */
 export function validateSessionRun(body: unknown, now: number): Valid<CheckedSessionRun> | Refused {
+  const quick = readQuickly(sessionRunSchema, body)
+  const ahead = instantsAhead(quick ? quick.value : body, now)
+  const circular = namesItself(body)
+  // What the schema reads without a fault is harmless too.
+  if (quick && ahead.length === 0 && circular.length === 0) return { value: quick.value, warnings: NO_WARNINGS }
   const dangers = guardJson(body)
   const fitting = fitSchema(sessionRunSchema, body)
-  const ahead = instantsAhead(body, now)
-  const circular = namesItself(body)
   if (dangers.length === 0 && ahead.length === 0 && circular.length === 0) return fitting
   const misfits = isRefused(fitting) ? (fitting.errors ?? NONE) : NONE
   return invalid([misfits, ahead, circular].reduce(beside, dangers))
 }
 
+const NO_WARNINGS: readonly Warning[] = Object.freeze([])
 const NONE: readonly Issue[] = []
 
 /** Where a run gives its own id for that of another. */
