@@ -24,8 +24,8 @@ const EVERY_MS = 60_000
 const NOTHING_DUE: RunDueResult = { attempted: 0, sent: 0, retried: 0, failed: 0, skipped: 0, expired: 0 }
 
 /**
- * A worker that does chores too: every minute while it is started, and before everything else in `runDue`, so that what comes
- * of them is delivered by it. What a chore throws is logged and keeps nothing from being delivered. With no chores: the
+ * A worker that does chores too: every minute while it is started, and before everything else in `runDue` (for a host that has
+ * a cron job instead), so that what comes of them is delivered by it. What a chore throws is logged and keeps nothing from being delivered. With no chores: the
  * worker itself.
  */
 export function withHousekeeping(worker: Worker, chores: Chores, { clock, logger }: HousekeepingDeps): Worker {

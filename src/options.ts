@@ -39,17 +39,17 @@ export interface SallyportOptions<Events> extends RuntimePorts {
   readonly sessions?: 'create' | 'must-exist'
   readonly worker?: WorkerOptions
   /** Knows what tokens cost: `priceBook` from `sallyport/pricing`, or your own. Default: a run's cost is what its posts tell. */
-  readonly prices?: PriceBook
+  readonly prices?: PriceBook | undefined
   /** Takes out of errors, tags and metadata what must not be kept. Default: they are kept as they came. */
-  readonly redactor?: Redactor
+  readonly redactor?: Redactor | undefined
   /** Passed every run as it first comes to an end: `otelRunExporter()` from `sallyport/otel`. Default: nobody. */
-  readonly exporters?: readonly RunExporter[]
+  readonly exporters?: readonly RunExporter[] | undefined
   /** Events of the catalogue that runs give rise to, and whom each tells. Default: none. */
-  readonly runEvents?: RunEvents
+  readonly runEvents?: RunEvents | undefined
   /** What sessions and users may spend: for `budgets.check`, and `budget.exceeded`. Default: none. */
-  readonly budgets?: readonly Budget[]
+  readonly budgets?: readonly Budget[] | undefined
   /** Has the worker make runs `expired` that it has not heard of for so many milliseconds. Default: only `runs.sweepStale` does. */
-  readonly staleAfterMs?: number
+  readonly staleAfterMs?: number | undefined
   /** How long a delivery is worth sending, in milliseconds from when it is first due. Default: 72 hours. */
   readonly expiresInMs?: number
   /** How long an `Idempotency-Key` is remembered, in milliseconds. Default: 24 hours. */

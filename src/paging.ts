@@ -6,26 +6,26 @@ import type { Page } from './ports/dispatch-store.ts'
 
 /** Narrows a read to one tenant. Default: `default`. */
 export interface TenantScope {
-  readonly tenant?: string
+  readonly tenant?: string | undefined
 }
 
 /** Which part of a list to read. */
 export interface PageOptions extends TenantScope {
   /** 1-500. Default: 50. */
-  readonly limit?: number
+  readonly limit?: number | undefined
   /** The `nextCursor` of the page before: of the same list, as it was given. */
-  readonly cursor?: string
+  readonly cursor?: string | undefined
 }
 
 /** Which part of a list to read, and of which session. */
 export interface ListOptions extends PageOptions {
-  readonly sessionId?: string
+  readonly sessionId?: string | undefined
 }
 
 /** What narrows a list by time. */
 interface Times {
-  readonly since?: Date | number
-  readonly until?: Date | number
+  readonly since?: Date | number | undefined
+  readonly until?: Date | number | undefined
 }
 
 export const MAX_PAGE = 500
@@ -64,9 +64,9 @@ export function listQuery<Options extends ListOptions & Times>(
 interface StoreQuery {
   readonly tenant: string
   readonly limit: number
-  readonly since?: number
-  readonly until?: number
-  readonly cursor?: string
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  readonly cursor?: string | undefined
 }
 
 /** A store's page as a caller sees it. */

@@ -10,20 +10,20 @@ import type { Page } from './ports/dispatch-store.ts'
 
 /** Which runs to export: those that fit all that is said. */
 export interface RunExportOptions extends TenantScope {
-  readonly sessionId?: string
-  readonly status?: RunStatus
-  readonly provider?: string
+  readonly sessionId?: string | undefined
+  readonly status?: RunStatus | undefined
+  readonly provider?: string | undefined
   /** The model that was asked for. */
-  readonly model?: string
-  readonly userId?: string
+  readonly model?: string | undefined
+  readonly userId?: string | undefined
   /** One that is among the run's tags. */
-  readonly tag?: string
+  readonly tag?: string | undefined
   /** Created then or later; a number is epoch milliseconds. */
-  readonly since?: Date | number
+  readonly since?: Date | number | undefined
   /** Created before then; a number is epoch milliseconds. */
-  readonly until?: Date | number
+  readonly until?: Date | number | undefined
   /** By when they were created. Default: `oldest`. */
-  readonly first?: 'oldest' | 'newest'
+  readonly first?: 'oldest' | 'newest' | undefined
 }
 
 /** Which runs to read: those that fit all that is said. */
@@ -34,17 +34,17 @@ export interface SweepOptions {
   /** Milliseconds since a run was last heard of, up to 20 years. */
   readonly olderThan: number
   /** Default: every tenant. */
-  readonly tenant?: string
+  readonly tenant?: string | undefined
 }
 
 /** Which runs are removed. */
 export interface PruneOptions {
   /** Milliseconds since a run last changed, up to 20 years. */
   readonly olderThan: number
-  /** Default: all that a run ends with. */
-  readonly status?: EndStatus
+  /** Any that is named, also of runs that go on. Default: all that a run ends with. */
+  readonly status?: RunStatus | undefined
   /** Default: every tenant. */
-  readonly tenant?: string
+  readonly tenant?: string | undefined
 }
 
 /** The runs of a host. Each throws what the store throws, and `option_invalid` for options that are none: all that is wrong at once. */
@@ -64,11 +64,16 @@ export interface Runs {
    * late replaces `expired`. One run that fails holds up no other: what it threw is thrown in the end.
    */
   sweepStale(options: SweepOptions): Promise<{ readonly expired: number }>
-  /** Removes runs that have ended and not changed for so long. What they added to their session and their user stays. */
+  /**
+   * Removes runs that have ended, or have the status that is named, and not changed for so long. What they added to their
+   * session and their user stays: a run that is posted about again after that is a new one, and counted again. Runs of which
+   * something is still to be told are spared.
+   */
   prune(options: PruneOptions): Promise<{ readonly pruned: number }>
   /**
-   * Removes a session with all its runs and numbers, or all runs of a user, with what the user spent; what sessions sum up over
-   * these runs stays. Dispatches are kept: they are records of what was sent.
+   * Removes a session with all its runs and numbers; or the runs that name a user, with what the user spent and what sessions
+   * say of failures that name the user. Runs below them that name nobody stay, and so does what sessions sum up. What is still
+   * to be told of what is removed is told no more. Dispatches are kept: they are records of what was sent.
    */
   erase(
     of: { readonly sessionId: string } | { readonly userId: string },
@@ -99,7 +104,7 @@ const EXPORT_CHECKS: Checks = {
 }
 const LIST_CHECKS: Checks = { ...EXPORT_CHECKS, ...pageChecks(LIST) }
 const SWEEP_CHECKS: Checks = { olderThan: anAge, tenant: aTenant }
-const PRUNE_CHECKS: Checks = { ...SWEEP_CHECKS, status: oneOf(END_STATUSES) }
+const PRUNE_CHECKS: Checks = { ...SWEEP_CHECKS, status: oneOf(STATUSES) }
 
 export function runsOf(deps: Omit<SweepDeps, 'tenant'>): Runs {
   const { store, clock } = deps
@@ -156,8 +161,8 @@ export function runsOf(deps: Omit<SweepDeps, 'tenant'>): Runs {
 const ERASE_CHECKS: Checks = { sessionId: aText, userId: aText }
 
 function oneId(of: {
-  readonly sessionId?: string
-  readonly userId?: string
+  readonly sessionId?: string | undefined
+  readonly userId?: string | undefined
 }): { sessionId: string } | { userId: string } {
   const { sessionId, userId } = checkOptions('runs.erase', of, ERASE_CHECKS)
   if (sessionId && userId === undefined) return { sessionId }

@@ -79,10 +79,11 @@ export function createSallyport<Events>(options: SallyportOptions<Events>): Sall
     announced: announcing.done,
     ...(staleAfterMs !== undefined && { sweepStale: () => sweepStale(staleAfterMs, deps) }),
   }
-  const worker = withHousekeeping(createWorker({ ...ports, queue }, options.worker), chores, ports)
+  const deliverer = createWorker({ ...ports, queue }, options.worker)
+  const worker = withHousekeeping(deliverer, chores, ports)
   if (options.sandbox) logger.log('warn', 'sandbox.on', { detail: 'everything is recorded, nothing is sent' })
   return {
-    endpoints: endpointsOf(deps, worker, background.done),
+    endpoints: endpointsOf(deps, deliverer, background, announcing),
     worker,
     async dispatch(event, { tenant = 'default', idempotencyKey, delayMs } = {}) {
       const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
@@ -114,7 +115,13 @@ function announcerOf<Events>(
   return createAnnouncer({ events, budgets, store, clock, logger, dispatch, background })
 }
 
-function endpointsOf(deps: HouseDeps, worker: Worker, inBackground: () => Promise<void>): Endpoints {
+/** @param deliverer The worker without the chores: they are not for every answer that goes out. */
+function endpointsOf(
+  deps: HouseDeps,
+  deliverer: Worker,
+  background: BackgroundWork,
+  announcing: BackgroundWork,
+): Endpoints {
   return {
     clock: deps.clock,
     authenticate: (headers, operation) => authenticate(headers, operation, deps.auth).catch(refusalOf),
@@ -125,25 +132,35 @@ function endpointsOf(deps: HouseDeps, worker: Worker, inBackground: () => Promis
         return recordBatch(principal, request, deps)
       }),
     refuse: (refused) => answerRefusal(refused, deps),
+    isTelling: announcing.isGoing,
     async deliver() {
+      // What is told of runs is delivered with the rest.
+      await announcing.done()
       try {
-        await worker.runDue()
+        await deliverer.runDue()
       } catch (cause) {
         deps.logger.log('error', 'worker.claim_failed', describeCause(cause))
       }
-      await inBackground()
+      await background.done()
     },
   }
 }
 
 /** What goes on after answers, for as long as it does. */
-function backgroundWork(): { add(work: Promise<unknown>): void; done(): Promise<void> } {
+interface BackgroundWork {
+  add(work: Promise<unknown>): void
+  isGoing(): boolean
+  done(): Promise<void>
+}
+
+function backgroundWork(): BackgroundWork {
   const going = new Set<Promise<unknown>>()
   return {
     add(work) {
       going.add(work)
       void work.finally(() => going.delete(work))
     },
+    isGoing: () => going.size > 0,
     async done() {
       await Promise.all(going)
     },

@@ -61,11 +61,13 @@ export function sessionsOf({ store }: SessionsDeps): Sessions {
       const tenant = tenantOf(scope)
       const session = await store.findSession(tenant, sessionId)
       if (!session) return undefined
+      // Its tally goes on being added to.
+      const totals = viewSession(session)
       const query = { tenant, sessionId, first: 'newest', limit: NEWEST } as const
       const [runs, dispatches] = await Promise.all([store.listRuns(query), store.listDispatches(query)])
       const oldestFirst = runs.items.toReversed()
       return {
-        ...viewSession(session),
+        ...totals,
         tree: runTree(oldestFirst.map(viewRun)),
         timeline: newestOf(oldestFirst, dispatches.items.toReversed(), NEWEST),
       }

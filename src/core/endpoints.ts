@@ -15,6 +15,8 @@ export interface Endpoints {
   handle(action: Action, principal: Principal, request: HandlerRequest): Promise<HandlerResult<unknown>>
   /** The answer for something that the transport itself refuses. */
   refuse(refused: Refused): HandlerResult<never>
+  /** Whether events of runs are being dispatched: there will be something to deliver. */
+  isTelling(): boolean
   /** Delivers what is due: for a transport that may go on after it has answered. */
   deliver(): Promise<void>
 }

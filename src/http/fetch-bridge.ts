@@ -100,7 +100,7 @@ const ACCEPTED = 202
 
 /** Has what a request brought delivered, where the runtime goes on that long. The answer stands, whatever comes of it. */
 export function deliverAfter({ status }: Wire, endpoints: Endpoints, waitUntil: WaitUntil | undefined): void {
-  if (status !== ACCEPTED || !waitUntil) return
+  if (!waitUntil || (status !== ACCEPTED && !endpoints.isTelling())) return
   try {
     ignoreRejection(waitUntil(endpoints.deliver()))
   } catch {

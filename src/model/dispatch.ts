@@ -164,7 +164,7 @@ export interface DeliveryView {
 
 /** Something that was accepted but deserves a look. */
 export interface Warning {
-  readonly code: 'unknown_field' | 'clamped' | 'usage_looks_exclusive' | 'not_final' | 'unpriced'
+  readonly code: 'unknown_field' | 'clamped' | 'usage_looks_exclusive' | 'usage_overruled' | 'not_final' | 'unpriced'
   /** JSON Pointer into the request body. */
   readonly pointer: string
   readonly detail: string

@@ -1,5 +1,5 @@
 import type { Warning } from './dispatch.ts'
-import type { JsonObject, JsonValue } from './json.ts'
+import type { JsonValue } from './json.ts'
 import type { ModelUsage, Run, RunCost, RunFields } from './run.ts'
 
 /** What a post said that the run does not show, and what it shows instead. */
@@ -34,7 +34,7 @@ export interface RunPost extends Omit<RunFields<InstantInput>, 'cost' | 'usageBy
   readonly status?: string
   /** The provider's own usage object: OpenAI, Anthropic, Gemini, Bedrock or AI SDK, and those that speak as one of them.
    * Normalised into `counts`. */
-  readonly usage?: JsonObject
+  readonly usage?: object
   readonly cost?: Omit<RunCost, 'amount'> & { readonly amount: string | number }
   readonly usageByModel?: readonly (Omit<ModelUsage, 'cost'> & {
     readonly cost?: Omit<RunCost, 'amount'> & { readonly amount: string | number }

@@ -109,6 +109,7 @@ export interface RunFields<Instant> {
   readonly error?: RunError
   /** W3C trace context: 32 and 16 hex digits. */
   readonly trace?: { readonly traceId: string; readonly spanId: string }
+  /** As its agent says: no proof of who it was, and not to be written to unseen. */
   readonly userId?: string
   readonly environment?: string
   readonly tags?: readonly string[]
@@ -187,6 +188,8 @@ export type RunSignal = EndStatus | 'budget'
 export interface RunAccount {
   /** Worked out from its counts, and kept as it was then. */
   readonly cost?: RunCost
+  /** Of each model in `usageByModel`, in their order, where the cost is the sum of theirs. */
+  readonly shares?: readonly RunCost[]
   /** The ends that it came to, in that order: a later post may replace one by another. */
   readonly ended: readonly EndStatus[]
   /** What was not told of yet. */
@@ -200,5 +203,7 @@ export interface RunFailure {
   readonly runId: string
   /** When that was recorded, epoch milliseconds. */
   readonly at: number
+  /** The user that the run names. */
+  readonly userId?: string
   readonly error?: RunError
 }

@@ -20,12 +20,14 @@ export interface Spend {
   readonly cost: Readonly<Record<string, string>>
   /** Runs that told of tokens and have no cost. */
   readonly unpricedRuns: number
+  /** Told without a cost. In a part it may be below 0: what has a price below a run that tells for its whole tree. */
   readonly unpricedTokens: number
 }
 
 /** One model's share of a tally. */
 export interface ModelTally {
   readonly runs: number
+  /** The known ones alone. */
   readonly counts: Readonly<Record<string, number>>
   readonly cost: Readonly<Record<string, string>>
 }
@@ -34,9 +36,10 @@ export interface ModelTally {
  * What runs come to. Tallies are added and taken away, and nothing else is ever done to one, so that a sum can be kept
  * up to date run by run. Plain JSON. Numbers are exact up to 2^53 - 1.
  *
- * Names come from callers, and a merge adds no more of them to a sum than 200 models (further ones to the model `(other)` of
- * the provider `''`), 256 counts, 32 currencies and 256 users, each there and for each model or user: what finds no place is
- * left out, and stays out. What came to 0 keeps its name and its place.
+ * Names come from callers, and a merge adds no more of them to a session's sum than 200 models and 256 counters of callers' own,
+ * and to a sum below a run than 32 models, 64 such counters and 256 users. Further models go to the model `(other)` of the
+ * provider `''`; what else finds no place is left out, and stays out: a further user's spend is nobody's. Known counts always
+ * have a place. What came to 0 keeps its name and its place.
  */
 export interface Tally {
   readonly spend: Spend

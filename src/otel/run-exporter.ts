@@ -14,6 +14,7 @@ import {
 } from '@opentelemetry/api'
 import type { EndedRun, RunExporter } from '../ports/run-exporter.ts'
 import { CONVENTIONS, INVOKE_AGENT } from './conventions.ts'
+import { aBoolean, aFunction, anObjectWith, aSpanKind, type Check, refuseBadOptions } from './option-checks.ts'
 import { attributesOf, costAttributesOf, errorTypeOf } from './run-attributes.ts'
 import { createRunMetrics, type RunMetrics } from './run-metrics.ts'
 import { timesOf } from './run-times.ts'
@@ -36,10 +37,20 @@ export interface OtelRunExporterOptions {
   /** Pass on what runs cost, as `agent.run.cost.*`. Default: `false`. */
   readonly cost?: boolean
   /**
-   * Further attributes of a run's span, such as its tenant or one of its tags; they replace ours of the same name. What it
-   * throws keeps that run from being exported, and is logged. Default: none.
+   * Further attributes of a run's span, such as its tenant or one of its tags; they replace ours of the same name. Where it
+   * throws, the run is exported without them, and what it threw is logged. Default: none.
    */
   readonly attributes?: (run: EndedRun) => Attributes
+}
+
+const CHECKS: Readonly<Record<keyof OtelRunExporterOptions, Check>> = {
+  tracerProvider: anObjectWith('getTracer'),
+  meterProvider: anObjectWith('getMeter'),
+  spanKind: aSpanKind,
+  cancelledIsError: aBoolean,
+  errorMessages: aBoolean,
+  cost: aBoolean,
+  attributes: aFunction,
 }
 
 /**
@@ -47,15 +58,18 @@ export interface OtelRunExporterOptions {
  * GenAI semantic conventions, which are in development, in one pinned version: `docs/opentelemetry.md` has it all.
  *
  * Pass it to `createSallyport` as one of `exporters`. Needs `@opentelemetry/api` 1.9 or later.
+ *
+ * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */
 export function otelRunExporter(options: OtelRunExporterOptions = {}): RunExporter {
+  refuseBadOptions('otelRunExporter', options, CHECKS)
   const { tracerProvider, spanKind, attributes } = options
   const kind = spanKind === 'client' ? SpanKind.CLIENT : SpanKind.INTERNAL
   const metricsNow = currentMetrics(options.meterProvider)
 
   return {
     export(run) {
-      const own = attributes?.(run)
+      const own = ownAttributes(run, attributes)
       const { start, end } = timesOf(run)
       const errorType = errorTypeOf(run, options.cancelledIsError === true)
       const tracer = (tracerProvider ?? trace).getTracer(SCOPE, undefined, { schemaUrl: CONVENTIONS.schemaUrl })
@@ -68,7 +82,7 @@ export function otelRunExporter(options: OtelRunExporterOptions = {}): RunExport
           attributes: {
             ...attributesOf(run, errorType),
             ...(options.cost === true && costAttributesOf(run)),
-            ...own,
+            ...own.attributes,
           },
         },
         parent,
@@ -76,11 +90,27 @@ export function otelRunExporter(options: OtelRunExporterOptions = {}): RunExport
       if (errorType !== undefined) span.setStatus(errorStatus(run, options.errorMessages === true))
       span.end(new Date(end))
       metricsNow()(run, { seconds: (end - start) / 1000, errorType, context: trace.setSpan(parent, span) })
+      if ('thrown' in own) throw own.thrown
     },
   }
 }
 
 const SCOPE = 'sallyport'
+
+/** The host's own attributes, or what it threw: that must not lose the run. */
+function ownAttributes(
+  run: EndedRun,
+  attributesFor: OtelRunExporterOptions['attributes'],
+): { readonly attributes?: Attributes | undefined; readonly thrown?: unknown } {
+  try {
+    const attributes: unknown = attributesFor?.(run)
+    if (!(attributes instanceof Promise)) return { attributes: attributes as Attributes }
+    attributes.catch(() => {})
+    throw new TypeError('attributes gave a promise')
+  } catch (thrown) {
+    return { thrown }
+  }
+}
 
 function nameOf({ agent }: EndedRun): string {
   return agent?.name === undefined ? INVOKE_AGENT : `${INVOKE_AGENT} ${agent.name}`

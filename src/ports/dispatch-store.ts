@@ -167,21 +167,21 @@ export interface DispatchChange {
 /** Which dispatches {@link DispatchStore.listDispatches} gives: those that fit all that is said. */
 export interface DispatchQuery {
   readonly tenant: string
-  readonly sessionId?: string
-  readonly eventType?: string
+  readonly sessionId?: string | undefined
+  readonly eventType?: string | undefined
   /** As it was sent. */
-  readonly recipient?: string
-  readonly status?: DispatchStatus
+  readonly recipient?: string | undefined
+  readonly status?: DispatchStatus | undefined
   /** Accepted then or later, epoch milliseconds. */
-  readonly since?: number
+  readonly since?: number | undefined
   /** Accepted before then, epoch milliseconds. */
-  readonly until?: number
+  readonly until?: number | undefined
   /** By when they were accepted. Default: `newest`. */
-  readonly first?: 'oldest' | 'newest'
+  readonly first?: 'oldest' | 'newest' | undefined
   /** At most so many. */
   readonly limit: number
   /** The `nextCursor` of the page before. */
-  readonly cursor?: string
+  readonly cursor?: string | undefined
 }
 
 /** One page of a list, which may be shorter than was asked for. `nextCursor` is absent on the last. */

@@ -9,7 +9,8 @@ export interface EndedRun extends Run {
 export interface RunExporter {
   /**
    * Called once for every run, in the process that recorded it, with what was known when it first came to an end (`expired`
-   * among them). It returns at once; what it throws is logged and changes nothing.
+   * among them). It returns at once, and nobody waits for its promise; what it throws, or rejects with, is logged and changes
+   * nothing.
    */
-  export(run: EndedRun): void
+  export(run: EndedRun): void | Promise<void>
 }

@@ -56,7 +56,7 @@ export interface MergeSight {
   /**
    * The runs above it within the key's session, nearest first: its parent (the one its state names, or else the key), that
    * one's parent, and so on. The last is one that is not stored there, that names none, or whose account says `top`; or the
-   * hundredth. None is listed twice: the run itself, met again, is the last. Empty where the run's own account says `top`.
+   * 32nd. None is listed twice: the run itself, met again, is the last. Empty where the run's own account says `top`.
    */
   readonly above: readonly RunAbove[]
 }
@@ -69,8 +69,11 @@ export interface TallyChanges {
   readonly session: Tally
   /** Below these runs, stored or not. */
   readonly below: readonly { readonly runId: string; readonly add: Tally }[]
-  /** To what these users spend today: the day is the store's, in UTC. */
-  readonly users: readonly { readonly userId: string; readonly add: Spend }[]
+  /**
+   * To what these users spend on a day: that of `at` (epoch milliseconds, in UTC), or else today by the store's clock. `at` is
+   * there where it goes down, so that a correction of what was spent before leaves today's as it is.
+   */
+  readonly users: readonly { readonly userId: string; readonly add: Spend; readonly at?: number }[]
 }
 
 /** What a merge decided. What is absent is left as it is. */
@@ -120,7 +123,7 @@ export interface RunQuery {
   readonly cursor?: string | undefined
 }
 
-/** Which runs {@link RunStore.removeRuns} removes: those that fit all that is said. */
+/** Which runs {@link RunStore.removeRuns} removes: those that fit all that is said, and have nothing untold. */
 export interface RemovalQuery {
   /** Absent: of all tenants. */
   readonly tenant?: string | undefined
@@ -152,11 +155,15 @@ export interface RunStore {
   findSession(tenant: string, sessionId: string): Promise<StoredSession | undefined>
   /** The sum of what was added for a user on that day and after it; days since 1970, UTC. */
   findSpend(tenant: string, userId: string, sinceDay: number): Promise<Spend>
-  /** Removes runs, and leaves every sum as it is. Resolves to how many it removed: fewer than `limit`, and nothing is left. */
+  /**
+   * Removes runs, and leaves every sum as it is. A run whose account has something untold is spared, and does not count towards
+   * the limit. Resolves to how many it removed: fewer than `limit`, and nothing is left that may go.
+   */
   removeRuns(query: RemovalQuery): Promise<number>
   /**
-   * Removes a session with its runs and sums, or a user's runs, what the user spent, also below runs, and what sessions say of
-   * failures of these runs. Resolves to the number of runs.
+   * Removes a session with its runs and sums; or the runs that name a user, what the user spent, also below runs, and what
+   * sessions say of failures of these runs and of any other that name the user, stored still or not. Runs below them that name
+   * nobody stay. What is untold goes too. Resolves to the number of runs.
    */
   erase(tenant: string, of: { readonly sessionId: string } | { readonly userId: string }): Promise<number>
 }

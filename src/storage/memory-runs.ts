@@ -1,4 +1,4 @@
-import type { RunAccount } from '../model/run.ts'
+import type { RunAccount, RunFailure } from '../model/run.ts'
 import { facetsOf } from '../model/run-facets.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { MergeDecision, RemovalQuery, RunStore, StoredRun, StoredSession } from '../ports/run-store.ts'
@@ -7,6 +7,7 @@ import { runPage } from './run-pages.ts'
 import { type Room, type RunRow, runShelves, type Shelf } from './run-shelves.ts'
 import { addSums, forgetSpend, spendSince } from './run-sums.ts'
 import { runsAbove } from './runs-above.ts'
+import type { SortedList } from './sorted-list.ts'
 
 /**
  * The runs of a memory store.
@@ -21,14 +22,8 @@ export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
   /** Those that fit of one tenant: what changed longest ago goes first. */
   function removeFrom(shelf: Shelf, { status, updatedBefore }: RemovalQuery, limit: number): number {
     let removed = 0
-    for (const each of status) {
-      const rows = shelf.byAge.get(each)
-      for (let row = rows?.first; row && row.run.updatedAt < updatedBefore; row = rows?.first) {
-        if (removed >= limit) return removed
-        shelves.remove(shelf, row)
-        removed += 1
-      }
-    }
+    for (const each of status)
+      removed += removeAll(shelf, removable(shelf.byAge.get(each), updatedBefore, limit - removed))
     return removed
   }
 
@@ -98,7 +93,7 @@ export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
       if ('userId' in of) {
         const rows = [...shelf.rows.up()].filter(({ run }) => facetsOf(run.state).userId === of.userId)
         forgetSpend(shelf, of.userId)
-        forgetFailures(shelf, new Set(rows.map(({ run }) => run.state.runId)))
+        forgetFailures(shelf, of.userId, new Set(rows.map(({ run }) => run.state.runId)))
         return removeAll(shelf, rows)
       }
       const rows = [...(shelf.rooms.get(of.sessionId)?.rows.up() ?? [])]
@@ -106,6 +101,18 @@ export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
       return removeAll(shelf, rows)
     },
   }
+}
+
+/** The first that are old enough and have nothing untold. They are listed before any is taken out: that moves the others. */
+function removable(rows: SortedList<RunRow> | undefined, updatedBefore: number, limit: number): readonly RunRow[] {
+  const found: RunRow[] = []
+  if (rows === undefined || limit <= 0) return found
+  for (const row of rows.up()) {
+    if (row.run.updatedAt >= updatedBefore) break
+    if (row.run.account.untold.length === 0) found.push(row)
+    if (found.length >= limit) break
+  }
+  return found
 }
 
 const NO_ACCOUNT: RunAccount = Object.freeze({ ended: [], untold: [] })
@@ -148,10 +155,11 @@ function changeSession(shelf: Shelf, room: Room, decision: MergeDecision<unknown
   if (tallies) addSums(tallies, shelf, room, now)
 }
 
-function forgetFailures(shelf: Shelf, runIds: ReadonlySet<string>): void {
+/** Those of these runs, and those that name the user: a run may be gone by now. */
+function forgetFailures(shelf: Shelf, userId: string, runIds: ReadonlySet<string>): void {
+  const isTheirs = (failure: RunFailure): boolean => failure.userId === userId || runIds.has(failure.runId)
   for (const { session } of shelf.rooms.values())
-    if (session.failures.some(({ runId }) => runIds.has(runId)))
-      session.failures = session.failures.filter(({ runId }) => !runIds.has(runId))
+    if (session.failures.some(isTheirs)) session.failures = session.failures.filter((failure) => !isTheirs(failure))
 }
 
 /** Its tally is the one that is added to. */

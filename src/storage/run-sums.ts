@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000
 export function addSums({ session, below, users }: TallyChanges, shelf: Shelf, room: Room, now: number): void {
   addTally(room.session.tally, session)
   for (const { runId, add } of below) addTally(entry(room.below, runId, noTally), add)
-  for (const { userId, add } of users) addSpend(entry(daysOf(shelf, userId), dayOf(now), noSpend), add)
+  for (const { userId, add, at } of users) addSpend(entry(daysOf(shelf, userId), dayOf(at ?? now), noSpend), add)
 }
 
 /** What a user spent on that day and after it. */
@@ -30,6 +30,6 @@ function daysOf(shelf: Shelf, userId: string): Map<number, Spend> {
 }
 
 /** Days since 1970, UTC. */
-function dayOf(now: number): number {
-  return Math.floor(now / DAY_MS)
+function dayOf(at: number): number {
+  return Math.floor(at / DAY_MS)
 }

@@ -1,9 +1,7 @@
+import { MAX_RUNS_ABOVE } from '../model/run-tree-limit.ts'
 import type { Tally } from '../model/tally.ts'
 import type { MergeSight, RunAbove, RunKey, StoredRun } from '../ports/run-store.ts'
 import type { Room, Shelf } from './run-shelves.ts'
-
-/** Who walks further up than that walks in no tree that anybody made on purpose. */
-const MAX_ABOVE = 100
 
 const NONE: MergeSight['above'] = []
 
@@ -18,7 +16,7 @@ export function runsAbove(
   if (runId === undefined || run?.account.top) return NONE
   const above: RunAbove[] = []
   const met = new Set<string>()
-  while (runId !== undefined && above.length < MAX_ABOVE && !met.has(runId)) {
+  while (runId !== undefined && above.length < MAX_RUNS_ABOVE && !met.has(runId)) {
     met.add(runId)
     const next: StoredRun | undefined = runIn(room, runId, shelf)
     above.push(aboveOf(runId, next, room?.below.get(runId)))

@@ -103,6 +103,14 @@ describe('the waitUntil of toFetch', () => {
     expect([given, endpoints.delivered]).toEqual([[], 0])
   })
 
+  test('is given the delivery of what a recorded run is told of', async () => {
+    const { given, waitUntil } = new Waiting()
+    const { fetch, endpoints } = mount({ waitUntil })
+    endpoints.telling = true
+    expect((await fetch(post('{}', URL_OF_RUN))).status).toBe(201)
+    expect([given.length, endpoints.delivered]).toEqual([1, 1])
+  })
+
   test.each<[string, (work: Promise<void>) => unknown]>([
     [
       'throws',
@@ -205,4 +213,25 @@ test('what the host does when it is told of an event is waited for as well', asy
   expect((await fetch(new Request(URL_OF_DISPATCH, { method: 'POST', headers, body }))).status).toBe(202)
   await Promise.all(given)
   expect([given.length, told]).toEqual([1, true])
+})
+
+test('delivers what is told of a run before the runtime may stop', async () => {
+  const mail = recordingChannel()
+  const sallyport = createSallyport({
+    auth: testAuth,
+    events: defineEvents({ 'run.failed': { channels: { mail: { text: () => 'A run failed' } } } }),
+    store: memoryStore(),
+    channels: { mail },
+    runEvents: { 'run.failed': () => ({ recipient: 'ops@example.com' }) },
+  })
+  const given: Promise<void>[] = []
+  const fetch = toFetch(sallyport, { waitUntil: (work) => void given.push(work) })
+  const headers = { authorization: 'Bearer app', 'content-type': 'application/json' }
+  const run = (status: string) => JSON.stringify({ sessionId: 's1', run: { runId: 'r1', status } })
+  await fetch(new Request(URL_OF_RUN, { method: 'POST', headers, body: run('running') }))
+  expect(given).toEqual([])
+  await fetch(new Request(URL_OF_RUN, { method: 'POST', headers, body: run('failed') }))
+  expect(given).toHaveLength(1)
+  await Promise.all(given)
+  expect(mail.sent).toHaveLength(1)
 })

@@ -4,10 +4,12 @@ import { createSallyport, defineEvents } from 'sallyport'
 import { log } from 'sallyport/channels/log'
 import { memoryStore } from 'sallyport/storage/memory'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { SallyportError } from '../../src/errors.ts'
 import { otelRunExporter } from '../../src/otel/run-exporter.ts'
 import type { LogFields } from '../../src/ports/logger.ts'
 import { stillClock } from '../runs/recorder.ts'
 import { testAuth } from '../support/deps.ts'
+import { withoutStrayRejections } from '../support/stray-rejections.ts'
 import { anyRun, ended, FULL } from './ended-runs.ts'
 import { millis, telemetry } from './telemetry.ts'
 
@@ -75,14 +77,21 @@ describe('runs that a host records', () => {
     expect(await sdk.points(DURATION)).toMatchObject([{ value: { count: 1 } }])
   })
 
-  it('are recorded even if an attribute of the host throws, which is logged', async () => {
-    const { sdk, post, lines } = host(() => {
-      throw new RangeError('no such tag')
-    })
-    expect(await post(end)).toMatchObject({ ok: true })
-    expect(sdk.spans()).toEqual([])
-    expect(await sdk.metrics()).toEqual([])
-    expect(lines).toEqual([expect.objectContaining({ event: 'run.export_failed', runId: 'r1' })])
+  it.each([
+    [
+      'throws',
+      'RangeError',
+      () => {
+        throw new RangeError('no such tag')
+      },
+    ],
+    ['gives a promise', 'TypeError', async () => Promise.reject(new RangeError('no such tag'))],
+  ])('are passed on without the attributes of a host that %s, which is logged', async (_, cause, attributes) => {
+    const { sdk, post, lines } = host(attributes as never)
+    await withoutStrayRejections(async () => expect(await post(end)).toMatchObject({ ok: true }))
+    expect(sdk.span().attributes).toMatchObject({ 'agent.run.id': 'r1', 'gen_ai.usage.input_tokens': 25 })
+    expect(await sdk.points(DURATION)).toHaveLength(1)
+    expect(lines).toEqual([{ event: 'run.export_failed', runId: 'r1', cause }])
   })
 
   function host(attributes?: () => never) {
@@ -90,7 +99,7 @@ describe('runs that a host records', () => {
     const clock = stillClock()
     const lines: LogFields[] = []
     const logger = { log: (_: string, event: string, fields: LogFields) => void lines.push({ event, ...fields }) }
-    const exporters = [otelRunExporter({ ...sdk, ...(attributes && { attributes }) })]
+    const exporters = [otelRunExporter({ ...sdk.providers, ...(attributes && { attributes }) })]
     const { endpoints, runs } = createSallyport({
       auth: testAuth,
       events: EVENTS,
@@ -129,10 +138,68 @@ describe('an exporter with no provider of its own', () => {
     trace.setGlobalTracerProvider(global.tracerProvider)
     metrics.setGlobalMeterProvider(global.meterProvider)
     const sdk = telemetry()
-    otelRunExporter(sdk).export(FULL)
+    otelRunExporter(sdk.providers).export(FULL)
     expect([global.spans().length, sdk.spans().length]).toEqual([0, 1])
     expect([(await global.metrics()).length, (await sdk.metrics()).length]).toEqual([0, 8])
   })
+})
+
+describe('the options of an exporter', () => {
+  it('may be left out, or be undefined, or be the real thing', () => {
+    const names = [
+      'tracerProvider',
+      'meterProvider',
+      'spanKind',
+      'cancelledIsError',
+      'errorMessages',
+      'cost',
+      'attributes',
+    ]
+    otelRunExporter(Object.fromEntries(names.map((name) => [name, undefined])))
+    const providers = { tracerProvider: trace.getTracerProvider(), meterProvider: metrics.getMeterProvider() }
+    for (const spanKind of ['internal', 'client'] as const)
+      otelRunExporter({ ...providers, spanKind, cancelledIsError: true, errorMessages: false, cost: true })
+    otelRunExporter({ attributes: () => ({}) })
+  })
+
+  it('are refused with all that is wrong with them', () => {
+    const { meterProvider } = telemetry()
+    const wrong = {
+      tracerProvider: meterProvider,
+      meterProvider: () => meterProvider,
+      spanKind: 'server',
+      cancelledIsError: 'yes',
+      errorMessages: 1,
+      cost: null,
+      attributes: {},
+      costs: true,
+      constructor: true,
+    }
+    expect(problemsOf(wrong)).toEqual([
+      { field: 'tracerProvider', detail: 'must be an object with getTracer()' },
+      { field: 'meterProvider', detail: 'must be an object with getMeter()' },
+      { field: 'spanKind', detail: 'must be "internal" or "client"' },
+      { field: 'cancelledIsError', detail: 'must be true or false' },
+      { field: 'errorMessages', detail: 'must be true or false' },
+      { field: 'cost', detail: 'must be true or false' },
+      { field: 'attributes', detail: 'must be a function' },
+      { field: 'costs', detail: expect.stringMatching(/^is not an option \(known: tracerProvider, .*, attributes\)$/) },
+      { field: 'constructor', detail: expect.stringContaining('is not an option') },
+    ])
+    expect(problemsOf({ tracerProvider: null, meterProvider: null })).toHaveLength(2)
+    for (const none of [null, [], 'internal'])
+      expect(problemsOf(none)).toEqual([{ detail: 'must be an object of options' }])
+  })
+
+  function problemsOf(options: unknown): unknown {
+    try {
+      otelRunExporter(options as never)
+    } catch (thrown) {
+      expect(thrown).toMatchObject({ name: 'SallyportError', code: 'option_invalid' })
+      return (thrown as SallyportError).problems
+    }
+    throw new Error('was taken')
+  }
 })
 
 describe('any run whatever', () => {
@@ -141,7 +208,7 @@ describe('any run whatever', () => {
       fc.asyncProperty(anyRun, async (run) => {
         const before = structuredClone(run)
         const sdk = telemetry()
-        otelRunExporter({ ...sdk, cost: true, errorMessages: true, cancelledIsError: true }).export(run)
+        otelRunExporter({ ...sdk.providers, cost: true, errorMessages: true, cancelledIsError: true }).export(run)
         expect(run).toEqual(before)
         const { startTime, endTime, attributes } = sdk.span()
         expect(startTime[0]).toBeGreaterThanOrEqual(0)

@@ -134,7 +134,10 @@ describe('the metrics', () => {
   it('tell of no run, session, user or tenant, whatever the host adds to spans', async () => {
     const sdk = telemetry()
     const attributes = ({ userId }: EndedRun) => ({ 'user.id': userId })
-    otelRunExporter({ ...sdk, cost: true, errorMessages: true, attributes }).export({ ...FULL, status: 'failed' })
+    otelRunExporter({ ...sdk.providers, cost: true, errorMessages: true, attributes }).export({
+      ...FULL,
+      status: 'failed',
+    })
     const told = (await sdk.metrics()).flatMap(({ dataPoints }) => dataPoints.map((point) => point.attributes))
     expect(told.length).toBeGreaterThan(7)
     expect(JSON.stringify(told)).not.toMatch(/"(r1|r0|r-1|s1|a1|jane|acme)"|slower|0\.0125/)
@@ -149,14 +152,14 @@ describe('the metrics', () => {
       },
     }
     const sdk = telemetry(undefined, [{ instrumentName: '*', attributesProcessors: [watching] }])
-    otelRunExporter(sdk).export(FULL)
+    otelRunExporter(sdk.providers).export(FULL)
     expect([...seen]).toEqual([sdk.span().spanContext().spanId])
   })
 
   it('have their instruments made once', () => {
     const sdk = telemetry()
     const getMeter = vi.spyOn(sdk.meterProvider, 'getMeter')
-    const exporter = otelRunExporter(sdk)
+    const exporter = otelRunExporter(sdk.providers)
     exporter.export(FULL)
     exporter.export(FULL)
     expect(getMeter).toHaveBeenCalledOnce()
@@ -164,7 +167,7 @@ describe('the metrics', () => {
 
   it('count what no sampler keeps', async () => {
     const sdk = telemetry(new AlwaysOffSampler())
-    otelRunExporter(sdk).export(FULL)
+    otelRunExporter(sdk.providers).export(FULL)
     expect(sdk.spans()).toEqual([])
     expect(await sdk.points(DURATION)).toHaveLength(1)
   })
@@ -172,7 +175,7 @@ describe('the metrics', () => {
 
 function exported(...runs: readonly EndedRun[]): Telemetry {
   const sdk = telemetry()
-  const exporter = otelRunExporter(sdk)
+  const exporter = otelRunExporter(sdk.providers)
   for (const run of runs) exporter.export(run)
   return sdk
 }

@@ -232,7 +232,7 @@ describe('where it belongs', () => {
       },
     }
     const sdk = telemetry(sampler)
-    otelRunExporter(sdk).export(ended({ trace: malformed }))
+    otelRunExporter(sdk.providers).export(ended({ trace: malformed }))
     const span = sdk.span()
     expect(parents).toEqual([undefined])
     expect(span.parentSpanContext).toBeUndefined()
@@ -255,7 +255,7 @@ describe('where it belongs', () => {
 
   it('counts as sampled there, as posts tell no flags', () => {
     const sdk = telemetry(new ParentBasedSampler({ root: new AlwaysOffSampler() }))
-    const exporter = otelRunExporter(sdk)
+    const exporter = otelRunExporter(sdk.providers)
     exporter.export(ended())
     expect(sdk.spans()).toEqual([])
     exporter.export(ended({ trace: told }))
@@ -271,7 +271,7 @@ describe('where it belongs', () => {
       },
     }
     const sdk = telemetry(sampler)
-    otelRunExporter(sdk).export({ ...FULL, status: 'failed' })
+    otelRunExporter(sdk.providers).export({ ...FULL, status: 'failed' })
     expect(sdk.spans()).toEqual([])
     const attributes = expect.objectContaining({ 'gen_ai.agent.name': 'support', 'error.type': 'rate_limit' })
     expect(seen).toEqual([{ name: 'invoke_agent support', kind: SpanKind.INTERNAL, attributes }])

@@ -27,10 +27,15 @@ export interface Point {
   readonly value: number | Histogram
 }
 
-/** The real SDK, which keeps what it is given. */
-export interface Telemetry {
+interface Providers {
   readonly tracerProvider: BasicTracerProvider
   readonly meterProvider: MeterProvider
+}
+
+/** The real SDK, which keeps what it is given. */
+export interface Telemetry extends Providers {
+  /** As an exporter takes them. */
+  readonly providers: Providers
   spans(): ReadableSpan[]
   /** The only span that there is. */
   span(): ReadableSpan
@@ -45,9 +50,13 @@ export function telemetry(sampler?: Sampler, views: ViewOptions[] = []): Telemet
   const reader = new ReaderOnDemand()
   const scopes = async () => (await reader.collect()).resourceMetrics.scopeMetrics
   const metrics = async () => (await scopes()).flatMap((scope) => scope.metrics)
-  return {
+  const providers: Providers = {
     tracerProvider: new BasicTracerProvider({ spanProcessors, ...(sampler && { sampler }) }),
     meterProvider: new MeterProvider({ readers: [reader], views }),
+  }
+  return {
+    ...providers,
+    providers,
     spans: () => exporter.getFinishedSpans(),
     span() {
       const [span, ...more] = exporter.getFinishedSpans()

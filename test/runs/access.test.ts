@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { handleSessionRun } from '../../src/core/runs/handle-session-run.ts'
 import { memoryRuns } from '../../src/storage/memory-runs.ts'
-import { faultsOf, problemOf, recorder, runOf, stillClock } from './recorder.ts'
+import { answerOf, faultsOf, problemOf, recorder, runOf, stillClock } from './recorder.ts'
 
 describe('whose run it is', () => {
   it('lets a session token record its own session only', async () => {
@@ -121,6 +121,19 @@ describe('what goes wrong around it', () => {
     expect(problemOf(result).code).toBe('store_unavailable')
     expect(JSON.stringify(result)).not.toContain('10.0.0.1')
     expect(lines).toEqual([{ event: 'request.failed', fields: expect.objectContaining({ cause: 'TypeError' }) }])
+  })
+
+  it('does not let the caller change what is stored through what it says that it ignored', async () => {
+    const { post, deps } = recorder()
+    const cost = (amount: number) => ({ amount, currency: 'USD', source: 'client' })
+    await post({ runId: 'r1', seq: 2, cost: cost(5), status: 'failed', error: { type: 'first' } })
+    const { ignored } = answerOf(
+      await post({ runId: 'r1', seq: 1, cost: cost(9), status: 'failed', error: { type: 'x' } }),
+    )
+    expect(ignored.map(({ field }) => field).sort()).toEqual(['cost', 'error'])
+    const stored = await deps.store.findRun('default', 'r1')
+    for (const { kept } of ignored) Object.assign(kept as object, { amount: '999', type: 'changed' })
+    expect(await deps.store.findRun('default', 'r1')).toEqual(stored)
   })
 
   it('does not let the caller change what is stored through the answer', async () => {

@@ -158,6 +158,22 @@ describe('a budget that is used up', () => {
     expect(await exceeded(store)).toEqual(['user.hard.u1', 'user.soft.u1'])
   })
 
+  it('of a session that was erased and is used again is told of again', async () => {
+    const { sallyport, store, clock } = house({ budgets: [perSession] })
+    const spend = async (runId: string): Promise<number> => {
+      await tell(sallyport, { runId, counts: { inputTokens: 80 } })
+      await sallyport.worker.runDue()
+      return (await told(store)).length
+    }
+    expect(await spend('r1')).toBe(1)
+    clock.advance(1)
+    await sallyport.runs.prune({ status: 'running', olderThan: 0 })
+    expect(await spend('r1')).toBe(2)
+    await sallyport.runs.erase({ sessionId: 's1' })
+    clock.advance(1)
+    expect(await spend('r1')).toBe(3)
+  })
+
   it('of a user who is named later is told of', async () => {
     const { sallyport, store } = house({ budgets: [perUser] })
     await tell(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })

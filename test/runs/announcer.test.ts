@@ -1,5 +1,7 @@
 import fc from 'fast-check'
+import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
+import { defineEvents } from '../../src/core/catalog/define-events.ts'
 import type { RunEventFacts, RunEvents } from '../../src/core/run-events/run-events.ts'
 import { memoryStore } from '../../src/storage/memory.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -54,7 +56,7 @@ describe('a run that ends', () => {
     expect(asked).toMatchObject([{ tenant: 't2', run: { runId: 'r1', status: 'failed', error: { type: 'oom' } } }])
     expect(await told(store, 't2')).toEqual([])
     expect(logged(house, 'run_event.refused')).toEqual([
-      { event: 'run.failed', runId: 'r1', code: 'channel_not_allowed' },
+      { event: 'run.failed', runId: 'r1', code: 'channel_not_allowed', errors: '/channel not_allowed' },
     ])
   })
 
@@ -96,6 +98,19 @@ describe('a run that ends', () => {
     await sallyport.worker.runDue()
     await sallyport.worker.runDue()
     expect([asked, await told(store), await untold(store)]).toEqual([1, [], []])
+  })
+
+  it.each(['erased', 'pruned'])('is told of again when it was %s and is recorded anew', async (how) => {
+    const { sallyport, store, clock } = runHouse()
+    const once = ['run.failed r1@example.com']
+    for (let time = 0; time < 2; time++) {
+      await tell(sallyport, { runId: 'r1', status: 'failed' })
+      await sallyport.worker.runDue()
+      expect(await told(store)).toEqual([...once, ...(time === 1 ? once : [])])
+      clock.advance(MINUTE)
+      if (how === 'erased') await sallyport.runs.erase({ sessionId: 's1' })
+      else await sallyport.runs.prune({ olderThan: 1 })
+    }
   })
 
   it('leaves no trace where nobody wants to know', async () => {
@@ -259,10 +274,67 @@ describe('what cannot be dispatched', () => {
     await sallyport.worker.runDue()
     expect([await told(store), await untold(store)]).toEqual([[], []])
     expect(logged(house, 'run_event.refused')).toEqual([
-      { event: 'run.failed', runId: 'r1', code: 'recipient_unresolvable' },
-      { event: 'run.incomplete', runId: 'r2', code: 'validation_failed' },
+      { event: 'run.failed', runId: 'r1', code: 'recipient_unresolvable', errors: '/recipient invalid' },
+      { event: 'run.incomplete', runId: 'r2', code: 'validation_failed', errors: '/eventData/x required' },
     ])
     expect(JSON.stringify(house.logger.lines)).not.toContain('jane')
+  })
+
+  it('is given up with where it is wrong, ten places at most and none of them long, and without its values', async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `${index}${'n'.repeat(300)}`)
+    const catalog = defineEvents({
+      'run.failed': {
+        data: v.object(Object.fromEntries(names.map((name) => [name, v.string()]))),
+        channels: { a: {} },
+      },
+    })
+    const eventData = Object.fromEntries(names.map((name) => [name, 4242]))
+    const runEvents: RunEvents = { 'run.failed': () => ({ recipient: 'jane@example.com', eventData }) }
+    const { sallyport, ...house } = runHouse({ events: catalog, runEvents })
+    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await sallyport.worker.runDue()
+    const [line, ...more] = logged(house, 'run_event.refused') as { errors: string }[]
+    expect(more).toEqual([])
+    const places = line?.errors.split(', ') ?? []
+    expect(places.map((place) => place.replace(/n{100,}/, '…'))).toEqual(
+      names.slice(0, 10).map((_, index) => `/eventData/${index}… invalid`),
+    )
+    expect(Math.max(...places.map(({ length }) => length))).toBeLessThan(220)
+    expect(line?.errors).not.toContain('4242')
+  })
+
+  it.each([false, 0, '', 'jane@example.com', [], {}, { recipient: 5 }, { recipient: undefined }, { recipient: null }])(
+    'since %j is no target is given up and never dispatched',
+    async (target) => {
+      const runEvents = { 'run.failed': () => target } as never
+      const { sallyport, store, ...house } = runHouse({ runEvents })
+      await tell(sallyport, { runId: 'r1', status: 'failed' })
+      await sallyport.worker.runDue()
+      expect(logged(house, 'run_event.refused')).toEqual([{ event: 'run.failed', runId: 'r1', code: 'target_invalid' }])
+      expect(logged(house, 'run_event.failed')).toEqual([])
+      expect([await told(store), await untold(store)]).toEqual([[], []])
+    },
+  )
+
+  it('is spared by pruning until it was told', async () => {
+    let isBroken = true
+    const runEvents: RunEvents = {
+      'run.failed': (facts) => {
+        if (isBroken) throw new Error('no')
+        return mailOf(facts)
+      },
+    }
+    const { sallyport, store, clock } = runHouse({ runEvents })
+    for (const runId of ['r1', 'r2']) await tell(sallyport, { runId, status: 'failed' })
+    await tell(sallyport, { runId: 'r3', status: 'completed' })
+    await sallyport.worker.runDue()
+    clock.advance(MINUTE)
+    expect(await sallyport.runs.prune({ olderThan: 1 })).toEqual({ pruned: 1 })
+    expect(await untold(store)).toEqual(['r1 failed', 'r2 failed'])
+    isBroken = false
+    await sallyport.worker.runDue()
+    expect(await told(store)).toEqual(['run.failed r1@example.com', 'run.failed r2@example.com'])
+    expect(await sallyport.runs.prune({ olderThan: 1 })).toEqual({ pruned: 2 })
   })
 
   it('since the host cannot say to whom is asked for again, and keeps nothing else from being told', async () => {

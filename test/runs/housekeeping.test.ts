@@ -228,6 +228,48 @@ describe('runDue', () => {
   })
 })
 
+describe('delivering after an answer', () => {
+  it('does no chores: they are the worker’s', async () => {
+    const clock = fakeClock()
+    const store = memoryStore({ clock })
+    let looks = 0
+    const listRuns: Store['listRuns'] = (query) => {
+      looks++
+      return store.listRuns(query)
+    }
+    const a = recordingChannel()
+    const { sallyport } = runHouse({ clock, store: { ...store, listRuns }, channels: { a }, staleAfterMs: MINUTE })
+    await tell(sallyport, { runId: 'silent' })
+    await left(clock, store, 'left')
+    clock.advance(2 * MINUTE)
+    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await sallyport.endpoints.deliver()
+    expect(a.sent).toMatchObject([{ to: 'r1@example.com' }])
+    expect(looks).toBe(0)
+    await sallyport.worker.runDue()
+    expect(a.sent.map(({ to }) => to).sort()).toEqual(['left@example.com', 'r1@example.com', 'silent@example.com'])
+  })
+
+  it('waits for what is still being told, and sends that', async () => {
+    const answer = gate<void>()
+    const runEvents: RunEvents = {
+      'run.failed': async (facts) => {
+        await answer.promise
+        return mailOf(facts)
+      },
+    }
+    const a = recordingChannel()
+    const { sallyport } = runHouse({ channels: { a }, runEvents })
+    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    const delivered = sallyport.endpoints.deliver()
+    await turns()
+    expect(a.sent).toEqual([])
+    answer.open()
+    await delivered
+    expect(a.sent).toHaveLength(1)
+  })
+})
+
 describe('in sandbox mode', () => {
   it('what runs give rise to is recorded, and not sent', async () => {
     const a = recordingChannel()

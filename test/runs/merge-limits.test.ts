@@ -46,6 +46,15 @@ describe('a run that is told more than it may hold', () => {
     )
   })
 
+  it('is cut by its first post as by any other', () => {
+    const many = updateOf({ at: Array.from({ length: 200 }, (_, index) => index), seq: 0 })
+    const few = updateOf({ at: [299], seq: 0 })
+    expect(canonicalJson(mergeAll([many, few]))).toBe(canonicalJson(mergeAll([few, many])))
+    const first = mergeAll([many])
+    const sizes = [first?.counts, first?.metadata, first?.tags].map((held) => Object.keys(held ?? {}).length)
+    expect(sizes).toEqual([128, 128, 128])
+  })
+
   it('says what it had no room for', () => {
     const keys = Array.from({ length: 130 }, (_, index) => `k${String(index).padStart(3, '0')}`)
     const full = mergeAll(

@@ -172,6 +172,29 @@ describe('the cost of a run of several models', () => {
     })
   })
 
+  it('keeps what each model cost, and needs no book where all is told', async () => {
+    const merge = merger()
+    const first = await merge({ usageByModel: [m, { ...n, cost: told }] })
+    expect(first.account.shares?.map(({ amount, source }) => `${amount} ${source}`)).toEqual([
+      '1.1 local',
+      '0.05 provider',
+    ])
+    const again = await merge({ status: 'completed' }, bookOf('v2', { m: 9 }))
+    expect(again.account.shares).toEqual(first.account.shares)
+    const { runs, deps } = { runs: recorder(), deps: undefined }
+    expect(deps).toBeUndefined()
+    const run = runOf(
+      await runs.post({
+        runId: 'r1',
+        usageByModel: [
+          { ...m, cost: told },
+          { ...n, cost: told },
+        ],
+      }),
+    )
+    expect(run.cost).toEqual({ amount: '0.1', currency: 'USD', source: 'local' })
+  })
+
   it('names each version once, in their order', async () => {
     const book = priceBook({
       version: 'v1',
@@ -323,11 +346,11 @@ describe('the warning for a run without a price', () => {
   const unknown: Partial<RunUpdate> = { status: 'completed', model: 'unknown', counts: COUNTS }
 
   it('comes with the end of a run that used tokens and has no cost', async () => {
-    expect(await warnings(unknown)).toEqual(['unpriced /run/model'])
-    expect(await warnings({ ...unknown, counts: { totalTokens: 1 } })).toEqual(['unpriced /run/model'])
-    expect(await warnings({ status: 'failed', counts: { outputTokens: 1 } })).toEqual(['unpriced /run/model'])
+    expect(await warnings(unknown)).toEqual(['unpriced /run'])
+    expect(await warnings({ ...unknown, counts: { totalTokens: 1 } })).toEqual(['unpriced /run'])
+    expect(await warnings({ status: 'failed', counts: { outputTokens: 1 } })).toEqual(['unpriced /run'])
     const usageByModel = [{ provider: 'p', model: 'unknown', counts: { inputTokens: 1 } }]
-    expect(await warnings({ status: 'cancelled', usageByModel })).toEqual(['unpriced /run/model'])
+    expect(await warnings({ status: 'cancelled', usageByModel })).toEqual(['unpriced /run'])
   })
 
   it('does not come otherwise', async () => {

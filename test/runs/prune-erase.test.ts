@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { EndStatus } from '../../src/model/run.ts'
+import type { RunStatus } from '../../src/model/run.ts'
 import { house, optionProblems } from './house.ts'
 
 const DAY = 86_400_000
@@ -37,12 +37,15 @@ describe('pruning', () => {
     expect(await runs.prune({ olderThan: DAY - 1 })).toEqual({ pruned: 1 })
   })
 
-  it.each<EndStatus>([...ENDS, 'expired'])('can be of what is %s alone', async (status) => {
-    const { runs, ids } = await aged()
-    const all = await ids()
-    expect(await runs.prune({ olderThan: 1, status })).toEqual({ pruned: 1 })
-    expect(await ids()).toEqual(all.filter((id) => id !== status))
-  })
+  it.each<RunStatus>(['queued', 'running', 'waiting', ...ENDS, 'expired'])(
+    'can be of what is %s alone',
+    async (status) => {
+      const { runs, ids } = await aged()
+      const all = await ids()
+      expect(await runs.prune({ olderThan: 1, status })).toEqual({ pruned: 1 })
+      expect(await ids()).toEqual(all.filter((id) => id !== status))
+    },
+  )
 
   it('is of every tenant, or of the one that is named', async () => {
     const { post, runs, clock } = house()
@@ -92,14 +95,31 @@ describe('pruning', () => {
     expect((await runs.list()).items).toEqual([])
   })
 
-  it('cannot be of runs that have not ended, and names all that is wrong', async () => {
+  it('spares what is untold, however much there is of it', async () => {
+    const { runs, post, clock, store } = house()
+    for (let n = 0; n < 1_200; n++) await post({ runId: `r${n}`, status: 'failed' })
+    for (let n = 0; n < 600; n++)
+      await store.mergeRun({ tenant: 'default', sessionId: 's1', runId: `r${n}` }, () => ({
+        result: undefined,
+        account: { ended: ['failed'], untold: ['failed'] },
+      }))
+    clock.advance(DAY)
+    expect(await runs.prune({ olderThan: 1 })).toEqual({ pruned: 600 })
+    expect(await runs.prune({ olderThan: 1, status: 'failed' })).toEqual({ pruned: 0 })
+    expect((await store.listRuns({ untold: true, limit: 2_000 })).items).toHaveLength(600)
+  })
+
+  it('names all that is wrong', async () => {
     const { runs } = house()
-    for (const status of ['queued', 'running', 'waiting', 'done', ['failed'], null]) {
+    for (const status of ['done', ['failed'], null]) {
       expect(await optionProblems(() => runs.prune({ olderThan: 1, status } as never))).toEqual([
-        { field: 'status', detail: 'is one of completed, incomplete, failed, cancelled, expired' },
+        {
+          field: 'status',
+          detail: 'is one of queued, running, waiting, completed, incomplete, failed, cancelled, expired',
+        },
       ])
     }
-    const wrong = { olderThan: -1, status: 'running', tenant: '', before: 5 } as never
+    const wrong = { olderThan: -1, status: 'done', tenant: '', before: 5 } as never
     expect(
       (await optionProblems(() => runs.prune(wrong))).map((problem) => 'field' in problem && problem.field),
     ).toEqual(['before', 'olderThan', 'tenant', 'status'])
@@ -143,6 +163,29 @@ describe('erasing', () => {
     expect(await runs.get('r1', { tenant: 'other' })).toBeDefined()
     expect(await runs.erase({ userId: 'jane' }, { tenant: 'other' })).toEqual({ erased: 1 })
     expect(await runs.erase({ userId: 'jane' }, { tenant: 'other' })).toEqual({ erased: 0 })
+  })
+
+  it('of a user forgets what sessions say of failures that name the user, also of runs that were pruned', async () => {
+    const { runs, sessions, store, clock, post } = house()
+    const fail = (runId: string, userId: string, sessionId: string) =>
+      post({ runId, userId, status: 'failed', error: { type: 'x' } }, { sessionId })
+    await fail('r1', 'john', 's1')
+    await fail('r2', 'jane', 's1')
+    await fail('r3', 'jane', 's2')
+    clock.advance(DAY)
+    await runs.prune({ olderThan: 1 })
+    expect(await sessions.get('s2')).toMatchObject({ lastError: { runId: 'r3' } })
+    expect(await runs.erase({ userId: 'jane' })).toEqual({ erased: 0 })
+    expect((await store.findSession('default', 's2'))?.failures).toEqual([])
+    expect((await store.findSession('default', 's1'))?.failures).toMatchObject([{ runId: 'r1', userId: 'john' }])
+  })
+
+  it('of a user leaves the runs below that name nobody', async () => {
+    const { runs, post } = house()
+    await post({ runId: 'top', userId: 'jane' })
+    await post({ runId: 'below', parentRunId: 'top' })
+    expect(await runs.erase({ userId: 'jane' })).toEqual({ erased: 1 })
+    expect((await runs.list()).items).toMatchObject([{ runId: 'below' }])
   })
 
   it.each([

@@ -159,7 +159,7 @@ const BROKEN: [what: string, answer: (text: string) => unknown, of: RegExp][] = 
   ['gives a list', async (text) => [text], /./],
   ['gives a NUL', (text) => `${text}\0`, /./],
   ['gives half a character', () => '\ud83d', /./],
-  ['gives no text where there must be one', () => '', /^(?:error\.type|error\.code|tags)$/],
+  ['gives no text where there must be one', () => '', /^(?:error\.type|error\.code)$/],
   ['gives 101 characters', () => 'x'.repeat(101), /^(?:error\.type|error\.code|tags)$/],
   ['gives 65 characters', () => 'x'.repeat(65), /^tags$/],
   ['gives 513 characters', () => 'x'.repeat(513), /^(?!error\.message)/],
@@ -190,7 +190,7 @@ describe.each(BROKEN)('a redactor that %s', (_, answer, of) => {
 
 it('takes what just fits where it came from', async () => {
   const most = { 'error.type': 100, 'error.message': 2000, 'error.code': 100, tags: 64, 'metadata.key': 512 }
-  const least = { 'error.type': 1, 'error.message': 0, 'error.code': 1, tags: 1, 'metadata.key': 0 }
+  const least = { 'error.type': 1, 'error.message': 0, 'error.code': 1, tags: 0, 'metadata.key': 0 }
   for (const lengths of [most, least]) {
     const redactor = { redact: (_: string, field: string) => 'x'.repeat(lengths[field as keyof typeof most]) }
     expect((await recorder({ redactor }).post({ ...FAILED, metadata: { key: 'c4n4ry' } })).status).toBe(201)
@@ -211,8 +211,16 @@ it('says by name alone why it failed, and looks at every answer when several fai
   expect(calls).toBe(3)
   expect(lines).toMatchObject([{ fields: { cause: 'RangeError', causeCode: 'E_DOWN' } }])
   const silent = recorder({ redactor: { redact: () => '' } })
-  await silent.post({ runId: 'r1', tags: ['a'] })
-  expect(silent.lines).toMatchObject([{ fields: { cause: 'TypeError', causeCode: 'unfit_text' } }])
+  await silent.post({ runId: 'r1', error: { type: 'a' }, status: 'failed' })
+  const long = recorder({ redactor: { redact: () => 'x'.repeat(600) } })
+  await long.post({ runId: 'r1', metadata: { 'c4n4ry-key': 'a' } })
+  const codes = [...silent.lines, ...long.lines].map(({ fields }) => (fields as { causeCode?: string }).causeCode)
+  expect(codes).toEqual(['unfit_text in error.type', 'unfit_text in metadata'])
+})
+
+it('drops a tag of which nothing is left', async () => {
+  const { post } = recorder({ redactor: { redact: (text) => (text === 'a' ? '' : text) } })
+  expect(runOf(await post({ runId: 'r1', tags: ['a', 'b'] })).tags).toEqual(['b'])
 })
 
 describe('no text that was taken out comes up anywhere', () => {

@@ -81,6 +81,13 @@ const REFUSED: readonly (readonly [what: string, run: object, fault: string])[] 
   ['a negative amount', { cost: { ...cost, amount: -0.1 } }, '/run/cost/amount out_of_range'],
   ['an amount that is a boolean', { cost: { ...cost, amount: true } }, '/run/cost/amount type'],
   ['a currency that is none', { cost: { ...cost, currency: 'dollars' } }, '/run/cost/currency format'],
+  ['a currency that there is not', { cost: { ...cost, currency: 'QQQ' } }, '/run/cost/currency not_allowed'],
+  ['a currency that is no text', { cost: { ...cost, currency: { a: 1 } } }, '/run/cost/currency type'],
+  [
+    'a currency of a model that there is not',
+    { usageByModel: [{ ...model, cost: { ...cost, currency: 'AAA' } }] },
+    '/run/usageByModel/0/cost/currency not_allowed',
+  ],
   ['a cost from nowhere', { cost: { amount: '1', currency: 'USD' } }, '/run/cost/source required'],
   ['an error without type', { status: 'failed', error: { message: 'x' } }, '/run/error/type required'],
   ['a long error type', { error: { type: long(101) } }, '/run/error/type too_long'],

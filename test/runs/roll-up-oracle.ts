@@ -9,6 +9,11 @@ export type Flat = Record<string, bigint>
 
 const BILLION = 1_000_000_000n
 
+const OF_MODELS =
+  'inputTokens cacheReadTokens cacheWriteTokens outputTokens reasoningTokens totalTokens modelCalls toolCalls toolErrors steps retries messages'.split(
+    ' ',
+  )
+
 /** What the runs of a session come to, with what each user spent: worked out from the runs alone, tree by tree. */
 export function expectedSums(runs: readonly StoredRun[]): { session: Flat; users: Flat } {
   const shown = runs.map((run) => ({ run: viewRun(run), isTop: run.account.top === true }))
@@ -47,10 +52,12 @@ function ownSums(run: Run): Flat {
   for (const [name, count] of Object.entries(counts)) add(`counts/${name}`, count)
   const row = `models/${run.provider ?? ''}/${run.model ?? ''}`
   add(`${row}/runs`, 1)
-  const shares = run.usageByModel ?? [{ provider: run.provider ?? '', model: run.model ?? '', counts, cost }]
+  const own = { provider: run.provider ?? '', model: run.model ?? '', counts, cost }
+  const shares = run.usageByModel?.length ? run.usageByModel : [own]
   for (const share of shares) {
     const path = `models/${share.provider}/${share.model}`
-    for (const [name, count] of Object.entries(share.counts)) add(`${path}/counts/${name}`, count)
+    for (const [name, count] of Object.entries(share.counts))
+      if (OF_MODELS.includes(name)) add(`${path}/counts/${name}`, count)
     if (share.cost) add(`${path}/cost/${share.cost.currency}`, billionths(share.cost.amount))
   }
   const { durationMs, activeMs, modelMs, toolMs, startedAt, firstTokenAt } = timings
@@ -85,10 +92,14 @@ function without(sums: Flat, run: Run): Flat {
     if (parts[0] === 'models')
       return parts[3] === 'counts' ? ofModels.includes(parts[4] ?? '') : parts[3] === 'cost' && ofModelsCost
     if (path.startsWith('spend/cost') || path === 'spend/unpricedRuns') return run.cost !== undefined
-    if (path === 'spend/unpricedTokens') return run.cost !== undefined || tokensOf(run) !== undefined
+    if (path === 'spend/unpricedTokens') return run.cost !== undefined
     return path === 'spend/tokens' && tokensOf(run) !== undefined
   }
-  return Object.fromEntries(Object.entries(sums).filter(([path]) => !isTold(path)))
+  const left = Object.fromEntries(Object.entries(sums).filter(([path]) => !isTold(path)))
+  // Of the tokens that the run tells of, those that have a price below it have one.
+  if (run.cost === undefined && tokensOf(run) !== undefined)
+    left['spend/unpricedTokens'] = (sums['spend/unpricedTokens'] ?? 0n) - (sums['spend/tokens'] ?? 0n)
+  return left
 }
 
 function total(all: readonly Flat[]): Flat {

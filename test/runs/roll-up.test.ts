@@ -1,14 +1,20 @@
 import { describe, expect, it } from 'vitest'
+import { KNOWN_COUNTS } from '../../src/core/runs/counts.ts'
 import { decideMerge, type Recording } from '../../src/core/runs/decide-merge.ts'
+import { viewSession } from '../../src/core/sessions/session-view.ts'
 import type { RunUpdate } from '../../src/model/run.ts'
-import { noTally } from '../../src/model/tally.ts'
-import type { MergeDecision, MergeSight, RunStore, StoredSession } from '../../src/ports/run-store.ts'
+import { noSpend, noTally, type Tally } from '../../src/model/tally.ts'
+import type { MergeDecision, MergeSight, RunStore, StoredSession, TallyChanges } from '../../src/ports/run-store.ts'
 import { memoryRuns } from '../../src/storage/memory-runs.ts'
 import { record } from './recorded.ts'
 import { NOW, stillClock } from './recorder.ts'
+import { flatSums } from './roll-up-oracle.ts'
 import { storedAs } from './stored.ts'
 
 const run = (runId: string, more: Partial<RunUpdate> = {}): RunUpdate => ({ sessionId: 's1', runId, ...more })
+
+const namesOf = (length: number, of: number) => Array.from({ length }, (_, index) => `n${of}_${index}`)
+const TREE = { countsScope: 'tree', counts: { n0_0: 1 } } as const
 
 function decide(update: RunUpdate, sight: Partial<MergeSight> = {}, now = NOW): MergeDecision<Recording> {
   return decideMerge({ above: [], ...sight }, update, { tenant: 't', now })
@@ -184,19 +190,141 @@ describe('what stands below a run', () => {
     const children = [0, 100, 200].map((from) => run(`c${from}`, { parentRunId: 'p', counts: counts(from, 100) }))
     await record(store, [run('p'), ...children])
     const { tally } = await sessionOf(store)
-    expect(tally.counts).toEqual(counts(0, 256))
+    expect(tally.counts).toEqual(counts(0, 64))
   })
 
-  it('leaves a user what it spent, where there are too many to remember', async () => {
+  it("is nobody's, where there are too many users to remember", async () => {
     const store = memoryRuns(stillClock())
+    const tokens = async (user: string) => (await store.findSpend('t', user, 0)).tokens
     const children = Array.from({ length: 257 }, (_, index) =>
       run(`c${index}`, { parentRunId: 'p', userId: `u${index}`, counts: { inputTokens: 1 } }),
     )
-    await record(store, [run('p'), ...children, run('p', { userId: 'ann' })])
-    const tokens = async (user: string) => (await store.findSpend('t', user, 0)).tokens
-    expect(await tokens('ann')).toBe(257)
-    expect(await tokens('u255')).toBe(0)
-    expect(await tokens('u256')).toBe(1)
+    await record(store, [run('p'), ...children])
+    expect([await tokens('u255'), await tokens('u256')]).toEqual([1, 0])
+    await record(store, [run('p', { userId: 'ann' })])
+    expect([await tokens('ann'), await tokens('u255'), await tokens('u256')]).toEqual([257, 0, 0])
+  })
+
+  it('has a price, though the run that tells for its whole tree has none', async () => {
+    const store = memoryRuns(stillClock())
+    const cost = { amount: '1', currency: 'EUR', source: 'client' as const }
+    const unpriced = async () => viewSession(await sessionOf(store)).unpriced
+    await record(store, [
+      run('p', { countsScope: 'tree', counts: { inputTokens: 8 } }),
+      run('priced', { parentRunId: 'p', counts: { inputTokens: 5 }, cost }),
+      run('unpriced', { parentRunId: 'p', counts: { inputTokens: 2 } }),
+    ])
+    expect(await unpriced()).toEqual({ runs: 2, tokens: 3 })
+    await record(store, [run('priced', { counts: { inputTokens: 9 } })])
+    expect(await unpriced()).toEqual({ runs: 2, tokens: 0 })
+    await record(store, [run('p', { counts: { inputTokens: 20 } })])
+    expect(await unpriced()).toEqual({ runs: 2, tokens: 11 })
+  })
+})
+
+describe('what is taken away from a user', () => {
+  const day = Math.floor(NOW / 86_400_000)
+  const tokens = async (store: RunStore, user: string, since = day) => (await store.findSpend('t', user, since)).tokens
+
+  it('leaves today as it is, where it was spent before', async () => {
+    const clock = stillClock()
+    const store = memoryRuns(clock)
+    await record(store, [run('old', { userId: 'u1', counts: { inputTokens: 500 } })])
+    clock.advance(86_400_000)
+    await record(store, [run('new', { userId: 'u1', counts: { inputTokens: 300 } })])
+    await record(store, [run('old', { userId: 'u2', seq: 1 })])
+    expect([await tokens(store, 'u1', day + 1), await tokens(store, 'u1')]).toEqual([300, 300])
+    expect(await tokens(store, 'u2', day + 1)).toBe(500)
+    await record(store, [run('old', { counts: { inputTokens: 600 } })])
+    expect([await tokens(store, 'u2', day + 1), await tokens(store, 'u2')]).toEqual([600, 600])
+  })
+
+  it('leaves today as it is, where a run above it is only now recorded', async () => {
+    const clock = stillClock()
+    const store = memoryRuns(clock)
+    await record(store, [run('old', { parentRunId: 'p', userId: 'u1', counts: { inputTokens: 500 } })])
+    clock.advance(86_400_000)
+    await record(store, [run('new', { userId: 'u1', counts: { inputTokens: 300 } }), run('p', { userId: 'u2' })])
+    expect([await tokens(store, 'u1', day + 1), await tokens(store, 'u1')]).toEqual([300, 300])
+  })
+
+  it('is money too', () => {
+    const cost = { amount: '3', currency: 'EUR', source: 'client' as const }
+    const before = { ...stored(run('r1', { userId: 'ann', seq: 1, cost })), createdAt: 42 }
+    const entry = (amount: string) =>
+      decide(run('r1', { seq: 2, cost: { ...cost, amount } }), { run: before }).tallies?.users
+    expect(entry('2')).toEqual([{ userId: 'ann', at: 42, add: { ...noSpend(), cost: { EUR: '-1' } } }])
+    expect(entry('4')).toEqual([{ userId: 'ann', add: { ...noSpend(), cost: { EUR: '1' } } }])
+  })
+})
+
+describe('what a model used', () => {
+  it('is told by known counts alone', () => {
+    const counts = { inputTokens: 3, mine: 4 }
+    const share = { provider: 'p', model: 'm', counts }
+    const [single, shared] = [run('r1', { provider: 'p', model: 'm', counts }), run('r1', { usageByModel: [share] })]
+    for (const each of [single, shared])
+      expect(decide(each).tallies?.session.models.p?.m?.counts).toEqual({ inputTokens: 3 })
+    expect(decide(single).tallies?.session.counts).toEqual(counts)
+  })
+
+  it('is what the run used, where the list of its models is empty', () => {
+    const told = run('r1', { provider: 'p', model: 'm', counts: { steps: 3 } })
+    const models = decide(told).tallies?.session.models
+    expect(models?.p?.m?.counts).toEqual({ steps: 3 })
+    expect(decide({ ...told, usageByModel: [] }).tallies?.session.models).toEqual(models)
+  })
+})
+
+describe('a large tree that finds its parent', () => {
+  /** 104 posts of 16 models each, all below `x`. */
+  const below = Array.from({ length: 104 }, (_, post) =>
+    run(`c${post}`, {
+      parentRunId: 'x',
+      counts: Object.fromEntries(Array.from({ length: 32 }, (_, index) => [`n${post}_${index}`, 1])),
+      usageByModel: Array.from({ length: 16 }, (_, index) => ({
+        provider: 'p',
+        model: `m${(post * 16 + index) % 208}`,
+        counts: Object.fromEntries([...KNOWN_COUNTS, ...namesOf(32, post)].map((name) => [name, 1])),
+      })),
+    }),
+  )
+  const above = Array.from({ length: 40 }, (_, index) => run(`p${index + 1}`, { parentRunId: `p${index + 2}` }))
+
+  async function found(updates: readonly RunUpdate[]): Promise<TallyChanges> {
+    const store = memoryRuns(stillClock())
+    await record(store, updates)
+    let tallies: TallyChanges | undefined
+    const key = { tenant: 't', sessionId: 's1', runId: 'x', parentRunId: 'p1' }
+    await store.mergeRun(key, (sight) => {
+      const decision = decide(run('x', { parentRunId: 'p1' }), sight)
+      tallies = decision.tallies
+      return decision
+    })
+    if (!tallies) throw new Error('no sums')
+    return tallies
+  }
+
+  it('adds a bounded number of cells to 32 runs, and the same to each', async () => {
+    const { below: sums } = await found([...below, ...above])
+    expect(sums.map(({ runId }) => runId)).toEqual(above.slice(0, 32).map(({ runId }) => runId))
+    for (const { add } of sums) expect(add).toBe(sums[0]?.add)
+    // 32 models and the others, each with its runs and the known counts; 64 counters; the spend and a status.
+    const cells = Object.keys(flatSums(sums[0]?.add as Tally)).length
+    expect(cells).toBeLessThanOrEqual(33 * (1 + 12) + 64 + 12 + 4 + 8)
+    expect(cells).toBeGreaterThan(33 * 12 + 64)
+  })
+
+  it('is added anew above a run that names a user, or tells for its whole tree', async () => {
+    const users = below.map((each, index) => ({ ...each, userId: `u${index}` }))
+    const { below: sums } = await found([...users, ...above, run('p3', { userId: 'ann' }), run('p5', TREE)])
+    const adds = sums.map(({ add }) => add)
+    expect(adds.map((add, index) => index > 0 && add === adds[index - 1])).toEqual(
+      adds.map((_, index) => index !== 0 && index !== 3 && index !== 5),
+    )
+    expect(Object.keys(adds[2]?.users ?? {})).toHaveLength(104)
+    expect(Object.keys(adds[3]?.users ?? {})).toEqual(['ann'])
+    expect(adds[5]?.counts.n0_0).toBeUndefined()
   })
 })
 
@@ -209,7 +337,7 @@ describe('runs above one another', () => {
   it.each([
     ['from the top', chain(150)],
     ['from the bottom', chain(150).reverse()],
-  ])('are summed up to a hundred levels, and beyond as tops, told %s', async (_, updates) => {
+  ])('are summed up 32 levels, and beyond as tops, told %s', async (_, updates) => {
     const store = memoryRuns(stillClock())
     await record(store, updates)
     const { tally } = await sessionOf(store)
@@ -281,5 +409,16 @@ describe('the failures of a session', () => {
     expect(decide(told, { session, run: before }).failures).toEqual([{ runId: 'r1', at: 1, error: { type: 'b' } }])
     const same = structuredClone(session)
     expect(decide(failed('r1', { counts: { steps: 1 } }), { session: same, run: before }).failures).toBeUndefined()
+  })
+
+  it('say whose run it was', () => {
+    const { failures } = decide(failed('r1', { userId: 'ann' }))
+    expect(failures).toEqual([{ runId: 'r1', at: NOW, userId: 'ann' }])
+    const before = stored(failed('r1'))
+    const session = sessionWith([{ runId: 'r1', at: 1 }])
+    const later = decide(failed('r1', { userId: 'ann' }), { session, run: before })
+    expect(later.failures).toEqual([{ runId: 'r1', at: 1, userId: 'ann' }])
+    const told = { session: sessionWith(later.failures ?? []), run: stored(failed('r1', { userId: 'ann' })) }
+    expect(decide(failed('r1', { counts: { steps: 1 } }), told).failures).toBeUndefined()
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fitTally } from '../../src/core/sessions/fit-tally.ts'
+import { BELOW_PLACES, fitTally, type Places, SESSION_PLACES } from '../../src/core/sessions/fit-tally.ts'
 import { addSpend, addTally, minusTally, noSpend, noTally, type Spend, type Tally } from '../../src/model/tally.ts'
 import { flatSums, withoutZeros } from './roll-up-oracle.ts'
 
@@ -46,8 +46,8 @@ const ofModels = (names: readonly string[], runs = 1): Tally => ({
 })
 
 /** Adds as a merge and a store do together. */
-function add(sum: Tally, more: Tally): void {
-  addTally(sum, fitTally(sum, more))
+function add(sum: Tally, more: Tally, places: Places = SESSION_PLACES): void {
+  addTally(sum, fitTally(sum, more, places))
 }
 
 describe('a tally', () => {
@@ -142,45 +142,65 @@ describe('a sum that is full', () => {
     expect(sum.models.p?.n200).toBeUndefined()
   })
 
-  it('leaves out counts, currencies and users that it has no place for', () => {
-    const spends = (names: readonly string[]): Spend => ({ ...noSpend(), runs: 1, cost: byName(names, '1') })
+  it('takes 32 models below a run', () => {
+    const sum = noTally()
+    for (const each of namesOf(35)) add(sum, ofModels([each]), BELOW_PLACES)
+    expect(Object.keys(sum.models.p ?? {})).toHaveLength(32)
+    expect(sum.models['']?.['(other)']?.runs).toBe(3)
+  })
+
+  it.each([
+    ['session', SESSION_PLACES, 256, 0],
+    ['run', BELOW_PLACES, 64, 256],
+  ])('leaves out counters and users that it has no place for: a %s', (_, places, counters, users) => {
     const sum = noTally()
     for (const from of [0, 100, 200])
-      add(sum, {
-        ...noTally(),
-        spend: spends(namesOf(20, from)),
-        counts: byName(namesOf(100, from), 1),
-        models: { p: { m: { runs: 1, counts: byName(namesOf(100, from), 1), cost: byName(namesOf(20, from), '1') } } },
-        users: { ...byName(namesOf(100, from), spends(['EUR'])), ann: spends(namesOf(20, from)) },
-      })
-    expect(Object.keys(sum.counts)).toEqual(namesOf(256))
-    expect(Object.keys(sum.models.p?.m?.counts ?? {})).toEqual(namesOf(256))
-    const currencies = [...namesOf(20), ...namesOf(12, 100)]
-    expect(Object.keys(sum.spend.cost)).toEqual(currencies)
-    expect(Object.keys(sum.models.p?.m?.cost ?? {})).toEqual(currencies)
-    expect(Object.keys(sum.users.ann?.cost ?? {})).toEqual(currencies)
-    expect(Object.keys(sum.users)).toHaveLength(256)
-    expect(sum.spend.runs).toBe(3)
-    expect(sum.users.ann?.runs).toBe(3)
+      add(
+        sum,
+        {
+          ...noTally(),
+          counts: byName(namesOf(100, from), 1),
+          users: byName(namesOf(100, from), { ...noSpend(), runs: 1 }),
+        },
+        places,
+      )
+    add(sum, { ...noTally(), counts: { n0: 1, n299: 1 }, users: { n0: { ...noSpend(), runs: 1 } } }, places)
+    expect(Object.keys(sum.counts)).toEqual(namesOf(counters))
+    expect(sum.counts.n0).toBe(2)
+    expect(Object.keys(sum.users)).toEqual(namesOf(users))
+    expect(sum.users.n0?.runs).toBe(users > 0 ? 2 : undefined)
+  })
+
+  it('always has a place for known counts, which take none from others', () => {
+    const known = { inputTokens: 1, outputTokens: 2, steps: 3, messages: 4 }
+    const late = noTally()
+    add(late, { ...noTally(), counts: byName(namesOf(300), 1) })
+    add(late, { ...noTally(), counts: { more: 1, ...known } })
+    expect(late.counts).toEqual({ ...byName(namesOf(256), 1), ...known })
+    const others = { ...noTally(), counts: { n0: 1, toolCalls: 1 } }
+    expect(fitTally(late, others, SESSION_PLACES)).toBe(others)
+    const early = noTally()
+    add(early, { ...noTally(), counts: known })
+    add(early, { ...noTally(), counts: { ...byName(namesOf(256), 1), ...known, more: 1 } })
+    expect(Object.keys(early.counts)).toEqual([...Object.keys(known), ...namesOf(256)])
   })
 
   it('gives what fits as it came', () => {
     const sum = noTally()
     const more = ofModels(['a', 'b'])
-    expect(fitTally(undefined, more)).toBe(more)
+    expect(fitTally(undefined, more, SESSION_PLACES)).toBe(more)
     add(sum, ofModels(namesOf(198)))
-    expect(fitTally(sum, more)).toBe(more)
+    expect(fitTally(sum, more, SESSION_PLACES)).toBe(more)
   })
 
   it('does not change what it takes', () => {
     const sum = noTally()
     add(sum, ofModels(namesOf(200)))
-    const users = { ann: { ...noSpend(), cost: byName(namesOf(33), '1') } }
-    const [before, more] = [structuredClone(sum), { ...ofModels(['x', 'y']), users }]
+    const [before, more] = [structuredClone(sum), { ...ofModels(['x', 'y']), counts: byName(namesOf(300), 1) }]
     const told = structuredClone(more)
-    const fitting = fitTally(sum, more)
+    const fitting = fitTally(sum, more, SESSION_PLACES)
     expect(structuredClone(more)).toEqual(told)
-    expect(Object.keys(fitting.users.ann?.cost ?? {})).toEqual(namesOf(32))
+    expect(Object.keys(fitting.counts)).toEqual(namesOf(256))
     expect(structuredClone(sum)).toEqual(before)
     expect(fitting.models).toEqual({ '': { '(other)': { runs: 2, counts: { steps: 4 }, cost: { EUR: '2' } } } })
   })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { mergeRun } from '../../src/core/runs/merge-run.ts'
 import { type NormalisedRun, normaliseRun } from '../../src/core/runs/normalise-run.ts'
 import { sessionRunSchema } from '../../src/core/runs/session-run-schema.ts'
+import { readUsage } from '../../src/core/usage/usage.ts'
 import type { RunState } from '../../src/model/run.ts'
 import { faultsOf, recorder } from './recorder.ts'
 import { FIXTURES } from './usage-fixtures.ts'
@@ -216,10 +217,42 @@ describe('usage that looks exclusive', () => {
   it('is warned of where explicit counts contradict the usage, at the count that is too small', () => {
     const usage = { input_tokens: 21, cache_read_input_tokens: 1800, output_tokens: 5 }
     expect(warningsOf({ usage, counts: { inputTokens: 21 } })).toEqual([
+      'usage_overruled /run/counts/inputTokens',
       'usage_looks_exclusive /run/counts/inputTokens',
     ])
-    expect(warningsOf({ usage, counts: { cacheReadTokens: 1822 } })).toEqual(['usage_looks_exclusive /run/usage'])
+    expect(warningsOf({ usage, counts: { cacheReadTokens: 1822 } })).toEqual([
+      'usage_overruled /run/counts/cacheReadTokens',
+      'usage_looks_exclusive /run/usage',
+    ])
     expect(warningsOf({ usage, counts: { inputTokens: 1821 } })).toEqual([])
+  })
+
+  it('adds up the details of every call, as the OpenAI Agents SDK has them', () => {
+    const usage = {
+      requests: 2,
+      inputTokens: 300,
+      outputTokens: 40,
+      totalTokens: 340,
+      inputTokensDetails: [{ cached_tokens: 100 }, { cached_tokens: 50 }, {}],
+      outputTokensDetails: [{ reasoning_tokens: 7 }, { reasoning_tokens: 8 }],
+    }
+    const told = { inputTokens: 300, cacheReadTokens: 150, outputTokens: 40, reasoningTokens: 15, totalTokens: 340 }
+    expect(readUsage(usage, [])).toEqual(told)
+  })
+
+  it('is told of every model alone: the run has the sum, but of what it tells itself', () => {
+    const usageByModel = [
+      { provider: 'p', model: 'a', counts: { inputTokens: 3, outputTokens: 1 } },
+      { provider: 'p', model: 'b', counts: { inputTokens: 4 } },
+    ]
+    const body = (run: object) =>
+      v.parse(sessionRunSchema, { sessionId: 's', run: { runId: 'r', usageByModel, ...run } })
+    expect(normaliseRun(body({})).update.counts).toEqual({ inputTokens: 7 })
+    expect(normaliseRun(body({ counts: { inputTokens: 9, steps: 1 } })).update.counts).toEqual({
+      inputTokens: 9,
+      steps: 1,
+    })
+    expect(normaliseRun(body({ usageByModel: [] })).update.counts).toBeUndefined()
   })
 
   it('is not warned of where the input is not known, or nothing was cached', () => {

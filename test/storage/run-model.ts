@@ -109,7 +109,7 @@ export function runModel(now: () => number): RunModel {
       const above: ModelAbove[] = []
       let next = own ? (own.state.parentRunId ?? parentRunId) : parentRunId
       if (own?.account.top) return []
-      while (next !== undefined && above.length < 100) {
+      while (next !== undefined && above.length < 32) {
         const id: string = next
         if (above.some((one) => one.runId === id)) break
         const found = findRun(tenant, id)
@@ -126,10 +126,10 @@ export function runModel(now: () => number): RunModel {
       if (session && state) session.updatedAt = now()
       if (session && failures) session.failures = failures
       if (session && tallies) {
-        const day = Math.floor(now() / DAY_MS)
         added.push({ to: 'session', tenant, id: sessionId, add: tallies.session })
         for (const one of tallies.below) added.push({ to: 'below', tenant, id: sessionId, ...one })
-        for (const { userId, add } of tallies.users) added.push({ to: 'user', tenant, id: userId, day, add })
+        for (const { userId, add, at = now() } of tallies.users)
+          added.push({ to: 'user', tenant, id: userId, day: Math.floor(at / DAY_MS), add })
       }
       let run = findRun(tenant, runId)
       if (!run && state) run = create(tenant, state, { ended: [], untold: [] })
@@ -167,7 +167,8 @@ export function runModel(now: () => number): RunModel {
     isRemovable: (run, { tenant, status, updatedBefore }) =>
       (tenant === undefined || run.tenant === tenant) &&
       status.includes(facetsOf(run.state).status) &&
-      run.updatedAt < updatedBefore,
+      run.updatedAt < updatedBefore &&
+      run.account.untold.length === 0,
 
     remove(run) {
       runs = runs.filter((other) => other !== run)
@@ -187,7 +188,8 @@ export function runModel(now: () => number): RunModel {
       const ids = gone.map(({ state }) => state.runId)
       runs = runs.filter((run) => !gone.includes(run))
       for (const session of sessions)
-        if (session.tenant === tenant) session.failures = session.failures.filter(({ runId }) => !ids.includes(runId))
+        if (session.tenant === tenant)
+          session.failures = session.failures.filter((one) => one.userId !== userId && !ids.includes(one.runId))
       added = added.filter((one) => one.to !== 'user' || one.tenant !== tenant || one.id !== userId)
       added = added.map((one) =>
         one.to === 'below' && one.tenant === tenant ? { ...one, add: withoutUser(one.add, userId) } : one,

@@ -80,10 +80,15 @@ const tally: fc.Arbitrary<Tally> = fc.record({
   users: named(spend, userId),
 })
 
+/** On the day on which the clock begins, or one beside it. */
+const instantOfDays = fc.integer({ min: -1, max: 2 }).map((days) => Date.UTC(2026, 10, 21) + days * DAY_MS)
+
 const tallies: fc.Arbitrary<TallyChanges> = fc.record({
   session: tally,
   below: fc.array(fc.record({ runId, add: tally }), { maxLength: 2 }),
-  users: fc.array(fc.record({ userId, add: spend }), { maxLength: 2 }),
+  users: fc.array(fc.record({ userId, add: spend, at: instantOfDays }, { requiredKeys: ['userId', 'add'] }), {
+    maxLength: 2,
+  }),
 })
 
 const state: fc.Arbitrary<NonNullable<Decision['state']>> = fc
@@ -114,7 +119,10 @@ const account: fc.Arbitrary<RunAccount> = fc.record(
   { requiredKeys: ['ended', 'untold'] },
 )
 
-const failures: fc.Arbitrary<RunFailure[]> = fc.array(fc.record({ runId, at: fc.nat() }), { maxLength: 3 })
+const failures: fc.Arbitrary<RunFailure[]> = fc.array(
+  fc.record({ runId, at: fc.nat(), userId }, { requiredKeys: ['runId', 'at'] }),
+  { maxLength: 3 },
+)
 
 const query: fc.Arbitrary<RunQuery> = fc.record(
   {

@@ -55,6 +55,14 @@ async function fill(store: RunStore, clock: FakeClock): Promise<Kept> {
   return { states, failures }
 }
 
+async function tellAll(store: RunStore): Promise<void> {
+  const { items } = await store.listRuns({ untold: true, limit: 600 })
+  for (const { tenant, state } of items) {
+    const account = { ended: [], untold: [] }
+    await store.mergeRun({ tenant, ...state }, () => ({ result: undefined, account }))
+  }
+}
+
 /** How many are kept, once as few are as were expected: a collector takes its time, and is asked again. */
 async function countKept(refs: readonly WeakRef<object>[], expected: number): Promise<number> {
   let kept = refs.length
@@ -72,6 +80,7 @@ describe('what is removed', () => {
     const clock = fakeClock()
     const store = memoryRuns(clock)
     const { states } = await fill(store, clock)
+    await tellAll(store)
     expect(await countKept(states, 600)).toBe(600)
     const query = { status: [...STATUSES, 'cancelled'], updatedBefore: clock.now(), limit: 70 } as const
     const counts: number[] = []
@@ -80,6 +89,19 @@ describe('what is removed', () => {
     expect(counts).toEqual([...Array.from({ length: 8 }, () => 70), 40])
     expect(await countKept(states, 0)).toBe(0)
     expect(await store.findSession('t', 's0')).toBeDefined()
+  })
+
+  it('is nothing that is untold: that does not count, and holds up nothing behind it', async () => {
+    const clock = fakeClock()
+    const store = memoryRuns(clock)
+    const { states } = await fill(store, clock)
+    const query = { status: [...STATUSES, 'cancelled'], updatedBefore: clock.now(), limit: 1 } as const
+    const { items: spared } = await store.listRuns({ untold: true, limit: 600 })
+    expect(spared.length).toBeGreaterThan(200)
+    for (let left = 600 - spared.length; left > 0; left--) expect(await store.removeRuns(query)).toBe(1)
+    expect(await store.removeRuns(query)).toBe(0)
+    expect((await store.listRuns({ limit: 600 })).items).toEqual(spared)
+    expect(await countKept(states, spared.length)).toBe(spared.length)
   })
 
   it('is let go of with its session, and what a session says of it too', async () => {

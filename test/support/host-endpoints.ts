@@ -1,4 +1,4 @@
-import type { Endpoints } from '../../src/core/endpoints.ts'
+import type { Action, Endpoints } from '../../src/core/endpoints.ts'
 import {
   type HandlerRequest,
   type HandlerResult,
@@ -29,12 +29,18 @@ export class FakeEndpoints implements Endpoints {
       : refuse('invalid_token', 'Bad token.')
   }
 
-  async handle(operation: Operation, _principal: Principal, request: HandlerRequest): Promise<HandlerResult<unknown>> {
+  async handle(operation: Action, _principal: Principal, request: HandlerRequest): Promise<HandlerResult<unknown>> {
     this.handled.push(request)
     this.onHandle()
     await this.gate
     const { body, query } = request
     return success(operation === 'dispatch' ? 202 : 201, { operation, body, query }, { 'x-answered': 'yes' })
+  }
+
+  telling = false
+
+  isTelling(): boolean {
+    return this.telling
   }
 
   delivered = 0

@@ -46,7 +46,7 @@ export interface AcceptOptions {
 }
 
 const HOUR_MS = 3_600_000
-/** How long a key of the host's own is remembered: what it stands for happens once. */
+/** How long a key of the host's own is remembered: within it, what it stands for happens once. */
 const OWN_KEY_MS = 366 * 24 * HOUR_MS
 /** How long a delivery is worth sending, where the host does not say. */
 export const EXPIRES_IN_MS: number = 72 * HOUR_MS

@@ -2,7 +2,7 @@ import type { RunSignal } from '../../model/run.ts'
 import type { MergeDecision, RunStore, StoredRun } from '../../ports/run-store.ts'
 import { describeCause } from '../fault.ts'
 import { giveWay } from '../give-way.ts'
-import type { Tells } from '../runs/account.ts'
+import type { Tells } from '../runs/merge-rules.ts'
 import { eventOf } from './run-events.ts'
 import { type TellDeps, tellSignal } from './tell-signal.ts'
 
@@ -34,7 +34,7 @@ const MAX_RUNS = 1_000
 
 /**
  * What is untold stands in a run's account, written by the merge that gave reason to it. It is dispatched first, under a key
- * that lets it through once, and taken out of the account after that: whoever fails in between leaves it to the next.
+ * that lets it through once in 366 days, and taken out of the account after that: whoever fails in between leaves it to the next.
  */
 export function createAnnouncer(deps: AnnouncerDeps): RunAnnouncer {
   const { events, store, logger } = deps

@@ -49,8 +49,8 @@ export interface BudgetReport {
 
 /** Whose budgets to look at: of a session, of a user, or of both. Who was never heard of has spent nothing. */
 export interface BudgetQuestion {
-  readonly sessionId?: string
-  readonly userId?: string
+  readonly sessionId?: string | undefined
+  readonly userId?: string | undefined
 }
 
 const DAY_MS = 86_400_000

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../model/json.ts'
 import type { EndStatus, Run, RunSignal } from '../../model/run.ts'
 import type { BudgetState } from './budgets.ts'
 
@@ -17,10 +16,10 @@ export interface BudgetEventFacts extends RunEventFacts {
 
 /** Whom an event tells. */
 export interface RunEventTarget {
-  /** As in a dispatch request: a user id, or an address. */
+  /** As in a dispatch request: a user id, or an address; never one that only the run tells, since anybody's may stand there. */
   readonly recipient: string
   /** What the event's schema asks for. Default: `{ run }`; for `budget.exceeded` `{ budget, run }`. */
-  readonly eventData?: JsonObject
+  readonly eventData?: object
   /** Default: the event's own channels. */
   readonly channel?: string
 }
@@ -33,8 +32,10 @@ export type RunEvent<Facts> = (facts: Facts) => RunEventTarget | undefined | Pro
 
 /**
  * Events of the catalogue that runs give rise to. Each is dispatched once for every end that a run comes to, whatever order its
- * posts had, and once for every limit of a budget that is reached: with `days`, at most once a day (in UTC). An event that
- * the catalogue refuses (an unknown recipient, data that do not fit its schema) is logged as `run_event.refused`, and not tried again.
+ * posts had, and once for every limit of a budget that is reached: with `days`, at most once a day (in UTC). "Once" holds for
+ * 366 days, for which its key is kept. A run that was removed and is recorded anew, and a session that was erased and is used
+ * again, are others, and told of again. An event that the catalogue refuses (an unknown recipient, data that do not fit its
+ * schema) is logged as `run_event.refused`, and not tried again; so is an answer that is no target.
  */
 export type RunEvents = {
   readonly [Name in `run.${EndStatus}`]?: RunEvent<RunEventFacts>

@@ -1,7 +1,8 @@
 import type { EndStatus, RunSignal } from '../../model/run.ts'
 import { facetsOf } from '../../model/run-facets.ts'
+import { MAX_RUNS_ABOVE } from '../../model/run-tree-limit.ts'
 import { sha256 } from '../../model/sha256.ts'
-import type { RunStore, StoredRun } from '../../ports/run-store.ts'
+import type { RunStore, StoredRun, StoredSession } from '../../ports/run-store.ts'
 import { describeCause } from '../fault.ts'
 import { viewRun } from '../runs/run-view.ts'
 import { type Budget, type BudgetQuestion, type BudgetState, checkBudgets, dayOf, isReached } from './budgets.ts'
@@ -31,7 +32,9 @@ function endTelling(stored: StoredRun, end: EndStatus, { events }: TellDeps): Te
   const event = `run.${end}` as const
   const { tenant } = stored
   const run = viewRun(stored)
-  return { event, key: `${event} ${run.runId}`, data: { run }, ask: () => events[event]?.({ tenant, run }) }
+  // A run that was removed and is recorded anew is another one, and told of again.
+  const key = `${event} ${run.runId} ${stored.createdAt}`
+  return { event, key, data: { run }, ask: () => events[event]?.({ tenant, run }) }
 }
 
 /** One for every limit that is reached, so that it does not depend on when somebody looks. */
@@ -39,15 +42,21 @@ async function budgetTellings(run: StoredRun, deps: TellDeps): Promise<readonly 
   const { budgets, clock, store } = deps
   const now = clock.now()
   const users = await usersOf(run, store)
+  // It is read once, so that its numbers and its beginning are of the same session.
+  const session = budgets.some(({ per }) => per === 'session')
+    ? await store.findSession(run.tenant, run.state.sessionId)
+    : undefined
+  const sums: Parameters<typeof checkBudgets>[3] = {
+    findSession: async () => session,
+    findSpend: (...args) => store.findSpend(...args),
+  }
   const questions: BudgetQuestion[] = [{ sessionId: run.state.sessionId }, ...users.map((userId) => ({ userId }))]
   const reports = await Promise.all(
-    questions.map((question) => checkBudgets(budgets, { ...question, tenant: run.tenant }, now, store)),
+    questions.map((question) => checkBudgets(budgets, { ...question, tenant: run.tenant }, now, sums)),
   )
   const reached = reports.flatMap((report) => report.budgets.flatMap(reachedLimits))
-  return Promise.all(reached.map((budget) => budgetTelling(run, budget, dayOf(now), deps)))
+  return Promise.all(reached.map((budget) => budgetTelling(run, budget, { session, today: dayOf(now) }, deps)))
 }
-
-const MAX_ABOVE = 100
 
 /** What a run spends is spent for a user that it names, or one that a run above it names. */
 async function usersOf(run: StoredRun, store: TellDeps['store']): Promise<readonly string[]> {
@@ -55,7 +64,7 @@ async function usersOf(run: StoredRun, store: TellDeps['store']): Promise<readon
   const { sessionId } = run.state
   const users = new Set<string>()
   let at: StoredRun | undefined = run
-  for (let above = 0; at?.state.sessionId === sessionId && above <= MAX_ABOVE; above++) {
+  for (let above = 0; at?.state.sessionId === sessionId && above <= MAX_RUNS_ABOVE; above++) {
     const { userId, parentRunId } = facetsOf(at.state)
     if (userId !== undefined) users.add(userId)
     at = parentRunId === undefined || at.account.top ? undefined : await store.findRun(tenant, parentRunId)
@@ -71,11 +80,20 @@ function reachedLimits(budget: BudgetState): readonly BudgetState[] {
   return reached
 }
 
-/** What was spent in so many days comes and goes: it is told once a day at most. */
+/** What a reached limit is told once for. */
+interface BudgetSpan {
+  readonly session: StoredSession | undefined
+  readonly today: number
+}
+
+/**
+ * What was spent in so many days comes and goes: it is told once a day at most. A session that was erased and is used again is
+ * another one. What is spent for ever is told again no sooner than its key is forgotten, after 366 days.
+ */
 async function budgetTelling(
   stored: StoredRun,
   budget: BudgetState,
-  today: number,
+  { session, today }: BudgetSpan,
   { events, budgets }: TellDeps,
 ): Promise<Telling> {
   const event = 'budget.exceeded'
@@ -83,7 +101,8 @@ async function budgetTelling(
   const { name, level, per, id } = budget
   const comesAndGoes = budgets.some((each) => each.name === name && each.days !== undefined)
   const run = viewRun(stored)
+  const span = per === 'session' ? session?.createdAt : comesAndGoes ? today : 'ever'
   // No part of the key holds a space.
-  const key = `${event} ${name} ${level} ${per} ${await sha256(id)} ${comesAndGoes ? today : 'ever'}`
+  const key = `${event} ${name} ${level} ${per} ${await sha256(id)} ${span}`
   return { event, key, data: { budget, run }, ask: () => events[event]?.({ tenant, run, budget }) }
 }

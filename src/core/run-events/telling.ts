@@ -1,3 +1,4 @@
+import type { Issue } from '../../errors.ts'
 import type { DispatchRequest } from '../../model/dispatch.ts'
 import type { JsonObject } from '../../model/json.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -11,7 +12,7 @@ import type { RunEvents, RunEventTarget } from './run-events.ts'
 /** One event that is to be told of a run. */
 export interface Telling {
   readonly event: keyof RunEvents
-  /** What is dispatched under it is dispatched once. */
+  /** What is dispatched under it is dispatched once: the key is kept for 366 days. */
   readonly key: string
   /** What it says, where the host does not. */
   readonly data: object
@@ -23,7 +24,7 @@ export interface Telling {
 export interface TellingDeps {
   readonly clock: Clock
   readonly logger: Logger
-  /** Dispatches an event as the host does; of any number with one key, one is dispatched, however long ago. */
+  /** Dispatches an event as the host does; of any number with one key within 366 days, one is dispatched. */
   readonly dispatch: (tenant: string, request: DispatchRequest, key: string) => Promise<HandlerResult<unknown>>
 }
 
@@ -44,15 +45,34 @@ export async function tellInTime(telling: Telling, run: StoredRun, deps: Telling
 
 async function tell({ event, key, data, ask }: Telling, run: StoredRun, deps: TellingDeps): Promise<boolean> {
   const target = await ask()
-  if (!target) return true
-  const { recipient, eventData = data as JsonObject, channel } = target
-  const { runId, sessionId } = run.state
+  if (target === undefined || target === null) return true
+  // A host without types may say anything.
+  if (typeof target.recipient !== 'string') return refused(event, run, { code: 'target_invalid' }, deps)
+  const { recipient, eventData: told = data, channel } = target
+  const { sessionId } = run.state
+  // Whether it is JSON is looked at with the rest of the request.
+  const eventData = told as JsonObject
   const request = { eventType: event, recipient, eventData, sessionId, ...(channel !== undefined && { channel }) }
   const answer = await deps.dispatch(run.tenant, request, key)
   if (answer.ok) return true
-  const { code } = answer.body
+  const { code, errors } = answer.body
   if (answer.status >= 500) return leaveUntold(event, run, { code }, deps)
-  deps.logger.log('error', 'run_event.refused', { event, runId, code })
+  return refused(event, run, { code, ...(errors && { errors: listed(errors) }) }, deps)
+}
+
+/** So many faults are logged, with so much of where each is. */
+const MAX_ERRORS = 10
+const MAX_POINTER = 200
+
+/** Where what is wrong, and no value: `/eventData/x required, /eventData/y invalid`. */
+function listed(errors: readonly Issue[]): string {
+  const places = errors.slice(0, MAX_ERRORS).map(({ pointer, code }) => `${pointer.slice(0, MAX_POINTER)} ${code}`)
+  return places.join(', ')
+}
+
+/** It is given up. */
+function refused(event: keyof RunEvents, { state }: StoredRun, why: LogFields, { logger }: TellingDeps): true {
+  logger.log('error', 'run_event.refused', { event, runId: state.runId, ...why })
   return true
 }
 

@@ -1,18 +1,18 @@
 import type { EndStatus, RunAccount, RunCost, RunSignal, RunState } from '../../model/run.ts'
 import type { StoredRun } from '../../ports/run-store.ts'
+import type { Tells } from './merge-rules.ts'
+import type { Priced } from './price-run.ts'
 import { hasEnded, statusOfRun } from './run-status.ts'
-
-/** What is told of, where anybody wants to know: `createSallyport` knows by its `runEvents`. */
-export type Tells = (signal: RunSignal) => boolean
 
 /** Makes an account of a run that a merge has changed: its ends, what is to be told of it, what it cost. */
 export function accountOf(
   run: StoredRun | undefined,
   state: RunState,
-  cost: RunCost | undefined,
+  priced: Priced | undefined,
   tells: Tells | undefined,
 ): RunAccount {
   const { ended, untold: before, top } = run?.account ?? NOTHING
+  const cost = priced?.cost
   const status = statusOfRun(state)
   const came = hasEnded(status) && !ended.includes(status) ? status : undefined
   const untold = tells ? untoldOf(before, run, state, cost, came, tells) : before
@@ -21,7 +21,7 @@ export function accountOf(
   return {
     ended: came === undefined ? ended : [...ended, came],
     untold,
-    ...(cost !== undefined && { cost }),
+    ...priced,
     ...(top !== undefined && { top }),
   }
 }

@@ -22,7 +22,8 @@ export const TOKEN_COUNTS: readonly TokenCount[] = [
   'totalTokens',
 ]
 
-const KNOWN_COUNTS: ReadonlySet<string> = new Set([
+/** The counts that have a meaning here; all others are counters of callers' own. */
+export const KNOWN_COUNTS: ReadonlySet<string> = new Set([
   ...TOKEN_COUNTS,
   'modelCalls',
   'toolCalls',

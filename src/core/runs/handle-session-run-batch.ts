@@ -2,8 +2,10 @@ import type { Problem } from '../../errors.ts'
 import type { Warning } from '../../model/dispatch.ts'
 import type { Principal } from '../../model/principal.ts'
 import type { RunAnswer } from '../../model/run-post.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { authenticate } from '../authenticate.ts'
 import { type AnswerDeps, answering } from '../fault.ts'
+import { giveWay } from '../give-way.ts'
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, success } from '../result.ts'
 import { APPLIED, prefersMinimal, recordRun } from './handle-session-run.ts'
 import { readBatch } from './read-batch.ts'
@@ -57,8 +59,27 @@ export async function recordBatch(
     const result = await answering(deps, () => recordRun(principal, { headers, body: post }, deps))
     return resultOf(result, `/runs/${index}`)
   }
-  const results = await Promise.all(batch.posts.map(record))
+  const results = await inTurns(batch.posts, record, deps.clock)
   return success(200, { results, warnings: batch.warnings }, prefersMinimal(headers) ? APPLIED : {})
+}
+
+/** How long posts are recorded without anybody else's turn: a store in the process answers at once. */
+const TURN_MS = 10
+
+async function inTurns<Result>(
+  posts: readonly unknown[],
+  record: (post: unknown, index: number) => Promise<Result>,
+  clock: Clock,
+): Promise<readonly Result[]> {
+  const results: Promise<Result>[] = []
+  let began = clock.now()
+  for (const [index, post] of posts.entries()) {
+    results.push(record(post, index))
+    if (clock.now() - began < TURN_MS) continue
+    await giveWay(clock)
+    began = clock.now()
+  }
+  return Promise.all(results)
 }
 
 function resultOf({ ok, status, headers, body }: HandlerResult<RunAnswer>, place: string): RecordedPost | RefusedPost {

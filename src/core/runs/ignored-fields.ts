@@ -2,6 +2,7 @@ import type { JsonValue } from '../../model/json.ts'
 import type { RunState, RunUpdate } from '../../model/run.ts'
 import type { IgnoredField } from '../../model/run-post.ts'
 import { writeInstant } from '../write-instant.ts'
+import { copyJson } from './copy-json.ts'
 import { isSame } from './registers.ts'
 import { hasEnded, isFinal } from './run-status.ts'
 import { finalOf } from './shown-run.ts'
@@ -15,11 +16,11 @@ const FINAL_FIELDS = {
   finishReason: 'finishReason',
 }
 
-/** What a post told that the run, which it was merged into, does not show. */
+/** What a post told that the run, which it was merged into, does not show. Shares nothing with the run. */
 export function ignoredFields(posted: RunState, run: RunState): readonly IgnoredField[] {
   const ignored: IgnoredField[] = []
   const ignore = (field: string, reason: Reason, kept?: JsonValue | undefined): void => {
-    ignored.push(kept === undefined ? { field, reason } : { field, reason, kept })
+    ignored.push(kept === undefined ? { field, reason } : { field, reason, kept: copyJson(kept) })
   }
   if (posted.status && run.status && posted.status !== run.status) {
     const hadEnded = hasEnded(run.status) && !isFinal(posted.status)
@@ -30,7 +31,7 @@ export function ignoredFields(posted: RunState, run: RunState): readonly Ignored
     if (kept !== undefined && kept < told) ignore(`timings.${key}`, 'later_time', writeInstant(kept))
   }
   for (const key of Object.keys(posted.counts)) {
-    const kept = run.counts[key]
+    const kept = Object.hasOwn(run.counts, key) ? run.counts[key] : undefined
     if (kept === undefined) ignore(`counts.${key}`, 'over_limit')
     else if (kept !== posted.counts[key]) ignore(`counts.${key}`, 'lower_count', kept)
   }

@@ -3,7 +3,7 @@ import type { RunState, StatusTold } from '../../model/run.ts'
 import type { DraftState } from './lift-run.ts'
 import {
   compareTold,
-  firstKeys,
+  holdJoined,
   isGreater,
   isSame,
   joinRecords,
@@ -13,14 +13,6 @@ import {
   seqOf,
   toldWith,
 } from './registers.ts'
-
-/**
- * What a run holds at most, however many posts bring more: no caller can make a record grow without end. The first in their
- * order are kept, which does not depend on the order of posts.
- */
-const MAX_COUNTS = 128
-const MAX_METADATA = 128
-const MAX_TAGS = 128
 
 /** The ids that two states give differently: they are not states of one run. */
 export function conflictingIds(a: RunState, b: RunState): readonly string[] {
@@ -47,23 +39,21 @@ export function joinRuns(a: RunState, b: RunState): RunState {
     sessionId: a.sessionId,
     seq: a.seq >= b.seq ? a.seq : b.seq,
     earliest: joinRecords(a.earliest, b.earliest, (mine, theirs) => (theirs < mine ? theirs : mine)),
-    counts: firstKeys(
+    counts: holdJoined(
       joinRecords(a.counts, b.counts, (mine, theirs) => (theirs > mine ? theirs : mine)),
       a.counts,
-      MAX_COUNTS,
     ),
     final: joinFinal(a, b),
     latest: joinRecords(a.latest, b.latest, (mine, theirs, path) =>
       laterWrite(mine, seqOf(a, path), theirs, seqOf(b, path)),
     ),
-    metadata: firstKeys(
+    metadata: holdJoined(
       joinRecords(a.metadata, b.metadata, (mine, theirs, key) =>
         laterWrite(mine, seqOf(a, METADATA + key), theirs, seqOf(b, METADATA + key)),
       ),
       a.metadata,
-      MAX_METADATA,
     ),
-    tags: joinSorted(a.tags, b.tags, MAX_TAGS),
+    tags: joinSorted(a.tags, b.tags),
   }
   const status = laterStatus(a, b)
   if (status !== undefined) joined.status = status.status

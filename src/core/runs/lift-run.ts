@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../model/json.ts'
 import type { FinalFields, RunState, RunUpdate } from '../../model/run.ts'
 import { copyJson } from './copy-json.ts'
-import { sortedSet } from './registers.ts'
+import { cutToHold, sortedSet } from './registers.ts'
 import { hasEnded } from './run-status.ts'
 
 /** What a post without a `seq` counts as: before every post that has one. */
@@ -52,7 +52,7 @@ function liftCounts({ counts }: RunUpdate): RunState['counts'] {
     const count = counts[key]
     if (count !== undefined) lifted[key] = count
   }
-  return lifted
+  return cutToHold(lifted)
 }
 
 function liftFinal({ status, timings, error, finishReason }: RunUpdate): FinalFields {
@@ -101,5 +101,5 @@ function liftMetadata({ metadata }: RunUpdate): RunState['metadata'] {
     const value = metadata[key]
     if (value !== undefined) lifted[key] = value
   }
-  return lifted
+  return cutToHold(lifted)
 }

@@ -1,5 +1,8 @@
+import type { RunSignal } from '../../model/run.ts'
 import type { PriceBook } from '../../ports/price-book.ts'
-import type { Tells } from './account.ts'
+
+/** What is told of, where anybody wants to know: `createSallyport` knows by its `runEvents`. */
+export type Tells = (signal: RunSignal) => boolean
 
 /** What a merge goes by, beside the post. */
 export interface MergeRules {

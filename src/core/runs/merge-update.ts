@@ -53,11 +53,14 @@ function identityConflict(fields: readonly string[]): Refused {
 
 /** What another system makes of a run is its own matter. */
 function exportRun(run: StoredRun, { exporters = [], logger }: Pick<RecordDeps, 'exporters' | 'logger'>): void {
+  const logFailed = (cause: unknown): void =>
+    logger.log('error', 'run.export_failed', { runId: run.state.runId, ...describeCause(cause) })
   for (const exporter of exporters) {
     try {
-      exporter.export({ tenant: run.tenant, ...viewRun(run) })
+      const exporting = exporter.export({ tenant: run.tenant, ...viewRun(run) })
+      if (exporting !== undefined) Promise.resolve(exporting).catch(logFailed)
     } catch (cause) {
-      logger.log('error', 'run.export_failed', { runId: run.state.runId, ...describeCause(cause) })
+      logFailed(cause)
     }
   }
 }

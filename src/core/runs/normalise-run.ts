@@ -1,7 +1,8 @@
 import type { Warning } from '../../model/dispatch.ts'
-import type { RunCounts, RunTimings, RunUpdate } from '../../model/run.ts'
+import type { ModelUsage, RunCounts, RunTimings, RunUpdate } from '../../model/run.ts'
 import type { RunPost } from '../../model/run-post.ts'
 import { readUsage } from '../usage/usage.ts'
+import { TOKEN_COUNTS } from './counts.ts'
 import { isFinal, saysTimeout, statusNamed } from './run-status.ts'
 import type { CheckedSessionRun } from './session-run-schema.ts'
 
@@ -18,7 +19,8 @@ export interface NormalisedRun {
 export function normaliseRun({ sessionId, run }: CheckedSessionRun): NormalisedRun {
   const warnings: Warning[] = []
   const status = run.status === undefined ? undefined : statusNamed(run.status)
-  const counts = run.usage === undefined ? run.counts : withUsage(run.usage, run.counts, warnings)
+  const told = run.usage === undefined ? run.counts : withUsage(run.usage, run.counts, warnings)
+  const counts = run.usageByModel === undefined ? told : withModels(run.usageByModel, told)
   const error = run.error ?? (run.status !== undefined && saysTimeout(run.status) ? { type: 'timeout' } : undefined)
   const update: Draft = { runId: run.runId, sessionId }
   tell(update, 'status', status)
@@ -64,6 +66,17 @@ function tell<Field extends keyof Draft>(update: Draft, field: Field, value: Dra
   if (value !== undefined) update[field] = value
 }
 
+/** Tokens that are told of every model alone are those of the run too. */
+function withModels(byModel: readonly ModelUsage[], told: RunCounts | undefined): RunCounts | undefined {
+  if (byModel.length === 0) return told
+  const counts: Record<string, number> = {}
+  for (const name of TOKEN_COUNTS) {
+    const sum = byModel.reduce((all, model) => all + (model.counts[name] ?? Number.NaN), 0)
+    if (told?.[name] === undefined && Number.isSafeInteger(sum)) counts[name] = sum
+  }
+  return Object.assign(counts, told)
+}
+
 /** What the usage tells, but for counts that were told by themselves. */
 function withUsage(
   usage: RunPost['usage'],
@@ -71,10 +84,21 @@ function withUsage(
   warnings: Warning[],
 ): RunCounts | undefined {
   const told = readUsage(usage, [])
-  if (told) return explicit === undefined ? told : Object.assign(told, explicit)
+  if (told) return explicit === undefined ? told : overruled(told, explicit, warnings)
   const detail = 'is not a usage object of OpenAI, Anthropic, Gemini, Bedrock or the AI SDK, and was dropped'
   warnings.push({ code: 'unknown_field', pointer: '/run/usage', detail })
   return explicit
+}
+
+/** Counts that were told by themselves are believed over the usage. */
+function overruled(told: Record<string, number>, explicit: RunCounts, warnings: Warning[]): RunCounts {
+  for (const name in told) {
+    const count = explicit[name]
+    if (count === undefined || count === told[name]) continue
+    const detail = 'is not what the usage tells, and was taken instead'
+    warnings.push({ code: 'usage_overruled', pointer: `/run/counts/${name}`, detail })
+  }
+  return Object.assign(told, explicit)
 }
 
 function ongoing(timings: RunTimings<number>, warnings: Warning[]): RunTimings<number> {

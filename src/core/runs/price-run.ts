@@ -1,6 +1,6 @@
 import { addDecimals } from '../../model/decimal.ts'
 import type { Warning } from '../../model/dispatch.ts'
-import type { ModelUsage, RunCost, RunCounts, RunState, RunUpdate } from '../../model/run.ts'
+import type { ModelUsage, RunAccount, RunCost, RunCounts, RunState, RunUpdate } from '../../model/run.ts'
 import type { Price, PriceBook } from '../../ports/price-book.ts'
 import type { StoredRun } from '../../ports/run-store.ts'
 import { askPrice } from './ask-price.ts'
@@ -8,19 +8,30 @@ import type { MergeRules } from './merge-rules.ts'
 import { isFinal } from './run-status.ts'
 import { costOf, latestOf } from './shown-run.ts'
 
+/** What a run cost, as it was worked out here. */
+export interface Priced {
+  readonly cost: RunCost
+  /** Of each model in `usageByModel`, in their order, where the cost is the sum of theirs. */
+  readonly shares?: readonly RunCost[]
+}
+
 /**
  * What a run cost, by the price book: what it was when it was recorded, until a post changes what it is worked out from.
  * `undefined`: there is no price for all of it, or its posts tell a cost of their own.
  */
-export function priceRun(run: StoredRun | undefined, state: RunState, rules: MergeRules): RunCost | undefined {
+export function priceRun(run: StoredRun | undefined, state: RunState, rules: MergeRules): Priced | undefined {
   if (latestOf(state, 'cost') !== undefined) return undefined
-  if (run !== undefined && isUsedAlike(run.state, state)) return run.account.cost
-  if (rules.prices === undefined) return undefined
-  const terms: Terms = { prices: rules.prices, tenant: rules.tenant, at: usedAt(run, state, rules.now) }
+  if (run !== undefined && isUsedAlike(run.state, state)) return pricedBefore(run.account)
   const byModel = latestOf(state, 'usageByModel')
-  if (byModel !== undefined && byModel.length > 0) return costOfModels(byModel, state.counts, terms)
+  if (rules.prices === undefined && byModel === undefined) return undefined
+  const terms: Terms = { prices: rules.prices, tenant: rules.tenant, at: usedAt(run, state, rules.now) }
+  if (byModel !== undefined && byModel.length > 0) return priceOfModels(byModel, state.counts, terms)
   const price = priceOfWhole(state, terms)
-  return price && localCost(price.amount, price.currency, price.version)
+  return price && { cost: localCost(price.amount, price.currency, price.version) }
+}
+
+function pricedBefore({ cost, shares }: RunAccount): Priced | undefined {
+  return cost && (shares ? { cost, shares } : { cost })
 }
 
 /** Whether two states of a run agree in all that a cost is worked out from. A merge leaves the parts that it does not change. */
@@ -42,7 +53,7 @@ function usedAt(run: StoredRun | undefined, { earliest }: RunState, now: number)
 
 /** What all prices of one run are asked with. */
 interface Terms {
-  readonly prices: PriceBook
+  readonly prices: PriceBook | undefined
   readonly tenant: string
   readonly at: number
 }
@@ -62,7 +73,7 @@ function priceOf(
   counts: RunCounts,
   { prices, tenant, at }: Terms,
 ): Price | undefined {
-  if (model === undefined || !tellsTokens(counts)) return undefined
+  if (prices === undefined || model === undefined || !tellsTokens(counts)) return undefined
   return askPrice(
     prices,
     provider === undefined ? { tenant, model, counts, at } : { tenant, provider, model, counts, at },
@@ -70,21 +81,23 @@ function priceOf(
 }
 
 /** The sum over models: of what is told of them, and where nothing is, of what the book says. */
-function costOfModels(byModel: readonly ModelUsage[], whole: RunCounts, terms: Terms): RunCost | undefined {
+function priceOfModels(byModel: readonly ModelUsage[], whole: RunCounts, terms: Terms): Priced | undefined {
   if (isLess(byModel, whole, 'inputTokens') || isLess(byModel, whole, 'outputTokens')) return undefined
-  let sum: string | undefined
-  let currency: string | undefined
-  const versions = new Set<string>()
-  for (const { provider, model, counts, cost } of byModel) {
-    const price = cost === undefined ? priceOf(provider, model, counts, terms) : undefined
-    const part = cost ?? price
-    if (part === undefined || (currency !== undefined && part.currency !== currency)) return undefined
-    if (price !== undefined) versions.add(price.version)
-    sum = sum === undefined ? part.amount : addDecimals(sum, part.amount)
-    currency = part.currency
+  const shares: RunCost[] = []
+  for (const usage of byModel) {
+    const share = usage.cost ?? costOfShare(usage, terms)
+    if (share === undefined || (shares[0] && share.currency !== shares[0].currency)) return undefined
+    shares.push(share)
   }
-  if (sum === undefined || currency === undefined) return undefined
-  return localCost(sum, currency, versions.size === 0 ? undefined : [...versions].sort().join(' '))
+  const amount = shares.reduce((sum, share) => addDecimals(sum, share.amount), '0')
+  const versions = new Set(shares.flatMap((share, index) => (byModel[index]?.cost ? [] : (share.pricingVersion ?? []))))
+  const version = versions.size === 0 ? undefined : [...versions].sort().join(' ')
+  return shares[0] && { cost: localCost(amount, shares[0].currency, version), shares }
+}
+
+function costOfShare({ provider, model, counts }: ModelUsage, terms: Terms): RunCost | undefined {
+  const price = priceOf(provider, model, counts, terms)
+  return price && localCost(price.amount, price.currency, price.version)
 }
 
 /** Whether models tell of fewer tokens than the run: some of it is nobody's, as when the models were told earlier. */
@@ -105,8 +118,8 @@ function tellsTokens({ inputTokens, outputTokens, totalTokens }: RunCounts): boo
 
 const UNPRICED: Warning = {
   code: 'unpriced',
-  pointer: '/run/model',
-  detail: 'has no price for all of the tokens of this run, which therefore has no cost',
+  pointer: '/run',
+  detail: 'has no cost: a model of it has no price, or its counts do not tell all that is priced',
 }
 const NONE: readonly Warning[] = Object.freeze([])
 

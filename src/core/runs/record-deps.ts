@@ -18,11 +18,11 @@ export interface SessionRunDeps {
   /** `create` (default): a session begins with its first run. `must-exist`: an unknown one is 404 `session_not_found`. */
   readonly sessions?: 'create' | 'must-exist'
   /** Knows what tokens cost. Default: a run's cost is what its posts tell. */
-  readonly prices?: PriceBook
+  readonly prices?: PriceBook | undefined
   /** Takes out of texts what must not be kept. Default: they are kept as they came. */
-  readonly redactor?: Redactor
+  readonly redactor?: Redactor | undefined
   /** Passed every run as it first comes to an end. Default: nobody. */
-  readonly exporters?: readonly RunExporter[]
+  readonly exporters?: readonly RunExporter[] | undefined
 }
 
 /** What recording needs after authentication. */

@@ -32,8 +32,11 @@ async function redactError(error: RunError, redactor: Redactor): Promise<RunErro
   }
 }
 
-function redactTags(tags: readonly string[], redactor: Redactor): Promise<readonly string[]> {
-  return Promise.all([...new Set(tags)].map((tag) => redactText(tag, 'tags', LENGTHS.tag, redactor)))
+/** A tag of which nothing is left is none. */
+async function redactTags(tags: readonly string[], redactor: Redactor): Promise<readonly string[]> {
+  const length = { min: 0, max: LENGTHS.tag.max }
+  const kept = await Promise.all([...new Set(tags)].map((tag) => redactText(tag, 'tags', length, redactor)))
+  return kept.filter((tag) => tag !== '')
 }
 
 /** Keys are names: they stay, and so do numbers, booleans and `null`. */
@@ -57,11 +60,12 @@ async function redactText(
 ): Promise<string> {
   const kept: unknown = await redactor.redact(text, field)
   const fits = typeof kept === 'string' && kept.length >= min && kept.length <= max && isStorable(kept)
-  if (!fits) throw unfit()
+  if (!fits) throw unfit(field)
   return kept
 }
 
-/** By its code, the log tells it from what a redactor throws itself. */
-function unfit(): Error {
-  return Object.assign(new TypeError('the redactor gave no text that fits where it came from'), { code: 'unfit_text' })
+/** By its code, the log tells it from what a redactor throws itself, and where it was; not by the keys of metadata. */
+function unfit(field: string): Error {
+  const place = field.startsWith('metadata.') ? 'metadata' : field
+  return Object.assign(new TypeError('the redactor gave no text that fits'), { code: `unfit_text in ${place}` })
 }

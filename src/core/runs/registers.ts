@@ -25,18 +25,30 @@ export function joinRecords<T>(
   return joined ?? a
 }
 
-/** What came of joining with {@link joinRecords}, cut down to its first `max` keys; `a`, when that leaves nothing new. */
-export function firstKeys<T>(
+/**
+ * What a run holds at most of counts, of metadata and of tags, however many posts bring more: no caller can make a record grow
+ * without end. The first in their order are kept, which does not depend on the order of posts.
+ */
+const MAX_HELD = 128
+
+/** The record itself, or as much of it as a run holds. */
+export function cutToHold<T>(record: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  const keys = Object.keys(record)
+  if (keys.length <= MAX_HELD) return record
+  const kept = keys.sort().slice(0, MAX_HELD)
+  return Object.fromEntries(kept.map((key) => [key, record[key] as T]))
+}
+
+/** What came of joining with {@link joinRecords}, as much of it as a run holds; `a`, when that leaves nothing new. */
+export function holdJoined<T>(
   joined: Readonly<Record<string, T>>,
   a: Readonly<Record<string, T>>,
-  max: number,
 ): Readonly<Record<string, T>> {
   if (joined === a) return a
-  const keys = Object.keys(joined)
-  if (keys.length <= max) return joined
-  const kept = keys.sort().slice(0, max)
-  const isNew = kept.some((key) => a[key] !== joined[key])
-  return isNew || Object.keys(a).length > max ? Object.fromEntries(kept.map((key) => [key, joined[key] as T])) : a
+  const kept = cutToHold(joined)
+  if (kept === joined) return joined
+  for (const key in kept) if (!Object.hasOwn(a, key) || a[key] !== kept[key]) return kept
+  return a
 }
 
 function isEmpty(record: object): boolean {
@@ -45,17 +57,18 @@ function isEmpty(record: object): boolean {
 }
 
 /**
- * The union of two sorted lists without repeats, or the first `max` of it. The first list itself, when the second has nothing
- * that it lacks.
+ * The union of two sorted lists without repeats, as much of it as a run holds. The first list itself, when the second has
+ * nothing that it lacks.
  */
-export function joinSorted(a: readonly string[], b: readonly string[], max: number): readonly string[] {
+export function joinSorted(a: readonly string[], b: readonly string[]): readonly string[] {
   if (b.every((tag) => a.includes(tag))) return a
-  const joined = sortedSet([...a, ...b]).slice(0, max)
+  const joined = sortedSet([...a, ...b])
   return joined.length === a.length && joined.every((tag, index) => tag === a[index]) ? a : joined
 }
 
+/** Values without repeats, in their order, as many as a run holds. */
 export function sortedSet(values: readonly string[]): readonly string[] {
-  return values.length < 2 ? [...values] : [...new Set(values)].sort()
+  return values.length < 2 ? [...values] : [...new Set(values)].sort().slice(0, MAX_HELD)
 }
 
 /** Where a metadata key stands among the paths of {@link RunState.seqs}. */

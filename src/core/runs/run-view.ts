@@ -1,4 +1,4 @@
-import type { ModelUsage, Run, RunAgent, RunCost, RunError, RunState, RunTimings } from '../../model/run.ts'
+import type { ModelUsage, Run, RunAccount, RunAgent, RunCost, RunError, RunState, RunTimings } from '../../model/run.ts'
 import type { StoredRun } from '../../ports/run-store.ts'
 import { writeInstant } from '../write-instant.ts'
 import { copyJson } from './copy-json.ts'
@@ -32,7 +32,7 @@ export function viewRun({ state, account, createdAt, updatedAt, lastSeenAt, revi
   show(run, 'timings', viewTimings(state))
   show(run, 'counts', filled({ ...state.counts }))
   show(run, 'countsScope', latestOf(state, 'countsScope'))
-  show(run, 'usageByModel', copied<readonly ModelUsage[]>(latestOf(state, 'usageByModel')))
+  show(run, 'usageByModel', viewUsage(state, account))
   show(run, 'cost', copied<RunCost>(costOf(state, account)))
   show(run, 'finishReason', finalOf(state, 'finishReason'))
   if (status === 'waiting') show(run, 'waitingFor', latestOf(state, 'waitingFor'))
@@ -44,6 +44,15 @@ export function viewRun({ state, account, createdAt, updatedAt, lastSeenAt, revi
   show(run, 'metadata', viewMetadata(state))
   return run
 }
+/** Each model with what it cost, be it told or worked out. */
+function viewUsage(state: RunState, { shares }: RunAccount): Run['usageByModel'] {
+  const usage = copied<readonly ModelUsage[]>(latestOf(state, 'usageByModel'))
+  return usage?.map((share, index) => {
+    const cost = share.cost ?? copied(shares?.[index])
+    return cost === undefined ? share : { ...share, cost }
+  })
+}
+
 function viewAgent(state: RunState): RunAgent | undefined {
   const agent: Draft<RunAgent> = {}
   show(agent, 'id', latestOf(state, 'agent.id'))

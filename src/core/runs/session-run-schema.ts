@@ -7,6 +7,7 @@ import { keysOf } from '../json-pointer.ts'
 import { type Fault, listOf, membersOf, objectOf, optional, reading } from '../reading.ts'
 import { readUsage } from '../usage/usage.ts'
 import { readCounts, readWhole } from './counts.ts'
+import { readCurrency } from './currencies.ts'
 import { readInstant } from './instants.ts'
 import { CLIENT_STATUSES, statusNamed } from './run-status.ts'
 
@@ -39,7 +40,7 @@ const name = text(128)
 
 const cost = objectOf({
   amount: reading(v.union([v.string(), v.number()]), readAmount) as v.GenericSchema<string | number, string>,
-  currency: v.pipe(v.string(), v.regex(/^[A-Za-z]{3}$/, 'expected an ISO 4217 code'), v.toUpperCase()),
+  currency: reading(v.pipe(v.string(), v.regex(/^[A-Za-z]{3}$/)), readCurrency),
   source: v.picklist(['provider', 'local', 'client']),
   pricingVersion: optional(text(100)),
 })

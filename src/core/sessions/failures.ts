@@ -2,7 +2,7 @@ import type { RunError, RunFailure, RunState } from '../../model/run.ts'
 import type { MergeSight } from '../../ports/run-store.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { statusOfRun } from '../runs/run-status.ts'
-import { finalOf } from '../runs/shown-run.ts'
+import { finalOf, latestOf } from '../runs/shown-run.ts'
 
 /** How many runs that failed a session remembers. */
 const MAX_FAILURES = 10
@@ -18,14 +18,19 @@ export function failuresAfter(
   const hasFailed = statusOfRun(state) === 'failed'
   const known = failures.find((failure) => failure.runId === runId)
   if (!hasFailed) return known && failures.filter((failure) => failure !== known)
-  const error = finalOf(state, 'error')
+  const told = failureOf(state, known?.at ?? now)
   if (known) {
-    if (sameError(known.error, error)) return undefined
-    const told: RunFailure = { runId, at: known.at, ...(error && { error }) }
+    if (known.userId === told.userId && sameError(known.error, told.error)) return undefined
     return failures.map((failure) => (failure === known ? told : failure))
   }
   const hadFailed = run !== undefined && statusOfRun(run.state) === 'failed'
-  return hadFailed ? undefined : [{ runId, at: now, ...(error && { error }) }, ...failures].slice(0, MAX_FAILURES)
+  return hadFailed ? undefined : [told, ...failures].slice(0, MAX_FAILURES)
+}
+
+function failureOf(state: RunState, at: number): RunFailure {
+  const userId = latestOf(state, 'userId')
+  const error = finalOf(state, 'error')
+  return { runId: state.runId, at, ...(userId !== undefined && { userId }), ...(error && { error }) }
 }
 
 function sameError(a: RunError | undefined, b: RunError | undefined): boolean {

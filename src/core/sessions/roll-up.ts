@@ -1,10 +1,10 @@
 import type { RunAccount, RunFailure, RunState } from '../../model/run.ts'
 import { EMPTY } from '../../model/sums.ts'
-import { minusTally, noTally, type Tally } from '../../model/tally.ts'
+import { minusTally, noTally, type Spend, type Tally } from '../../model/tally.ts'
 import type { MergeSight, RunAbove, TallyChanges } from '../../ports/run-store.ts'
 import { latestOf } from '../runs/shown-run.ts'
 import { failuresAfter } from './failures.ts'
-import { fitTally } from './fit-tally.ts'
+import { BELOW_PLACES, fitTally, SESSION_PLACES } from './fit-tally.ts'
 import { countAlike, passUp, tallySubtree, withUsers } from './subtree.ts'
 import { type TalliedRun, tallyRun } from './tally-run.ts'
 
@@ -49,7 +49,7 @@ function talliesOfSingle({ session }: MergeSight, run: TalliedRun): TallyChanges
   const tally = tallyRun(run)
   const userId = latestOf(run.state, 'userId')
   return {
-    session: fitTally(session?.tally, tally),
+    session: fitTally(session?.tally, tally, SESSION_PLACES),
     below: NONE,
     users: userId === undefined ? NONE : [{ userId, add: tally.spend }],
   }
@@ -87,16 +87,27 @@ function climb(above: readonly RunAbove[], change: Tally): { sums: TallyChanges[
   const sums: { runId: string; add: Tally }[] = []
   let top = change
   for (const { runId, run, below } of above) {
-    const add = fitTally(below, top)
+    // What has no place goes no further: a user without one below a run could not be told from the run's own later.
+    const add = fitTally(below, top, BELOW_PLACES)
     sums.push({ runId, add })
-    // A user that has no place below a run has spent it all the same.
-    const passed = withUsers(add, top.users)
-    top = run ? passUp(run, passed) : passed
+    top = run ? passUp(run, add) : add
   }
   return { sums, top }
 }
 
-function talliesOf({ session }: MergeSight, below: TallyChanges['below'], top: Tally): TallyChanges {
-  const users = Object.entries(top.users).map(([userId, add]) => ({ userId, add }))
-  return { session: fitTally(session?.tally, withUsers(top, EMPTY)), below, users }
+function talliesOf({ run, session }: MergeSight, below: TallyChanges['below'], top: Tally): TallyChanges {
+  // What is below a run that is only now recorded may be as old as its session.
+  const createdAt = (run ?? session)?.createdAt
+  const users: { userId: string; add: Spend; at?: number }[] = []
+  for (const userId in top.users) {
+    const add = top.users[userId] as Spend
+    users.push(createdAt !== undefined && goesDown(add) ? { userId, add, at: createdAt } : { userId, add })
+  }
+  return { session: fitTally(session?.tally, withUsers(top, EMPTY), SESSION_PLACES), below, users }
+}
+
+function goesDown({ tokens, cost }: Spend): boolean {
+  if (tokens < 0) return true
+  for (const currency in cost) if (cost[currency]?.startsWith('-')) return true
+  return false
 }

@@ -68,14 +68,17 @@ function uncovered(run: TalliedRun, below: Tally): Tally {
   }
 }
 
-/** Tokens that were told for the whole tree are in its cost, or unpriced with it. */
+/**
+ * Tokens that were told for the whole tree are in its cost, or unpriced with it: all but those that have a price below. What is
+ * taken away for these may be more than there was.
+ */
 function uncoveredSpend(spend: Spend, hasTokens: boolean, hasCost: boolean): Spend {
   return {
     runs: spend.runs,
     tokens: hasTokens ? 0 : spend.tokens,
     cost: hasCost ? EMPTY : spend.cost,
     unpricedRuns: hasCost ? 0 : spend.unpricedRuns,
-    unpricedTokens: hasCost || hasTokens ? 0 : spend.unpricedTokens,
+    unpricedTokens: hasCost ? 0 : hasTokens ? spend.unpricedTokens - spend.tokens : spend.unpricedTokens,
   }
 }
 

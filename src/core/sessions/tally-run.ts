@@ -1,7 +1,8 @@
-import type { ModelUsage, RunState, RunStatus } from '../../model/run.ts'
+import type { ModelUsage, RunAccount, RunCost, RunState, RunStatus } from '../../model/run.ts'
 import { dictionary, EMPTY } from '../../model/sums.ts'
 import { addModel, type ModelTally, openModel, type ProviderTally, type Spend, type Tally } from '../../model/tally.ts'
 import type { StoredRun } from '../../ports/run-store.ts'
+import { KNOWN_COUNTS } from '../runs/counts.ts'
 import { statusOfRun } from '../runs/run-status.ts'
 import { costOf, durationOf, latestOf } from '../runs/shown-run.ts'
 import { histogramOf } from './spread.ts'
@@ -19,7 +20,7 @@ export function tallyRun({ state, account }: TalliedRun): Tally {
     spend: spendOf(state, money),
     byStatus: ONE[statusOfRun(state)],
     counts: state.counts,
-    models: modelsOf(state, money),
+    models: modelsOf(state, account, money),
     time: timeOf(state, duration),
     durations: duration === undefined ? EMPTY : histogramOf(duration),
     firstTokens: firstToken === undefined ? EMPTY : histogramOf(firstToken),
@@ -52,20 +53,40 @@ function spendOf(state: RunState, cost: Spend['cost']): Spend {
 }
 
 /** Where a run tells what each model used, these have it, and the run itself is one of its own model. */
-function modelsOf(state: RunState, cost: Spend['cost']): Tally['models'] {
+function modelsOf(state: RunState, { shares }: RunAccount, cost: Spend['cost']): Tally['models'] {
   const provider = latestOf(state, 'provider') ?? ''
   const model = latestOf(state, 'model') ?? ''
   const usage = latestOf(state, 'usageByModel')
-  if (usage === undefined) return { [provider]: { [model]: { runs: 1, counts: state.counts, cost } } }
+  if (usage === undefined || usage.length === 0)
+    return { [provider]: { [model]: { runs: 1, counts: knownOf(state.counts), cost } } }
   const models: Record<string, ProviderTally> = dictionary()
   addModel(openModel(models, provider, model), { runs: 1, counts: EMPTY, cost: EMPTY })
-  for (const share of usage) addModel(openModel(models, share.provider, share.model), shareOf(share))
+  usage.forEach((share, index) => {
+    addModel(openModel(models, share.provider, share.model), shareOf(share, shares?.[index]))
+  })
   return models
 }
 
-function shareOf({ counts, cost }: ModelUsage): ModelTally {
-  // Counts that are not known are left out of what is stored.
-  return { runs: 0, counts: counts as ModelTally['counts'], cost: cost ? { [cost.currency]: cost.amount } : EMPTY }
+function shareOf({ counts, cost: told }: ModelUsage, workedOut: RunCost | undefined): ModelTally {
+  const cost = told ?? workedOut
+  // A count that nobody told is left out of what is stored.
+  return {
+    runs: 0,
+    counts: knownOf(counts as ModelTally['counts']),
+    cost: cost ? { [cost.currency]: cost.amount } : EMPTY,
+  }
+}
+
+/** Callers' own counters are summed up once, not for every model. Usually `counts` itself. */
+function knownOf(counts: ModelTally['counts']): ModelTally['counts'] {
+  for (const name in counts) if (!KNOWN_COUNTS.has(name)) return pickKnown(counts)
+  return counts
+}
+
+function pickKnown(counts: ModelTally['counts']): ModelTally['counts'] {
+  const known = dictionary<number>()
+  for (const name in counts) if (KNOWN_COUNTS.has(name)) known[name] = counts[name] as number
+  return known
 }
 
 function timeOf(state: RunState, durationMs: number | undefined): Tally['time'] {

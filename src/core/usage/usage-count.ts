@@ -21,6 +21,15 @@ export function countAt(usage: Usage, faults: Fault[], key: string, inner?: stri
   return undefined
 }
 
+/** As {@link countAt}, of details that may be a list: a part for each call of a model, which are added up. */
+export function countAmong(usage: Usage, faults: Fault[], key: string, inner: string): number | undefined {
+  const details = usage[key]
+  if (!Array.isArray(details)) return countAt(usage, faults, key, inner)
+  return details.reduce((all: number | undefined, part: unknown) => {
+    return sum(all, countAt(membersOf(part) ?? {}, faults, inner))
+  }, undefined)
+}
+
 /** The sum of what is known; `undefined` when nothing is. */
 export function sum(a: number | undefined, b: number | undefined): number | undefined {
   if (a === undefined) return b

@@ -1,5 +1,5 @@
 import { type Fault, membersOf } from '../reading.ts'
-import { countAt, inputWith, type ReadShape, sum, type Usage, withReasoning } from './usage-count.ts'
+import { countAmong, countAt, inputWith, type ReadShape, sum, type Usage, withReasoning } from './usage-count.ts'
 
 /**
  * OpenAI's chat completions, and the many that speak it. Prompt includes the cache and completion the reasoning, as
@@ -103,7 +103,8 @@ export const bedrock: ReadShape = (usage, faults) => {
 /**
  * The AI SDK: flat since 5, with details since 6 (`LanguageModelUsage` in `ai`), and as its providers give it, each side with
  * its `total` and the parts of it (`LanguageModelV3Usage` in `@ai-sdk/provider`). Its total may "include reasoning tokens"
- * beside the output (`LanguageModelV2Usage`). Counts by the names that they have here are read too.
+ * beside the output (`LanguageModelV2Usage`). The OpenAI Agents SDK has the same names, and details for every call (`Usage` in
+ * `@openai/agents-core`). Counts by the names that they have here are read too.
  */
 export const totalsAndParts: ReadShape = (usage, faults) => {
   const inputTokens = countOrTotal(usage, faults, 'inputTokens')
@@ -112,6 +113,7 @@ export const totalsAndParts: ReadShape = (usage, faults) => {
   const reasoningTokens =
     countAt(usage, faults, 'outputTokenDetails', 'reasoningTokens') ??
     countAt(usage, faults, 'outputTokens', 'reasoning') ??
+    countAmong(usage, faults, 'outputTokensDetails', 'reasoning_tokens') ??
     countAt(usage, faults, 'reasoningTokens')
   return {
     inputTokens,
@@ -119,6 +121,7 @@ export const totalsAndParts: ReadShape = (usage, faults) => {
       countAt(usage, faults, 'inputTokenDetails', 'cacheReadTokens') ??
       countAt(usage, faults, 'inputTokens', 'cacheRead') ??
       countAt(usage, faults, 'cachedInputTokens') ??
+      countAmong(usage, faults, 'inputTokensDetails', 'cached_tokens') ??
       countAt(usage, faults, 'cacheReadTokens'),
     cacheWriteTokens:
       countAt(usage, faults, 'inputTokenDetails', 'cacheWriteTokens') ??
