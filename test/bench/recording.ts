@@ -14,7 +14,7 @@ export async function benchRecording(): Promise<void> {
 async function benchRecorders(): Promise<void> {
   const { headers, auth, run } = await workload()
   const minimal = { ...headers, prefer: 'return=minimal' }
-  let store = memoryStore()
+  let deps = { auth, store: memoryStore() }
   let count = 0
   const next = () => run(`run-${++count}`)
   const others = {
@@ -25,12 +25,12 @@ async function benchRecorders(): Promise<void> {
   }
   const ours = 'a run'
   const tasks = {
-    [ours]: () => handleSessionRun({ headers, body: next() }, { auth, store }),
-    'a run, return=minimal': () => handleSessionRun({ headers: minimal, body: next() }, { auth, store }),
+    [ours]: () => handleSessionRun({ headers, body: next() }, deps),
+    'a run, return=minimal': () => handleSessionRun({ headers: minimal, body: next() }, deps),
     ...Object.fromEntries(Object.entries(others).map(([name, record]) => [name, () => record(next())])),
   }
   const rates = await ratesInTurns(tasks, () => {
-    store = memoryStore()
+    deps = { auth, store: memoryStore() }
   })
   console.log(
     '\nRecording a run: calls a second, us a call; how many times as fast a run is, with and without its answer',
