@@ -50,6 +50,8 @@ export interface SessionTotals {
   }
   /** Sums over the runs that tell, none counted twice; a count that no run told is absent. */
   readonly counts: RunCounts
+  /** Input and output together, of the runs that tell. */
+  readonly tokens: number
   /** By currency; empty where nothing is priced. */
   readonly cost: readonly Money[]
   readonly unpriced: Unpriced

@@ -33,6 +33,7 @@ describe('a session', () => {
       runs: { total: 0, byStatus: {} },
       counts: {},
       cost: [],
+      tokens: 0,
       unpriced: { runs: 0, tokens: 0 },
       models: [],
       providers: [],
@@ -65,6 +66,7 @@ describe('a session', () => {
         { amount: '0.000001', currency: 'EUR' },
         { amount: '0.3', currency: 'USD' },
       ],
+      tokens: 1,
       unpriced: { runs: 1, tokens: 1 },
       models: [
         { runs: 1, counts: {}, cost: [] },

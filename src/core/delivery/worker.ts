@@ -28,7 +28,7 @@ export interface StopOptions {
 export interface Worker {
   /**
    * Delivers from now on, in the background, until {@link Worker.stop}. Calling it again changes nothing. Its timers do not
-   * keep a process alive: a host's server does.
+   * keep a process alive: a host's server does. Where there are run events, or `staleAfterMs`, it also sees to these every minute.
    */
   start(): void
   /**
@@ -37,7 +37,8 @@ export interface Worker {
    */
   stop(options?: StopOptions): Promise<void>
   /**
-   * Delivers everything that is due now, and what that makes due, then resolves: for cron, serverless and tests. What this
+   * Delivers everything that is due now, and what that makes due, then resolves: for cron, serverless and tests. Before that it
+   * expires stale runs and dispatches what is untold of runs, where a host has either. What this
    * worker is sending already, or another run of it, is theirs: it is not waited for, and not counted.
    * Waits for a rate that holds up what is due by the time it lets it go. Throws when the store does, once all it began has ended.
    */

@@ -33,6 +33,7 @@ function viewTally({ spend, byStatus, counts, models, time, durations, firstToke
       byStatus: aboveZero(byStatus as Record<RunStatus, number>),
     },
     counts: viewCounts(counts),
+    tokens: whole(spend.tokens),
     cost: viewMoney(spend.cost),
     unpriced: { runs: whole(spend.unpricedRuns), tokens: whole(spend.unpricedTokens) },
     models: viewModels(models),
