@@ -28,7 +28,7 @@ export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
   }
 
   function removeAll(shelf: Shelf, rows: readonly RunRow[]): number {
-    for (const row of rows) shelves.remove(shelf, row)
+    shelves.removeAll(shelf, rows)
     return rows.length
   }
 

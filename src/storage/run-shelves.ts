@@ -46,6 +46,7 @@ export interface RunShelves {
   add(shelf: Shelf, room: Room, run: StoredRun): void
   replace(shelf: Shelf, row: RunRow, run: StoredRun): void
   remove(shelf: Shelf, row: RunRow): void
+  removeAll(shelf: Shelf, rows: readonly RunRow[]): void
 }
 
 const OPEN: ReadonlySet<RunStatus> = new Set<RunStatus>(['queued', 'running', 'waiting'])
@@ -55,12 +56,26 @@ export function isOpen(status: RunStatus): boolean {
   return OPEN.has(status)
 }
 
+/** From so many rows on, they are taken out of every list at once. */
+const MANY = 256
+
 export function runShelves(): RunShelves {
   const byTenant = new Map<string, Shelf>()
   const all = new SortedList(isPlacedBelow)
   const open = new SortedList(isPlacedBelow)
   const untold = new SortedList(isPlacedBelow)
   let places = 0
+
+  function remove(shelf: Shelf, row: RunRow): void {
+    const status = statusOf(row.run.state)
+    shelf.byId.delete(row.run.state.runId)
+    all.delete(row)
+    shelf.rows.delete(row)
+    row.room.rows.delete(row)
+    shelf.byAge.get(status)?.delete(row)
+    if (isOpen(status)) open.delete(row)
+    if (isUntold(row.run)) untold.delete(row)
+  }
 
   return {
     byTenant,
@@ -96,15 +111,18 @@ export function runShelves(): RunShelves {
       if (isUntold(old) !== isUntold(run)) keep(untold, row, isUntold(run))
     },
 
-    remove(shelf, row) {
-      const status = statusOf(row.run.state)
-      shelf.byId.delete(row.run.state.runId)
-      all.delete(row)
-      shelf.rows.delete(row)
-      row.room.rows.delete(row)
-      shelf.byAge.get(status)?.delete(row)
-      if (isOpen(status)) open.delete(row)
-      if (isUntold(row.run)) untold.delete(row)
+    remove,
+
+    removeAll(shelf, rows) {
+      if (rows.length < MANY) {
+        for (const row of rows) remove(shelf, row)
+        return
+      }
+      const gone = new Set(rows)
+      for (const row of gone) shelf.byId.delete(row.run.state.runId)
+      const rooms = new Set(rows.map(({ room }) => room))
+      const lists = [all, open, untold, shelf.rows, ...shelf.byAge.values(), ...[...rooms].map((room) => room.rows)]
+      for (const list of lists) list.deleteAll(gone)
     },
   }
 }

@@ -16,7 +16,7 @@ export const ENDS: readonly EndStatus[] = ['completed', 'incomplete', 'failed', 
 const open = { channels: { a: {} } }
 
 /** An event for every end and for budgets, which say all their data; `run.incomplete` wants an `x` that nobody has. */
-export const runCatalog: EventCatalog = defineEvents({
+const runCatalog: EventCatalog = defineEvents({
   'run.completed': open,
   'run.incomplete': { data: v.object({ x: v.string() }), ...open },
   'run.failed': open,

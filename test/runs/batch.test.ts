@@ -335,3 +335,26 @@ describe('what is no batch', () => {
     expect(bare).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer realm="sallyport"' } })
   })
 })
+
+it('lets others have their turn while it takes long, and nobody while it does not', async () => {
+  const posts = Array.from({ length: 20 }, (_, at) => of({ runId: `r${at}` }))
+  const turnsOf = async (msEachLook: number): Promise<number> => {
+    const still = stillClock()
+    let turns = 0
+    let looks = 0
+    const clock = {
+      now: () => still.now() + msEachLook * looks++,
+      after(_: number, run: () => void) {
+        turns++
+        queueMicrotask(run)
+        return () => {}
+      },
+    }
+    const { deps } = recorder({ clock })
+    const results = await resultsOf(deps, posts)
+    expect(results.map(({ status }) => status)).toEqual(posts.map(() => 201))
+    return turns
+  }
+  expect(await turnsOf(0)).toBe(0)
+  expect(await turnsOf(10)).toBe(20)
+})

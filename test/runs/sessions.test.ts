@@ -36,6 +36,22 @@ describe('a session', () => {
     expect(session?.timeline).toEqual((await sessions.timeline('s1')).items)
   })
 
+  it('shows its numbers as they were when it was found, whatever is recorded while the rest is read', async () => {
+    let meanwhile = async (): Promise<unknown> => undefined
+    const { post, sessions } = house((store) => ({
+      ...store,
+      async listRuns(query) {
+        await meanwhile()
+        return store.listRuns(query)
+      },
+    }))
+    await post({ runId: 'r1', status: 'completed' })
+    meanwhile = () => post({ runId: 'r2', status: 'failed' })
+    const session = await sessions.get('s1')
+    expect(session).toMatchObject({ runs: { total: 1, byStatus: { completed: 1 } } })
+    expect(session).not.toHaveProperty('lastError')
+  })
+
   it('is there once it was opened, and empty until something happens in it', async () => {
     const { sessions } = house()
     await sessions.open('s1')

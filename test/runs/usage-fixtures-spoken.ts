@@ -34,8 +34,8 @@ type Speaker = readonly [who: string, tell: (truth: Truth) => object, knows: rea
 const ALL = ['inputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'outputTokens', 'reasoningTokens', 'totalTokens']
 const but = (...unknown: string[]) => ALL.filter((count) => !unknown.includes(count))
 
-export const input = ({ plain, cacheRead, cacheWrite, tools }: Truth): number => plain + cacheRead + cacheWrite + tools
-export const output = ({ text, reasoning }: Truth): number => text + reasoning
+const input = ({ plain, cacheRead, cacheWrite, tools }: Truth): number => plain + cacheRead + cacheWrite + tools
+const output = ({ text, reasoning }: Truth): number => text + reasoning
 const total = (truth: Truth): number => input(truth) + output(truth)
 
 /** The inclusive counts of a call. */

@@ -31,7 +31,7 @@ export interface Repeatable {
  * What a key is remembered as: that of a session token apart from those of applications and of other sessions, so that an
  * agent can neither take a key from them nor see what they were answered. No key and no session id holds a space.
  */
-export async function repeatableAs({ sessionId }: Principal, key: string, body: unknown): Promise<Repeatable> {
+async function repeatableAs({ sessionId }: Principal, key: string, body: unknown): Promise<Repeatable> {
   return { key: sessionId === undefined ? key : `${sessionId} ${key}`, fingerprint: await sha256(canonicalJson(body)) }
 }
 
