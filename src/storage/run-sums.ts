@@ -1,8 +1,7 @@
+import { dayOf } from '../model/day.ts'
 import { addSpend, addTally, noSpend, noTally, type Spend } from '../model/tally.ts'
 import type { TallyChanges } from '../ports/run-store.ts'
 import { entry, type Room, type Shelf } from './run-shelves.ts'
-
-const DAY_MS = 86_400_000
 
 /** Adds to the sums of a session and of its tenant's users. */
 export function addSums({ session, below, users }: TallyChanges, shelf: Shelf, room: Room, now: number): void {
@@ -27,9 +26,4 @@ export function forgetSpend(shelf: Shelf, userId: string): void {
 
 function daysOf(shelf: Shelf, userId: string): Map<number, Spend> {
   return entry(shelf.spend, userId, () => new Map())
-}
-
-/** Days since 1970, UTC. */
-function dayOf(at: number): number {
-  return Math.floor(at / DAY_MS)
 }

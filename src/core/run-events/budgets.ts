@@ -1,3 +1,4 @@
+import { dayOf } from '../../model/day.ts'
 import { addDecimals, negateDecimal } from '../../model/decimal.ts'
 import type { Money, Unpriced } from '../../model/session.ts'
 import { noSpend, type Spend } from '../../model/tally.ts'
@@ -51,13 +52,6 @@ export interface BudgetReport {
 export interface BudgetQuestion {
   readonly sessionId?: string | undefined
   readonly userId?: string | undefined
-}
-
-const DAY_MS = 86_400_000
-
-/** The day of an instant: days since 1970, UTC. */
-export function dayOf(now: number): number {
-  return Math.floor(now / DAY_MS)
 }
 
 /** Holds what was spent against the budgets, in their order. Throws what the store throws. */

@@ -1,3 +1,4 @@
+import { dayOf } from '../../model/day.ts'
 import type { EndStatus, RunSignal } from '../../model/run.ts'
 import { facetsOf } from '../../model/run-facets.ts'
 import { MAX_RUNS_ABOVE } from '../../model/run-tree-limit.ts'
@@ -5,7 +6,7 @@ import { sha256 } from '../../model/sha256.ts'
 import type { RunStore, StoredRun, StoredSession } from '../../ports/run-store.ts'
 import { describeCause } from '../fault.ts'
 import { viewRun } from '../runs/run-view.ts'
-import { type Budget, type BudgetQuestion, type BudgetState, checkBudgets, dayOf, isReached } from './budgets.ts'
+import { type Budget, type BudgetQuestion, type BudgetState, checkBudgets, isReached } from './budgets.ts'
 import type { RunEvents } from './run-events.ts'
 import { leaveUntold, type Telling, type TellingDeps, tellInTime } from './telling.ts'
 

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../model/json.ts'
 import type { RunState, StatusTold } from '../../model/run.ts'
+import { isEmpty } from '../../model/sums.ts'
 import type { DraftState } from './lift-run.ts'
 import {
   compareTold,
@@ -105,7 +106,7 @@ function joinSeqs(
     const path = METADATA + key
     noteSeq(seqs, path, seq, told(a, a.metadata, key, path), told(b, b.metadata, key, path))
   }
-  return orNone(seqs)
+  return isEmpty(seqs) ? undefined : seqs
 }
 
 const NEVER = Number.NEGATIVE_INFINITY
@@ -133,12 +134,7 @@ function joinFinalWith(
     const later = mine && theirs ? (compareTold(theirs, mine) > 0 ? theirs : mine) : (mine ?? theirs)
     if (later && status && compareTold(later, status) !== 0) withs[field] = later
   }
-  return orNone(withs)
-}
-
-function orNone<T extends object>(record: T): T | undefined {
-  for (const _ in record) return record
-  return undefined
+  return isEmpty(withs) ? undefined : withs
 }
 
 function tellsNoMore(joined: RunState, a: RunState): boolean {

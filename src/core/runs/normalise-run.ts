@@ -1,7 +1,7 @@
 import type { Warning } from '../../model/dispatch.ts'
 import type { ModelUsage, RunCounts, RunTimings, RunUpdate } from '../../model/run.ts'
 import type { RunPost } from '../../model/run-post.ts'
-import { readUsage } from '../usage/usage.ts'
+import { NOBODYS_USAGE, type UsageCounts } from '../usage/usage.ts'
 import { TOKEN_COUNTS } from './counts.ts'
 import { isFinal, saysTimeout, statusNamed } from './run-status.ts'
 import type { CheckedSessionRun } from './session-run-schema.ts'
@@ -78,27 +78,22 @@ function withModels(byModel: readonly ModelUsage[], told: RunCounts | undefined)
 }
 
 /** What the usage tells, but for counts that were told by themselves. */
-function withUsage(
-  usage: RunPost['usage'],
-  explicit: RunCounts | undefined,
-  warnings: Warning[],
-): RunCounts | undefined {
-  const told = readUsage(usage, [])
-  if (told) return explicit === undefined ? told : overruled(told, explicit, warnings)
+function withUsage(told: UsageCounts, explicit: RunCounts | undefined, warnings: Warning[]): RunCounts | undefined {
+  if (told !== NOBODYS_USAGE) return explicit === undefined ? told : overruled(told, explicit, warnings)
   const detail = 'is not a usage object of OpenAI, Anthropic, Gemini, Bedrock or the AI SDK, and was dropped'
   warnings.push({ code: 'unknown_field', pointer: '/run/usage', detail })
   return explicit
 }
 
 /** Counts that were told by themselves are believed over the usage. */
-function overruled(told: Record<string, number>, explicit: RunCounts, warnings: Warning[]): RunCounts {
-  for (const name in told) {
+function overruled(told: UsageCounts, explicit: RunCounts, warnings: Warning[]): RunCounts {
+  for (const name of TOKEN_COUNTS) {
     const count = explicit[name]
-    if (count === undefined || count === told[name]) continue
+    if (told[name] === undefined || count === undefined || count === told[name]) continue
     const detail = 'is not what the usage tells, and was taken instead'
     warnings.push({ code: 'usage_overruled', pointer: `/run/counts/${name}`, detail })
   }
-  return Object.assign(told, explicit)
+  return { ...told, ...explicit }
 }
 
 function ongoing(timings: RunTimings<number>, warnings: Warning[]): RunTimings<number> {

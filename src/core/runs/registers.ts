@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../model/json.ts'
 import type { RunState, StatusTold } from '../../model/run.ts'
+import { isEmpty } from '../../model/sums.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { compareStatus } from './run-status.ts'
 
@@ -49,11 +50,6 @@ export function holdJoined<T>(
   if (kept === joined) return joined
   for (const key in kept) if (!Object.hasOwn(a, key) || a[key] !== kept[key]) return kept
   return a
-}
-
-function isEmpty(record: object): boolean {
-  for (const _ in record) return false
-  return true
 }
 
 /**

@@ -5,7 +5,7 @@ import type { RunPost, SessionRunRequest } from '../../model/run-post.ts'
 import { guardJson, isHarmful } from '../guard-json.ts'
 import { keysOf } from '../json-pointer.ts'
 import { type Fault, listOf, membersOf, objectOf, optional, reading } from '../reading.ts'
-import { readUsage } from '../usage/usage.ts'
+import { NOBODYS_USAGE, readUsage, type UsageCounts } from '../usage/usage.ts'
 import { readCounts, readWhole } from './counts.ts'
 import { readCurrency } from './currencies.ts'
 import { readInstant } from './instants.ts'
@@ -17,6 +17,8 @@ export interface CheckedSessionRun extends SessionRunRequest {
     readonly timings?: RunTimings<number>
     readonly cost?: RunCost
     readonly usageByModel?: readonly ModelUsage[]
+    /** What the provider's object tells, or {@link NOBODYS_USAGE}. */
+    readonly usage?: UsageCounts
   }
 }
 
@@ -73,9 +75,9 @@ const run = objectOf({
   countsScope: optional(v.picklist(['self', 'tree'])),
   usage: optional(
     reading(
-      v.custom<NonNullable<RunPost['usage']>>(() => true),
-      checkUsage,
-    ),
+      v.custom<object>(() => true),
+      readProviderUsage,
+    ) as v.GenericSchema<object, UsageCounts>,
   ),
   usageByModel: optional(listOf(objectOf({ provider: text(64), model: text(200), counts, cost: optional(cost) }), 16)),
   cost: optional(cost),
@@ -161,11 +163,10 @@ function readAmount(value: unknown, faults: Fault[]): string {
   return amount ?? '0'
 }
 
-function checkUsage(value: unknown, faults: Fault[]): NonNullable<RunPost['usage']> {
+function readProviderUsage(value: unknown, faults: Fault[]): UsageCounts {
   if (!membersOf(value)) faults.push({ code: 'type', detail: 'expected an object' })
   for (const { pointer, detail } of guardJson(value)) faults.push({ code: 'format', detail, path: keysOf(pointer) })
-  readUsage(value, faults)
-  return value as NonNullable<RunPost['usage']>
+  return readUsage(value, faults) ?? NOBODYS_USAGE
 }
 
 function readNumber(value: number, key: string, faults: Fault[]): number {

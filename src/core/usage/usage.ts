@@ -7,6 +7,9 @@ import { anthropic, bedrock, camelCaseChat, openAIChat, openAIResponses, totalsA
 /** Counts that a usage object told, inclusive: input with what the cache gave and took, output with reasoning. */
 export type UsageCounts = Partial<Record<TokenCount, number>>
 
+/** Stands for a usage object that tells something, but in nobody's words. */
+export const NOBODYS_USAGE: UsageCounts = Object.freeze({})
+
 /**
  * Reads a provider's usage object as it came: OpenAI (chat, responses, realtime), Anthropic, Gemini, Bedrock, the AI SDK, and
  * those that speak as one of them. What is absent or `null` stays unknown; an object that tells nothing has no counts.
