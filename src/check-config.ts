@@ -28,6 +28,7 @@ const METHODS: Readonly<Record<string, readonly string[]>> = {
     'retry',
     'findDispatch',
     'listDispatches',
+    'removeDispatches',
     'mergeRun',
     'findRun',
     'listRuns',
@@ -44,8 +45,18 @@ const METHODS: Readonly<Record<string, readonly string[]>> = {
   clock: ['now', 'after'],
   ids: ['next'],
   logger: ['log'],
+  queue: ['wake', 'listen'],
 }
-const OPTIONAL: ReadonlySet<string> = new Set(['recipients', 'policy', 'prices', 'redactor', 'clock', 'ids', 'logger'])
+const OPTIONAL: ReadonlySet<string> = new Set([
+  'recipients',
+  'policy',
+  'prices',
+  'redactor',
+  'clock',
+  'ids',
+  'logger',
+  'queue',
+])
 const OTHERS = [
   'channels',
   'sessions',

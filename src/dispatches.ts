@@ -1,11 +1,13 @@
-import { anInstant, aText, type Checks, checkOptions, oneOf } from './check-options.ts'
+import { anAge, anInstant, aTenant, aText, type Checks, checkOptions, oneOf } from './check-options.ts'
 import { viewDispatch } from './core/dispatch/dispatch-view.ts'
 import { wake } from './core/dispatch/wake.ts'
 import type { DispatchStatus, DispatchView } from './model/dispatch.ts'
-import { type ListOptions, listQuery, pageChecks, type TenantScope, tenantOf, viewPage } from './paging.ts'
+import { type ListOptions, listQuery, MAX_PAGE, pageChecks, type TenantScope, tenantOf, viewPage } from './paging.ts'
+import type { Clock } from './ports/clock.ts'
 import type { DeliveryQueue } from './ports/delivery-queue.ts'
 import type { DeliveryChange, DispatchStore, Page } from './ports/dispatch-store.ts'
 import type { Logger } from './ports/logger.ts'
+import { pruneAll } from './prune-all.ts'
 
 /** Which dispatches to read: those that fit all that is said. */
 export interface DispatchListOptions extends ListOptions {
@@ -60,6 +62,20 @@ export interface Dispatches {
    * there was anything to send. With the route `first`, only when nothing of the dispatch was sent or may yet be.
    */
   retry(dispatchId: string, options?: RetryOptions): Promise<RetryResult | undefined>
+  /**
+   * Removes dispatches that were accepted so long ago, with their deliveries. One of which something may yet be sent is spared.
+   *
+   * @throws {SallyportError} `option_invalid`, for options that are none.
+   */
+  prune(options: DispatchPruneOptions): Promise<{ readonly pruned: number }>
+}
+
+/** Which dispatches are removed. */
+export interface DispatchPruneOptions {
+  /** Milliseconds since a dispatch was accepted, up to 20 years. */
+  readonly olderThan: number
+  /** Default: every tenant. */
+  readonly tenant?: string | undefined
 }
 
 interface DispatchesDeps {
@@ -68,6 +84,7 @@ interface DispatchesDeps {
   readonly logger: Logger
   readonly expiresInMs: number
   readonly sandbox: boolean
+  readonly clock: Clock
 }
 
 /** The name of the list, in its cursors. */
@@ -85,7 +102,9 @@ const LIST_CHECKS: Checks = {
   until: anInstant,
 }
 
-export function dispatchesOf({ store, queue, logger, expiresInMs, sandbox }: DispatchesDeps): Dispatches {
+const PRUNE_CHECKS: Checks = { olderThan: anAge, tenant: aTenant }
+
+export function dispatchesOf({ store, queue, logger, expiresInMs, sandbox, clock }: DispatchesDeps): Dispatches {
   return {
     async get(dispatchId, scope) {
       const found = await store.findDispatch(tenantOf(scope), dispatchId)
@@ -110,6 +129,11 @@ export function dispatchesOf({ store, queue, logger, expiresInMs, sandbox }: Dis
       const retried = change?.changed.filter(({ status }) => status === 'queued' || status === 'held') ?? []
       if (retried.length > 0) wake(queue, logger)
       return change && { retried, dispatch: viewDispatch(change.dispatch) }
+    },
+    async prune(options) {
+      const { olderThan, tenant } = checkOptions('dispatches.prune', options, PRUNE_CHECKS)
+      const removal = { tenant, acceptedForMs: olderThan, limit: MAX_PAGE }
+      return { pruned: await pruneAll(() => store.removeDispatches(removal), removal.limit, clock) }
     },
   }
 }

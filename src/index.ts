@@ -46,6 +46,7 @@ export type {
   CancelResult,
   Dispatches,
   DispatchListOptions,
+  DispatchPruneOptions,
   RetryOptions,
   RetryResult,
 } from './dispatches.ts'
@@ -146,6 +147,7 @@ export type {
   DeliveryChange,
   DispatchChange,
   DispatchQuery,
+  DispatchRemoval,
   DispatchStore,
   LeaseProof,
   NewDelivery,

@@ -6,6 +6,7 @@ import type { RuntimePorts } from './defaults.ts'
 import type { AuthVerifier } from './ports/auth-verifier.ts'
 import type { Channel } from './ports/channel.ts'
 import type { DeliveryPolicy } from './ports/delivery-policy.ts'
+import type { DeliveryQueue } from './ports/delivery-queue.ts'
 import type { DispatchStore } from './ports/dispatch-store.ts'
 import type { EventCatalog } from './ports/event-catalog.ts'
 import type { PriceBook } from './ports/price-book.ts'
@@ -20,7 +21,7 @@ export interface SallyportOptions<Events> extends RuntimePorts {
   readonly auth: AuthVerifier
   /** From `defineEvents`. */
   readonly events: EventCatalog<Events>
-  /** Where everything is kept: `memoryStore()`, or your own. */
+  /** Where everything is kept: `memoryStore()`, `sqlStore()`, or your own. */
   readonly store: DispatchStore & RunStore
   /** By the names that the events use. */
   readonly channels: Readonly<Record<string, Channel>>
@@ -38,6 +39,11 @@ export interface SallyportOptions<Events> extends RuntimePorts {
   /** `create` (default): a session begins with its first run. `must-exist`: an unknown one is 404 `session_not_found`. */
   readonly sessions?: 'create' | 'must-exist'
   readonly worker?: WorkerOptions
+  /**
+   * Wakes workers sooner than they would look: `postgresQueue()` from `sallyport/queue/postgres`, `bullmqQueue()` from
+   * `sallyport/queue/bullmq`, or your own. Default: accepting wakes the workers of this process.
+   */
+  readonly queue?: DeliveryQueue | undefined
   /** Knows what tokens cost: `priceBook` from `sallyport/pricing`, or your own. Default: a run's cost is what its posts tell. */
   readonly prices?: PriceBook | undefined
   /** Takes out of errors, tags and metadata what must not be kept. Default: they are kept as they came. */

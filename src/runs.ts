@@ -7,6 +7,7 @@ import { SallyportError } from './errors.ts'
 import type { EndStatus, Run, RunStatus } from './model/run.ts'
 import { type ListOptions, listQuery, MAX_PAGE, pageChecks, type TenantScope, tenantOf, viewPage } from './paging.ts'
 import type { Page } from './ports/dispatch-store.ts'
+import { pruneAll } from './prune-all.ts'
 
 /** Which runs to export: those that fit all that is said. */
 export interface RunExportOptions extends TenantScope {
@@ -142,15 +143,8 @@ export function runsOf(deps: Omit<SweepDeps, 'tenant'>): Runs {
     },
     async prune(options) {
       const { olderThan, status, tenant } = checkOptions('runs.prune', options, PRUNE_CHECKS)
-      const updatedBefore = clock.now() - olderThan
-      const query = { tenant, status: status ? [status] : END_STATUSES, updatedBefore, limit: MAX_PAGE }
-      let pruned = 0
-      for (;;) {
-        const removed = await store.removeRuns(query)
-        pruned += removed
-        if (removed < query.limit) return { pruned }
-        await giveWay(clock)
-      }
+      const query = { tenant, status: status ? [status] : END_STATUSES, unchangedForMs: olderThan, limit: MAX_PAGE }
+      return { pruned: await pruneAll(() => store.removeRuns(query), query.limit, clock) }
     },
     async erase(of, scope) {
       return { erased: await store.erase(tenantOf(scope), oneId(of)) }

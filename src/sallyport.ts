@@ -19,6 +19,7 @@ import type { JsonObject } from './model/json.ts'
 import type { Principal } from './model/principal.ts'
 import type { SallyportOptions } from './options.ts'
 import type { TenantScope } from './paging.ts'
+import type { DispatchStore } from './ports/dispatch-store.ts'
 import { localQueue } from './queue/local.ts'
 import { type Runs, runsOf } from './runs.ts'
 import { type Sessions, sessionsOf } from './sessions.ts'
@@ -34,6 +35,11 @@ export interface DispatchCallOptions extends TenantScope {
   readonly idempotencyKey?: string
   /** Milliseconds until it is to be sent, instead of the event's own delay; 0 to 366 days. */
   readonly delayMs?: number
+  /**
+   * Accepts through this store instead: within a transaction of the host's own, by what `sqlStore().within(transaction)` gives.
+   * Nothing is sent before that is committed, and nothing at all when it is rolled back. Default: the store of Sallyport.
+   */
+  readonly store?: DispatchStore
 }
 
 /** Sallyport in a host. Reads throw what the store throws. */
@@ -42,6 +48,12 @@ export interface Sallyport<Events = Record<string, unknown>> {
   readonly endpoints: Endpoints
   /** Delivers what was accepted. Nothing is sent until it is started, or asked to `runDue()`. */
   readonly worker: Worker
+  /**
+   * Resolves once the store can be used: to be awaited before a host listens.
+   *
+   * @throws {SallyportError} `config_invalid`, where the store says what is to be done first: a database that is not migrated.
+   */
+  ready(): Promise<void>
   /** Accepts an event from within the host, as an application: the same answers as the endpoint's, and it never throws. */
   dispatch<Type extends keyof Events & string>(
     event: DispatchInput<Events, Type>,
@@ -66,12 +78,12 @@ const MAX_DELAY_MS = 366 * 86_400_000
  */
 export function createSallyport<Events>(options: SallyportOptions<Events>): Sallyport<Events> {
   checkConfig(options)
-  const ports = withDefaults(options)
-  const { store, clock, logger, expiresInMs = EXPIRES_IN_MS, budgets = [], staleAfterMs } = ports
-  const queue = localQueue(clock)
+  const given = withDefaults(options)
+  const ports = { ...given, queue: given.queue ?? localQueue(given.clock) }
+  const { store, clock, logger, queue, expiresInMs = EXPIRES_IN_MS, budgets = [], staleAfterMs } = ports
   const background = backgroundWork()
   const announcing = backgroundWork()
-  const dispatchDeps: DispatchDeps = { ...ports, expiresInMs, queue, background: background.add }
+  const dispatchDeps: DispatchDeps = { ...ports, expiresInMs, background: background.add }
   const announcer = announcerOf(ports, dispatchDeps, announcing.add)
   const deps: HouseDeps = { ...dispatchDeps, ...ports, announcer }
   const chores = {
@@ -79,24 +91,27 @@ export function createSallyport<Events>(options: SallyportOptions<Events>): Sall
     announced: announcing.done,
     ...(staleAfterMs !== undefined && { sweepStale: () => sweepStale(staleAfterMs, deps) }),
   }
-  const deliverer = createWorker({ ...ports, queue }, options.worker)
+  const deliverer = createWorker(ports, options.worker)
   const worker = withHousekeeping(deliverer, chores, ports)
   if (options.sandbox) logger.log('warn', 'sandbox.on', { detail: 'everything is recorded, nothing is sent' })
   return {
     endpoints: endpointsOf(deps, deliverer, background, announcing),
     worker,
-    async dispatch(event, { tenant = 'default', idempotencyKey, delayMs } = {}) {
+    async ready() {
+      await store.ready?.()
+    },
+    async dispatch(event, { tenant = 'default', idempotencyKey, delayMs, store: own = store } = {}) {
       const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
       const accept = async () => {
         if (!isScope(tenant)) return refuse('validation_failed', 'A tenant is 1-200 visible ASCII characters.')
         if (!isDelay(delayMs)) {
           return refuse('validation_failed', `delayMs is a whole number of milliseconds, 0 to ${MAX_DELAY_MS}.`)
         }
-        return acceptDispatch(HOST(tenant), { headers, body: event }, deps, { delayMs })
+        return acceptDispatch(HOST(tenant), { headers, body: event }, { ...deps, store: own }, { delayMs })
       }
       return (await answering(deps, accept)) as HandlerResult<DispatchAnswer>
     },
-    dispatches: dispatchesOf({ store, queue, logger, expiresInMs, sandbox: options.sandbox === true }),
+    dispatches: dispatchesOf({ store, queue, logger, clock, expiresInMs, sandbox: options.sandbox === true }),
     runs: runsOf(deps),
     sessions: sessionsOf({ store }),
     budgets: budgetsOf({ budgets, store, clock }),

@@ -18,7 +18,8 @@ export function log(options: LogOptions = {}): Channel {
   const write = options.write ?? ((line: string) => console.log(line))
   return {
     address: (recipient) => recipient.id,
-    async send({ to, eventType, content }, { deliveryId, attempt }) {
+    async send({ to, eventType, content }, { deliveryId, attempt, signal }) {
+      if (signal.aborted) return { outcome: 'retry', code: 'aborted' }
       const head = [
         '[sallyport] log',
         `  to:       ${singleLine(to)}`,

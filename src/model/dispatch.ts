@@ -67,7 +67,7 @@ export interface Attempt extends Partial<AttemptEnd> {
 
 /** Several events that go out as one delivery: what it is rendered from once its time has come. */
 export interface Digest {
-  /** Events of one tenant, event type, recipient, channel and key belong together. */
+  /** Events of one tenant, event type, recipient, channel, address and key belong together. */
   readonly key: string
   /** At most so many events: the next one opens a digest of its own. */
   readonly max: number

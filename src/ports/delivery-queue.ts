@@ -5,6 +5,6 @@
 export interface DeliveryQueue {
   /** Asks for workers to look for due deliveries in `delayMs` milliseconds. Best effort; must not throw or wait long. */
   wake(delayMs: number): void
-  /** Calls `onDue` at each alarm until the function returned is called. */
+  /** Calls `onDue` at each alarm, in every process that listens, until the function returned is called. It may ring more often. */
   listen(onDue: () => void): () => void
 }

@@ -50,7 +50,7 @@ export interface Acceptance {
   readonly answer: (dispatch: Dispatch) => DispatchAnswer
   /** Absent: the caller sent no `Idempotency-Key`, and nothing is de-duplicated. */
   readonly idempotency?: {
-    /** Unique within the tenant. */
+    /** Unique within the tenant, 1-512 characters. */
     readonly key: string
     /** SHA-256 of the canonical body, hex. */
     readonly fingerprint: string
@@ -184,6 +184,16 @@ export interface DispatchQuery {
   readonly cursor?: string | undefined
 }
 
+/** Which dispatches {@link DispatchStore.removeDispatches} removes: those that fit all that is said, and have nothing open. */
+export interface DispatchRemoval {
+  /** Absent: of all tenants. */
+  readonly tenant?: string | undefined
+  /** Accepted more than so many milliseconds ago, by the store's clock. */
+  readonly acceptedForMs: number
+  /** At most so many. */
+  readonly limit: number
+}
+
 /** One page of a list, which may be shorter than was asked for. `nextCursor` is absent on the last. */
 export interface Page<T> {
   readonly items: readonly T[]
@@ -209,7 +219,7 @@ export interface DispatchStore {
    *
    * In the same transaction, for each `queued` delivery: one with a digest joins the delivery whose digest is open (same
    * tenant, event type, recipient, channel, address and key; `queued`, not rendered, not due, not full; the one opened first), which then belongs to both
-   * dispatches; otherwise its limits are counted. When they are spent it is `skipped`, `throttled`, and with the route
+   * dispatches and is worth sending for as long as the longer of the two; otherwise its limits are counted. When they are spent it is `skipped`, `throttled`, and with the route
    * `first` the next `held` one is promoted, to be due when that one was.
    */
   accept(acceptance: Acceptance): Promise<AcceptOutcome>
@@ -249,4 +259,15 @@ export interface DispatchStore {
   /** The dispatch of that tenant, or `undefined`. */
   findDispatch(tenant: string, dispatchId: string): Promise<Dispatch | undefined>
   listDispatches(query: DispatchQuery): Promise<Page<Dispatch>>
+  /**
+   * Removes dispatches of which nothing is `queued`, `sending` or `held`, with their deliveries; a delivery that others have too
+   * stays theirs. What is remembered of idempotency keys and counted for limits stays as long as it would have. Resolves to how
+   * many it removed: fewer than `limit`, and nothing is left that may go.
+   */
+  removeDispatches(removal: DispatchRemoval): Promise<number>
+  /**
+   * Resolves once the store can be used, and throws a `SallyportError` (`config_invalid`) that says what to do where it cannot: a
+   * database that is not migrated, say. Default: it always can.
+   */
+  ready?(): Promise<void>
 }

@@ -111,8 +111,8 @@ export interface RunQuery {
   readonly since?: number | undefined
   /** Created before then, epoch milliseconds. */
   readonly until?: number | undefined
-  /** Last heard of before then, epoch milliseconds. */
-  readonly seenBefore?: number | undefined
+  /** Last heard of more than so many milliseconds ago, by the store's clock. */
+  readonly silentForMs?: number | undefined
   /** Only those whose account has something untold. */
   readonly untold?: true | undefined
   /** By when they were created. Default: `oldest`. */
@@ -128,8 +128,8 @@ export interface RemovalQuery {
   /** Absent: of all tenants. */
   readonly tenant?: string | undefined
   readonly status: readonly RunStatus[]
-  /** Last changed before then, epoch milliseconds. */
-  readonly updatedBefore: number
+  /** Last changed more than so many milliseconds ago, by the store's clock. */
+  readonly unchangedForMs: number
   /** At most so many. */
   readonly limit: number
 }

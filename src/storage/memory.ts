@@ -1,8 +1,8 @@
 import type { Clock } from '../ports/clock.ts'
 import type { DispatchStore } from '../ports/dispatch-store.ts'
 import type { RunStore } from '../ports/run-store.ts'
-import { memoryDispatches } from './memory-dispatches.ts'
-import { memoryRuns } from './memory-runs.ts'
+import { memoryDispatches } from './memory/memory-dispatches.ts'
+import { memoryRuns } from './memory/memory-runs.ts'
 
 /** How a memory store is made. */
 export interface MemoryStoreOptions {

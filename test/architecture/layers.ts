@@ -59,12 +59,34 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: CONTRACTS,
     modules: { 'src/otel/': ['@opentelemetry/api'] },
   },
-  'src/queue/': { holds: 'alarm clocks of the workers', layers: CONTRACTS },
+  'src/queue/': {
+    holds: 'alarm clocks of the workers',
+    layers: ['src/runtime/', ...CONTRACTS],
+    modules: { 'src/queue/bullmq.ts': ['bullmq'], 'src/queue/redis-connection.ts': ['bullmq'] },
+  },
   'src/runtime/': { holds: 'the default clock, ids and logger', layers: ['src/ports/', 'src/model/'] },
-  'src/storage/': { holds: 'stores', layers: CONTRACTS },
+  'src/storage/': {
+    holds: 'stores',
+    layers: CONTRACTS,
+    modules: { 'src/storage/sql.ts': ['kysely'], 'src/storage/sql/': ['kysely'] },
+  },
+  'src/testing/': {
+    holds: 'contracts of the ports, and what tests are made of',
+    layers: CONTRACTS,
+    modules: { 'src/testing/assertions.ts': ['node:assert/strict'] },
+  },
   'src/': {
     holds: 'entries, and the composition of what a host is given',
-    layers: ['src/core/', 'src/auth/', 'src/policies/', 'src/queue/', 'src/runtime/', ...CONTRACTS],
+    layers: [
+      'src/core/',
+      'src/auth/',
+      'src/policies/',
+      'src/queue/',
+      'src/runtime/',
+      'src/storage/',
+      'src/testing/',
+      ...CONTRACTS,
+    ],
   },
 }
 
@@ -82,11 +104,16 @@ export const LOADED: Readonly<Record<string, readonly string[]>> = {
   'sallyport/pricing': [],
   'sallyport/otel': ['@opentelemetry/api'],
   'sallyport/storage/memory': [],
+  'sallyport/storage/sql': ['kysely'],
+  'sallyport/storage/rules': [],
+  'sallyport/queue/postgres': [],
+  'sallyport/queue/bullmq': ['bullmq'],
   'sallyport/channels/email': [],
   'sallyport/channels/webhook': ['ipaddr.js', 'node:crypto', 'node:dns/promises', 'node:http', 'node:https'],
   'sallyport/channels/sms': [],
   'sallyport/channels/log': [],
   'sallyport/channels/failover': [],
+  'sallyport/testing': ['node:assert/strict'],
 }
 
 /** The layer that a file belongs to: the longest key that its path starts with. */

@@ -8,6 +8,7 @@ import { benchInProcess } from './in-process.ts'
 import { benchNovu } from './novu.ts'
 import { benchOverHttp } from './over-http.ts'
 import { benchRecording } from './recording.ts'
+import { benchStorage } from './storage.ts'
 
 const PARTS = {
   'in-process': benchInProcess,
@@ -15,6 +16,7 @@ const PARTS = {
   novu: benchNovu,
   delivery: benchDelivery,
   'over-http': benchOverHttp,
+  storage: benchStorage,
 }
 
 const wanted = process.argv[2]

@@ -78,6 +78,8 @@ describe('an event with a delay', () => {
     for (let second = 0; second < 60; second++) {
       clock.advance(1_000)
       await settled()
+      clock.advance(0)
+      await settled()
     }
     expect(a.sent).toHaveLength(1)
     await sallyport.worker.stop()

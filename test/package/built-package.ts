@@ -45,8 +45,8 @@ export async function buildPackage(): Promise<BuiltPackage> {
   }
 }
 
-/** The one peer that an entry imports itself; the others are handed in. */
-const PEER = '@opentelemetry/api'
+/** The peers that entries import themselves; the others are handed in. */
+const PEERS = ['@opentelemetry/api', 'bullmq', 'kysely']
 
 interface Packed {
   readonly filename: string
@@ -65,16 +65,11 @@ async function pack(folder: string, built: string): Promise<Packed> {
 
 async function install(project: string, tarball: string): Promise<void> {
   await cp(new URL('consumer/', import.meta.url), project, { recursive: true })
-  await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
+  const { devDependencies, overrides } = readJson('package.json')
+  await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module', overrides }))
   const quietly = ['--prefer-offline', '--no-audit', '--no-fund', '--prefix', project]
-  await execute(
-    project,
-    'npm',
-    'install',
-    ...quietly,
-    tarball,
-    `${PEER}@${readJson('package.json').devDependencies[PEER]}`,
-  )
+  const peers = PEERS.map((name) => `${name}@${devDependencies[name]}`)
+  await execute(project, 'npm', 'install', ...quietly, tarball, ...peers)
 }
 
 /** The file behind a program that a package brings. */

@@ -46,7 +46,7 @@ describe('the dependencies', () => {
   it('are pinned', () => {
     const { dependencies, devDependencies } = manifest
     const loose = Object.entries<string>({ ...dependencies, ...devDependencies }).filter(
-      ([, version]) => !/^(?:npm:.+@)?\d+\.\d+\.\d+$/.test(version),
+      ([, version]) => !/^(?:npm:.+@)?\d+\.\d+\.\d+(?:-beta\.\d+)?$/.test(version),
     )
     expect(loose).toEqual([])
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { handleSessionRun } from '../../src/core/runs/handle-session-run.ts'
-import { memoryRuns } from '../../src/storage/memory-runs.ts'
+import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
 import { answerOf, faultsOf, problemOf, recorder, runOf, stillClock } from './recorder.ts'
 
 describe('whose run it is', () => {

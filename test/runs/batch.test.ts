@@ -7,7 +7,7 @@ import type { SessionRunDeps } from '../../src/core/runs/record-deps.ts'
 import type { Problem } from '../../src/errors.ts'
 import { facetsOf } from '../../src/model/run-facets.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
-import { memoryRuns } from '../../src/storage/memory-runs.ts'
+import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
 import { NOW, recorder, stillClock } from './recorder.ts'
 
 interface Sent {

@@ -129,7 +129,8 @@ describe('options of a list of dispatches', () => {
   it('are checked as those of runs are', async () => {
     const { store, deps } = house()
     const queue = { wake: () => {}, listen: () => () => {} }
-    const dispatches = dispatchesOf({ store, queue, logger: deps.logger, expiresInMs: 1, sandbox: false })
+    const { logger, clock } = deps
+    const dispatches = dispatchesOf({ store, queue, logger, clock, expiresInMs: 1, sandbox: false })
     const wrong = { userId: 'jane', eventType: 1, recipient: null, sessionId: [], tenant: '', status: 'x', limit: 0 }
     const more = { since: 'x', until: 'x', cursor: 'x' }
     const problems = await optionProblems(() => dispatches.list({ ...wrong, ...more } as never))

@@ -3,7 +3,7 @@ import { mergeRun } from '../../src/core/runs/merge-run.ts'
 import type { RunStatus, RunUpdate } from '../../src/model/run.ts'
 import { noSpend, noTally } from '../../src/model/tally.ts'
 import type { RunStore, StoredRun } from '../../src/ports/run-store.ts'
-import { memoryRuns } from '../../src/storage/memory-runs.ts'
+import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
 import { NOW, recorder, runOf, stillClock } from './recorder.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -197,11 +197,9 @@ describe('the runs of a memory store', () => {
     expect(few).toBeLessThan(100)
     const { nextCursor: cursor } = await store.listRuns({ ...page, limit: 1_000 })
     expect(await during(() => store.listRuns({ ...page, cursor }))).toBe(few)
-    expect(await during(() => store.listRuns({ status: ['running'], seenBefore: clock.now(), limit: 9 }))).toBeLessThan(
-      few,
-    )
+    expect(await during(() => store.listRuns({ status: ['running'], silentForMs: 0, limit: 9 }))).toBeLessThan(few)
     expect(await during(() => store.listRuns({ untold: true, limit: 9 }))).toBeLessThan(few)
-    const removed = await during(() => store.removeRuns({ status: ['failed'], updatedBefore: clock.now(), limit: 9 }))
+    const removed = await during(() => store.removeRuns({ status: ['failed'], unchangedForMs: 0, limit: 9 }))
     expect(removed).toBeLessThan(10)
     expect(await store.findRun('t', 'told')).toBeUndefined()
     expect(await store.findRun('t', 'untold')).toBeDefined()

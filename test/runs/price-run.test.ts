@@ -6,7 +6,7 @@ import type { RunCost, RunUpdate } from '../../src/model/run.ts'
 import type { Price, PriceBook, PricedUsage } from '../../src/ports/price-book.ts'
 import type { StoredRun } from '../../src/ports/run-store.ts'
 import { type ModelPrices, priceBook } from '../../src/pricing/price-book.ts'
-import { memoryRuns } from '../../src/storage/memory-runs.ts'
+import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
 import { NOW, problemOf, recorder, runOf, stillClock } from './recorder.ts'
 
 const COUNTS = { inputTokens: 1_000_000, outputTokens: 100_000 }

@@ -5,7 +5,7 @@ import type { Issue, Problem } from '../../src/errors.ts'
 import type { Run } from '../../src/model/run.ts'
 import type { RunAnswer } from '../../src/model/run-post.ts'
 import type { Clock } from '../../src/ports/clock.ts'
-import { memoryRuns } from '../../src/storage/memory-runs.ts'
+import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
 
 export const NOW: number = Date.parse('2026-11-21T08:00:00.000Z')
 

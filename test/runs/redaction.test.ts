@@ -5,7 +5,7 @@ import { handleSessionRunBatch } from '../../src/core/runs/handle-session-run-ba
 import type { RunAnswer } from '../../src/model/run-post.ts'
 import type { Redactor } from '../../src/ports/redactor.ts'
 import type { EndedRun } from '../../src/ports/run-exporter.ts'
-import { memoryRuns } from '../../src/storage/memory-runs.ts'
+import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
 import { withoutStrayRejections } from '../support/stray-rejections.ts'
 import { answerOf, problemOf, recorder, runOf, stillClock } from './recorder.ts'
 

@@ -3,7 +3,7 @@ import { viewSession } from '../../src/core/sessions/session-view.ts'
 import type { RunUpdate } from '../../src/model/run.ts'
 import { noTally, type Tally } from '../../src/model/tally.ts'
 import type { StoredSession } from '../../src/ports/run-store.ts'
-import { memoryRuns } from '../../src/storage/memory-runs.ts'
+import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
 import { record } from './recorded.ts'
 import { NOW, stillClock } from './recorder.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Due, DueHeap } from '../../src/storage/due-heap.ts'
+import { type Due, DueHeap } from '../../src/storage/memory/due-heap.ts'
 
 interface Entry extends Due {
   readonly name: number

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { dueLanes, type Laned } from '../../src/storage/due-lanes.ts'
+import { dueLanes, type Laned } from '../../src/storage/memory/due-lanes.ts'
 
 const CHANNELS = ['a', 'b'] as const
 const KEYS = [undefined, '', 'x', 'y'] as const

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Expiring, expiringMap } from '../../src/storage/expiring-map.ts'
-import { sendLimits } from '../../src/storage/send-limits.ts'
+import { sendLimits } from '../../src/storage/deliveries/send-limits.ts'
+import { memoryCounters } from '../../src/storage/memory/counters.ts'
+import { type Expiring, expiringMap } from '../../src/storage/memory/expiring-map.ts'
 
 const item = (key: string): Expiring => ({ key, wakeAt: 0, slot: -1 })
 
@@ -54,16 +55,18 @@ describe('an expiring map', () => {
 
 describe('the counters of limits', () => {
   it('are forgotten once their windows are over', () => {
-    const limits = sendLimits()
+    const counters = memoryCounters()
+    const limits = sendLimits(counters)
     for (let at = 0; at < 10_000; at++) limits.take('t', [{ key: `${at}`, max: 5, windowMs: 100 }], at)
-    expect(limits.size).toBe(100)
+    expect(counters.size).toBe(100)
   })
 
   it('are not made for what is refused', () => {
-    const limits = sendLimits()
+    const counters = memoryCounters()
+    const limits = sendLimits(counters)
     const spent = { key: 'spent', max: 1, windowMs: 100 }
     limits.take('t', [spent], 0)
     expect(limits.take('t', [{ key: 'other', max: 1, windowMs: 100 }, spent], 0)).toBe(false)
-    expect(limits.size).toBe(1)
+    expect(counters.size).toBe(1)
   })
 })

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { SendLimit } from '../../src/ports/delivery-policy.ts'
 import type { NewDispatch } from '../../src/ports/dispatch-store.ts'
-import { sendLimits } from '../../src/storage/send-limits.ts'
+import { sendLimits } from '../../src/storage/deliveries/send-limits.ts'
+import { memoryCounters } from '../../src/storage/memory/counters.ts'
 import { acceptance, claimOne, deliveriesOf, delivery, HOUR, keyed, lease, storeOn } from './storing.ts'
 
 const limit = (max: number, key = 'l', windowMs = 1_000): SendLimit => ({ key, max, windowMs })
@@ -162,7 +163,7 @@ describe('a limit', () => {
     const limits = [limit(1, 'a', 30), limit(3, 'b', 100), limit(2, 'c', 7)]
     fc.assert(
       fc.property(fc.array(take, { maxLength: 80, size: 'max' }), (takes) => {
-        const real = sendLimits()
+        const real = sendLimits(memoryCounters())
         const times: number[][] = [[], [], []]
         let now = 1_000
         for (const { ms, keys } of takes) {

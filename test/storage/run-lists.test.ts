@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RunState, RunStatus } from '../../src/model/run.ts'
 import type { RunQuery, RunStore } from '../../src/ports/run-store.ts'
-import { memoryRuns } from '../../src/storage/memory-runs.ts'
+import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 
 interface Told {
@@ -44,7 +44,7 @@ describe('a list of runs', () => {
     expect(first.ids).toEqual(['0', '1', '2'])
     clock.advance(1)
     for (const ended of ['1', '2', '3']) await put(store, ended, { status: 'completed' })
-    await store.removeRuns({ status: ['completed'], updatedBefore: clock.now() + 1, limit: 2 })
+    await store.removeRuns({ status: ['completed'], unchangedForMs: -1, limit: 2 })
     await put(store, 'new')
     const second = await list(store, { ...query, cursor: first.cursor })
     expect(second.ids).toEqual(['4', '5', '6'])

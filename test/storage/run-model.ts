@@ -158,16 +158,16 @@ export function runModel(now: () => number): RunModel {
         [query.tag, tags.includes(query.tag ?? '')],
         [query.since, run.createdAt >= (query.since ?? 0)],
         [query.until, run.createdAt < (query.until ?? 0)],
-        [query.seenBefore, run.lastSeenAt < (query.seenBefore ?? 0)],
+        [query.silentForMs, now() - run.lastSeenAt > (query.silentForMs ?? 0)],
         [query.untold, run.account.untold.length > 0],
       ]
       return asked.every(([value, holds]) => value === undefined || holds)
     },
 
-    isRemovable: (run, { tenant, status, updatedBefore }) =>
+    isRemovable: (run, { tenant, status, unchangedForMs }) =>
       (tenant === undefined || run.tenant === tenant) &&
       status.includes(facetsOf(run.state).status) &&
-      run.updatedAt < updatedBefore &&
+      now() - run.updatedAt > unchangedForMs &&
       run.account.untold.length === 0,
 
     remove(run) {

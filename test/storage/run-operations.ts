@@ -37,7 +37,6 @@ export type Operation =
   | { readonly do: 'list'; readonly query: RunQuery }
   /** Reads the next page of one of the lists. */
   | { readonly do: 'turn'; readonly which: number }
-  /** `updatedBefore` is relative to now. */
   | { readonly do: 'remove'; readonly query: RemovalQuery }
   | { readonly do: 'erase'; readonly tenant: string; readonly of: { sessionId: string } | { userId: string } }
 
@@ -135,7 +134,7 @@ const query: fc.Arbitrary<RunQuery> = fc.record(
     tag,
     since: instant,
     until: instant,
-    seenBefore: instant,
+    silentForMs: fc.constantFrom(-1, 0, 1, 20, 100),
     untold: fc.constant(true as const),
     first: fc.constantFrom('oldest' as const, 'newest' as const),
     limit: fc.integer({ min: 1, max: 2 }),
@@ -147,7 +146,7 @@ const query: fc.Arbitrary<RunQuery> = fc.record(
 const looseQuery: fc.Arbitrary<RunQuery> = fc
   .tuple(
     query,
-    fc.subarray(['tenant', 'status', 'first', 'untold', 'since', 'until', 'seenBefore'] as const, { maxLength: 3 }),
+    fc.subarray(['tenant', 'status', 'first', 'untold', 'since', 'until', 'silentForMs'] as const, { maxLength: 3 }),
   )
   .map(([asked, kept]) => ({
     limit: asked.limit,
@@ -191,10 +190,10 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
         {
           tenant,
           status: fc.array(status, { maxLength: 5 }),
-          updatedBefore: fc.constantFrom(-100, -1, 0, 1, 1),
+          unchangedForMs: fc.constantFrom(100, 1, 0, -1, -1),
           limit: fc.integer({ min: 1, max: 2 }),
         },
-        { requiredKeys: ['status', 'updatedBefore', 'limit'] },
+        { requiredKeys: ['status', 'unchangedForMs', 'limit'] },
       ),
     }),
   },

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { RunState, RunStatus } from '../../src/model/run.ts'
 import { noTally } from '../../src/model/tally.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
-import { memoryRuns } from '../../src/storage/memory-runs.ts'
+import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 
 setFlagsFromString('--expose-gc')
@@ -82,7 +82,7 @@ describe('what is removed', () => {
     const { states } = await fill(store, clock)
     await tellAll(store)
     expect(await countKept(states, 600)).toBe(600)
-    const query = { status: [...STATUSES, 'cancelled'], updatedBefore: clock.now(), limit: 70 } as const
+    const query = { status: [...STATUSES, 'cancelled'], unchangedForMs: 0, limit: 70 } as const
     const counts: number[] = []
     do counts.push(await store.removeRuns(query))
     while (counts.at(-1) === query.limit)
@@ -95,7 +95,7 @@ describe('what is removed', () => {
     const clock = fakeClock()
     const store = memoryRuns(clock)
     const { states } = await fill(store, clock)
-    const query = { status: [...STATUSES, 'cancelled'], updatedBefore: clock.now(), limit: 1 } as const
+    const query = { status: [...STATUSES, 'cancelled'], unchangedForMs: 0, limit: 1 } as const
     const { items: spared } = await store.listRuns({ untold: true, limit: 600 })
     expect(spared.length).toBeGreaterThan(200)
     for (let left = 600 - spared.length; left > 0; left--) expect(await store.removeRuns(query)).toBe(1)

@@ -94,18 +94,16 @@ export function runScenario(store: RunStore, clock: FakeClock, note: (what: stri
 
   function list(query: RunQuery): Promise<void> {
     const now = clock.now()
-    const at = (name: 'since' | 'until' | 'seenBefore'): object =>
-      query[name] === undefined ? {} : { [name]: now + query[name] }
-    const absolute = { ...query, ...at('since'), ...at('until'), ...at('seenBefore') }
+    const at = (name: 'since' | 'until'): object => (query[name] === undefined ? {} : { [name]: now + query[name] })
+    const absolute = { ...query, ...at('since'), ...at('until') }
     const order = query.first === 'newest' ? Number.POSITIVE_INFINITY : 0
     readings.push({ query: absolute, cursor: undefined, order })
     return turn(readings.at(-1))
   }
 
   async function remove({ query }: Extract<Operation, { do: 'remove' }>): Promise<void> {
-    const absolute = { ...query, updatedBefore: clock.now() + query.updatedBefore }
-    const fitting = model.runs.filter((run) => model.isRemovable(run, absolute))
-    const count = await store.removeRuns(absolute)
+    const fitting = model.runs.filter((run) => model.isRemovable(run, query))
+    const count = await store.removeRuns(query)
     same('a removal removes what fits, up to the limit', count, Math.min(fitting.length, query.limit))
     let gone = 0
     for (const run of fitting) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { memoryRuns } from '../../src/storage/memory-runs.ts'
+import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { operation } from './run-operations.ts'
 import { runScenario } from './run-scenario.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SortedList } from '../../src/storage/sorted-list.ts'
+import { SortedList } from '../../src/storage/memory/sorted-list.ts'
 
 interface Entry {
   readonly key: number

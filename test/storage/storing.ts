@@ -10,7 +10,7 @@ import type {
   NewDigest,
   NewDispatch,
 } from '../../src/ports/dispatch-store.ts'
-import { memoryDispatches } from '../../src/storage/memory-dispatches.ts'
+import { memoryDispatches } from '../../src/storage/memory/memory-dispatches.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 
 export const HOUR = 3_600_000

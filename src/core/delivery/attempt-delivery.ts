@@ -1,8 +1,10 @@
 import type { DispatchHead } from '../../model/dispatch.ts'
 import type { Channel } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery, DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
 import { type HookDeps, tellDelivery } from '../dispatch/hooks.ts'
+import { wake } from '../dispatch/wake.ts'
 import { type Hold, type HoldDeps, type HoldOptions, holdLease, type Lease } from './lease.ts'
 import { type RecheckDeps, recheckPolicy } from './recheck-policy.ts'
 import { type RenderDeps, renderDigest } from './render-digest.ts'
@@ -16,6 +18,8 @@ export interface AttemptDeps extends HoldDeps, RecheckDeps, RenderDeps, HookDeps
   readonly clock: Clock
   readonly store: Pick<DispatchStore, 'settle' | 'renew'>
   readonly channels: Readonly<Record<string, Channel>>
+  /** Woken when something that was put back is due, whoever is there by then. */
+  readonly queue?: DeliveryQueue
 }
 
 /** How an attempt is made. */
@@ -61,6 +65,7 @@ export async function attemptDelivery(
     return { result: 'lost' }
   }
   const result = settled.cancelled ? 'cancelled' : resultOf(settlement)
+  if (settlement.to === 'queued' && !settled.cancelled) wake(deps.queue, deps.logger, settlement.delayMs)
   logEnd(settled.cancelled ? 'cancelled' : settlement.to, claimed, settlement, deps)
   if (!deps.hooks) return { result }
   const own = settled.cancelled ? [] : [changeBy(settlement, claimed)]

@@ -130,7 +130,7 @@ async function accept(
   switch (outcome.outcome) {
     case 'accepted':
       logFailed(plan, dispatch, deps)
-      if (outcome.answer.deliveries.some(({ status }) => status === 'queued')) wake(deps.queue, deps.logger)
+      wakeFor(outcome.answer, dispatch, deps)
       if (deps.hooks) {
         const told = tellAccepted(outcome.answer, dispatch, deps)
         deps.background?.(told)
@@ -143,6 +143,13 @@ async function accept(
     default:
       throw new TypeError('the store gave no outcome')
   }
+}
+
+/** Now, so that workers know of it, and when it is due, whoever is there by then. */
+function wakeFor(answer: DispatchAnswer, dispatch: NewDispatch, { queue, logger }: DispatchDeps): void {
+  if (!answer.deliveries.some(({ status }) => status === 'queued')) return
+  const delays = dispatch.deliveries.flatMap(({ status, delayMs = 0 }) => (status === 'queued' ? delayMs : []))
+  for (const delayMs of new Set([0, ...delays])) wake(queue, logger, delayMs)
 }
 
 /** What failed before there was anything to send fails in the host's own code: nobody else can tell. */

@@ -24,8 +24,7 @@ const PAGE = 100
  */
 export async function sweepStale(olderThanMs: number, deps: SweepDeps): Promise<{ readonly expired: number }> {
   const { store, clock, tenant } = deps
-  const seenBefore = clock.now() - olderThanMs
-  const query: RunQuery = { tenant, status: ['running'], seenBefore, first: 'oldest', limit: PAGE }
+  const query: RunQuery = { tenant, status: ['running'], silentForMs: olderThanMs, first: 'oldest', limit: PAGE }
   const faults: unknown[] = []
   let expired = 0
   let cursor: string | undefined
@@ -34,7 +33,7 @@ export async function sweepStale(olderThanMs: number, deps: SweepDeps): Promise<
     const page = await store.listRuns({ ...query, cursor })
     for (const run of page.items) {
       try {
-        if (await expire(run, seenBefore, deps)) expired++
+        if (await expire(run, deps)) expired++
       } catch (thrown) {
         faults.push(refusalOf(thrown).cause)
       }
@@ -45,12 +44,12 @@ export async function sweepStale(olderThanMs: number, deps: SweepDeps): Promise<
   return { expired }
 }
 
-/** Whether it did: the run is looked at again in the call that writes. */
-async function expire({ tenant, state }: StoredRun, seenBefore: number, deps: SweepDeps): Promise<boolean> {
+/** Whether it did: the run is looked at again in the call that writes, and must not have been heard of meanwhile. */
+async function expire({ tenant, state, lastSeenAt }: StoredRun, deps: SweepDeps): Promise<boolean> {
   const { sessionId, runId } = state
   const decide: Decide = ({ run, ...sight }, update, rules) => {
     if (run === undefined) return GONE
-    if (statusOfRun(run.state) !== 'running' || run.lastSeenAt >= seenBefore) return unchanged(run)
+    if (statusOfRun(run.state) !== 'running' || run.lastSeenAt !== lastSeenAt) return unchanged(run)
     const end = { ...update, status: 'expired', timings: { endedAt: run.lastSeenAt } } as const
     return { ...decideMerge({ run, ...sight }, end, rules), heard: false }
   }

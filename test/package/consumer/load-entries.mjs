@@ -3,6 +3,8 @@ import { createRequire } from 'node:module'
 
 const { exports } = createRequire(import.meta.url)('sallyport/package.json')
 const entries = Object.keys(exports).filter((path) => path !== './package.json')
+// What BullMQ does to a process, it does before.
+await import('bullmq')
 const globals = new Set(Reflect.ownKeys(globalThis))
 const handles = process.getActiveResourcesInfo().length
 

@@ -1,0 +1,29 @@
+import type { Clock } from '../ports/clock.ts'
+import { instantOf } from './instants.ts'
+
+/** Timers of this process: one for all alarms of an instant, so that a million of them need not have a timer each. */
+export interface Alarms {
+  /** Rings in `delayMs` milliseconds, or a little later: {@link instantOf} says how much. */
+  set(delayMs: number): void
+  clear(): void
+}
+
+export function createAlarms(clock: Pick<Clock, 'now' | 'after'>, ring: () => void): Alarms {
+  const timers = new Map<number, () => void>()
+  return {
+    set(delayMs) {
+      const now = clock.now()
+      const instant = instantOf(now, delayMs)
+      if (timers.has(instant)) return
+      const callOff = clock.after(instant - now, () => {
+        timers.delete(instant)
+        ring()
+      })
+      timers.set(instant, callOff)
+    },
+    clear() {
+      for (const callOff of timers.values()) callOff()
+      timers.clear()
+    },
+  }
+}

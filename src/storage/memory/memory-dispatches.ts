@@ -1,0 +1,124 @@
+import type { DispatchAnswer } from '../../model/dispatch.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { DispatchStore, LeaseProof } from '../../ports/dispatch-store.ts'
+import { compoundKey } from '../compound-key.ts'
+import { copyJson } from '../copy-json.ts'
+import { acceptDispatch } from '../deliveries/accept-dispatch.ts'
+import { cancelDispatch, retryDispatch } from '../deliveries/change-dispatch.ts'
+import { readDispatch } from '../deliveries/delivery-copies.ts'
+import { type Places, transitions } from '../deliveries/delivery-transitions.ts'
+import type { DeliveryRow, DispatchRow } from '../deliveries/dispatch-rows.ts'
+import { isOpenDispatch, leaveDigests } from '../deliveries/remove-dispatch.ts'
+import { sendLimits } from '../deliveries/send-limits.ts'
+import { settleDelivery } from '../deliveries/settle-delivery.ts'
+import { claimDue } from './claim-due.ts'
+import { memoryCounters } from './counters.ts'
+import { dispatchShelves } from './dispatch-shelves.ts'
+import { dueLanes } from './due-lanes.ts'
+import { type Expiring, expiringMap } from './expiring-map.ts'
+import { openDigests } from './open-digests.ts'
+
+interface Answered extends Expiring {
+  readonly fingerprint: string
+  readonly answer: DispatchAnswer
+}
+
+/** The dispatch half of the memory store. Every method runs to its end in one turn of the loop: nothing can come between. */
+export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
+  const shelves = dispatchShelves()
+  const answered = expiringMap<Answered>()
+  const lanes = dueLanes<DeliveryRow>()
+  const digests = openDigests()
+  /** What is being sent, by its id. */
+  const leases = new Map<string, DeliveryRow>()
+  let fences = 0
+  const places: Places = {
+    place: lanes.place,
+    remove: lanes.remove,
+    changed(row) {
+      digests.update(row)
+      if (row.fence !== undefined) leases.set(row.deliveryId, row)
+      else if (leases.get(row.deliveryId) === row) leases.delete(row.deliveryId)
+    },
+    openDigest: digests.find,
+  }
+  const moves = transitions(places, sendLimits(memoryCounters()))
+
+  function leased({ deliveryId, fence }: LeaseProof): DeliveryRow | undefined {
+    const row = leases.get(deliveryId)
+    return row?.fence === fence ? row : undefined
+  }
+
+  return {
+    async recall(tenant, key) {
+      const found = answered.get(compoundKey(tenant, key), clock.now())
+      return found && { fingerprint: found.fingerprint, answer: copyJson(found.answer) }
+    },
+
+    async accept(acceptance) {
+      const now = clock.now()
+      const { dispatch, idempotency, answer } = acceptance
+      const key = idempotency && compoundKey(dispatch.tenant, idempotency.key)
+      const found = key === undefined ? undefined : answered.get(key, now)
+      if (found && found.fingerprint !== idempotency?.fingerprint) return { outcome: 'key_reused' }
+      if (found) return { outcome: 'replayed', answer: copyJson(found.answer) }
+      const row = acceptDispatch(acceptance, now, places, moves)
+      shelves.add(row)
+      const given = answer(readDispatch(row))
+      if (idempotency && key !== undefined) {
+        const { fingerprint, ttlMs } = idempotency
+        answered.keep({ key, fingerprint, answer: copyJson(given), wakeAt: 0, slot: -1 }, now + ttlMs, now)
+      }
+      return { outcome: 'accepted', answer: given }
+    },
+
+    async claim(request) {
+      return claimDue(request, clock.now(), lanes, moves, () => `${++fences}`)
+    },
+
+    async renew(lease, leaseMs) {
+      const row = leased(lease)
+      if (row) places.place(row, clock.now() + leaseMs)
+      return row !== undefined
+    },
+
+    async settle(settlement) {
+      const row = leased(settlement)
+      return row ? settleDelivery(row, settlement, clock.now(), moves) : { live: false }
+    },
+
+    async cancel(tenant, dispatchId) {
+      const row = shelves.find(tenant, dispatchId)
+      return row && { changed: cancelDispatch(row, moves), dispatch: readDispatch(row) }
+    },
+
+    async retry(tenant, dispatchId, options) {
+      const row = shelves.find(tenant, dispatchId)
+      return row && { changed: retryDispatch(row, options, clock.now(), moves), dispatch: readDispatch(row) }
+    },
+
+    async findDispatch(tenant, dispatchId) {
+      const row = shelves.find(tenant, dispatchId)
+      return row && readDispatch(row)
+    },
+
+    async listDispatches(query) {
+      const { rows, ...page } = shelves.page(query)
+      return { ...page, items: rows.map(readDispatch) }
+    },
+
+    async removeDispatches({ tenant, acceptedForMs, limit }) {
+      const now = clock.now()
+      const gone: DispatchRow[] = []
+      for (const row of shelves.all(tenant)) {
+        if (gone.length >= limit || now - row.acceptedAt <= acceptedForMs) break
+        if (!isOpenDispatch(row)) gone.push(row)
+      }
+      for (const row of gone) {
+        leaveDigests(row)
+        shelves.remove(row)
+      }
+      return gone.length
+    },
+  }
+}

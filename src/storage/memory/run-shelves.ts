@@ -1,0 +1,182 @@
+import type { RunState, RunStatus } from '../../model/run.ts'
+import { noTally, type Spend, type Tally } from '../../model/tally.ts'
+import type { StoredRun, StoredSession } from '../../ports/run-store.ts'
+import { SortedList } from './sorted-list.ts'
+
+/** A run in its place: lists keep the row, and what is stored of the run is replaced in it. */
+export interface RunRow {
+  run: StoredRun
+  /** Grows with every run of the store. */
+  readonly place: number
+  readonly room: Room
+}
+
+/** What is kept of one session. */
+export interface Room {
+  readonly session: { -readonly [Name in keyof StoredSession]: StoredSession[Name] }
+  /** By place. */
+  readonly rows: SortedList<RunRow>
+  /** The sums below runs, by their ids. */
+  readonly below: Map<string, Tally>
+}
+
+/** What is kept of one tenant. */
+export interface Shelf {
+  readonly byId: Map<string, RunRow>
+  /** By place. */
+  readonly rows: SortedList<RunRow>
+  /** By status, and then by when they last changed. */
+  readonly byAge: Map<RunStatus, SortedList<RunRow>>
+  readonly rooms: Map<string, Room>
+  /** By user, and then by day. */
+  readonly spend: Map<string, Map<number, Spend>>
+}
+
+/** The runs of all tenants, in all the lists that something is looked for in: a row is in or out of each, and no trace is left. */
+export interface RunShelves {
+  readonly byTenant: ReadonlyMap<string, Shelf>
+  /** The rows of all tenants, by place. */
+  readonly all: SortedList<RunRow>
+  /** Those of runs that have not ended. */
+  readonly open: SortedList<RunRow>
+  /** Those of runs whose account has something untold. */
+  readonly untold: SortedList<RunRow>
+  openShelf(tenant: string): Shelf
+  openRoom(shelf: Shelf, tenant: string, sessionId: string, now: number): Room
+  add(shelf: Shelf, room: Room, run: StoredRun): void
+  replace(shelf: Shelf, row: RunRow, run: StoredRun): void
+  remove(shelf: Shelf, row: RunRow): void
+  removeAll(shelf: Shelf, rows: readonly RunRow[]): void
+}
+
+const OPEN: ReadonlySet<RunStatus> = new Set<RunStatus>(['queued', 'running', 'waiting'])
+
+/** Whether a run of that status has not ended. */
+export function isOpen(status: RunStatus): boolean {
+  return OPEN.has(status)
+}
+
+/** From so many rows on, they are taken out of every list at once. */
+const MANY = 256
+
+export function runShelves(): RunShelves {
+  const byTenant = new Map<string, Shelf>()
+  const all = new SortedList(isPlacedBelow)
+  const open = new SortedList(isPlacedBelow)
+  const untold = new SortedList(isPlacedBelow)
+  let places = 0
+
+  function remove(shelf: Shelf, row: RunRow): void {
+    const status = statusOf(row.run.state)
+    shelf.byId.delete(row.run.state.runId)
+    all.delete(row)
+    shelf.rows.delete(row)
+    row.room.rows.delete(row)
+    shelf.byAge.get(status)?.delete(row)
+    if (isOpen(status)) open.delete(row)
+    if (isUntold(row.run)) untold.delete(row)
+  }
+
+  return {
+    byTenant,
+    all,
+    open,
+    untold,
+
+    openShelf: (tenant) => entry(byTenant, tenant, newShelf),
+
+    openRoom: (shelf, tenant, sessionId, now) => entry(shelf.rooms, sessionId, () => newRoom(tenant, sessionId, now)),
+
+    add(shelf, room, run) {
+      const row: RunRow = { run, place: ++places, room }
+      const status = statusOf(run.state)
+      shelf.byId.set(run.state.runId, row)
+      all.add(row)
+      shelf.rows.add(row)
+      room.rows.add(row)
+      entry(shelf.byAge, status, newAges).add(row)
+      if (isOpen(status)) open.add(row)
+      if (isUntold(run)) untold.add(row)
+    },
+
+    replace(shelf, row, run) {
+      const old = row.run
+      const was = statusOf(old.state)
+      const is = statusOf(run.state)
+      const ages = was !== is || old.updatedAt !== run.updatedAt
+      if (ages) shelf.byAge.get(was)?.delete(row)
+      row.run = run
+      if (ages) entry(shelf.byAge, is, newAges).add(row)
+      if (isOpen(was) !== isOpen(is)) keep(open, row, isOpen(is))
+      if (isUntold(old) !== isUntold(run)) keep(untold, row, isUntold(run))
+    },
+
+    remove,
+
+    removeAll(shelf, rows) {
+      if (rows.length < MANY) {
+        for (const row of rows) remove(shelf, row)
+        return
+      }
+      const gone = new Set(rows)
+      for (const row of gone) shelf.byId.delete(row.run.state.runId)
+      const rooms = new Set(rows.map(({ room }) => room))
+      const lists = [all, open, untold, shelf.rows, ...shelf.byAge.values(), ...[...rooms].map((room) => room.rows)]
+      for (const list of lists) list.deleteAll(gone)
+    },
+  }
+}
+
+/** What a map has, or from now on has, for a key. */
+export function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const found = map.get(key)
+  if (found !== undefined) return found
+  const made = make()
+  map.set(key, made)
+  return made
+}
+
+function newShelf(): Shelf {
+  return {
+    byId: new Map(),
+    rows: new SortedList(isPlacedBelow),
+    byAge: new Map(),
+    rooms: new Map(),
+    spend: new Map(),
+  }
+}
+
+function newRoom(tenant: string, sessionId: string, now: number): Room {
+  return {
+    session: { tenant, sessionId, createdAt: now, updatedAt: now, tally: noTally(), failures: [] },
+    rows: new SortedList(isPlacedBelow),
+    below: new Map(),
+  }
+}
+
+function newAges(): SortedList<RunRow> {
+  return new SortedList(isOlder)
+}
+
+function isPlacedBelow(one: RunRow, other: RunRow): boolean {
+  return one.place < other.place
+}
+
+function isOlder(one: RunRow, other: RunRow): boolean {
+  const age = one.run.updatedAt - other.run.updatedAt
+  return age < 0 || (age === 0 && one.place < other.place)
+}
+
+/** As `facetsOf` has it, and nothing else of it: this is for every post. */
+function statusOf({ status }: RunState): RunStatus {
+  return status ?? 'running'
+}
+
+function isUntold({ account }: StoredRun): boolean {
+  return account.untold.length > 0
+}
+
+function keep(list: SortedList<RunRow>, row: RunRow, belongs: boolean): void {
+  if (belongs) list.add(row)
+  else list.delete(row)
+}

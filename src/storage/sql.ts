@@ -1,0 +1,131 @@
+import { SallyportError } from '../errors.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { DispatchStore } from '../ports/dispatch-store.ts'
+import type { RunStore } from '../ports/run-store.ts'
+import { type Database, openDatabase } from './sql/database.ts'
+import { DIALECTS, type DialectName } from './sql/dialects.ts'
+import type { HostKysely, HostTransaction } from './sql/host-kysely.ts'
+import { migrate } from './sql/migrate.ts'
+import { migrationsFor, type SqlMigration } from './sql/migrations.ts'
+import { checkReadiness } from './sql/readiness.ts'
+import { problemsOfStatements, problemsOfStore, refuse } from './sql/readiness-options.ts'
+import { sqlDispatches } from './sql/sql-dispatches.ts'
+import { sqlRuns } from './sql/sql-runs.ts'
+
+export type { DialectName, HostKysely, HostTransaction, SqlMigration }
+
+/** How an SQL store is made. */
+export interface SqlStoreOptions {
+  /** The host's own, of any tables. Its plugins change nothing: the store has names of its own. */
+  readonly db: HostKysely
+  /**
+   * What the database is: SQLite 3.38, PostgreSQL 12, MySQL 8.0.17, MariaDB 10.6, or a newer one. `ready()` finds out when it is
+   * another.
+   */
+  readonly dialect: DialectName
+  /** What the names of all tables begin with: letters, digits and underscores, 30 at most. Default: `sallyport_`. */
+  readonly prefix?: string
+  /** How long one statement may take before the store counts as unavailable, in milliseconds: a call may wait for two. Default: 900. */
+  readonly timeoutMs?: number
+  /**
+   * With `postgresql`: the channel of the host's `postgresQueue()`, `sallyport_due` if it has no other. What is accepted within a
+   * transaction is then told to its workers at commit. Default: they find it when they next look.
+   */
+  readonly notify?: string
+  /** For tests: what decides when a delivery is due. Default: the database's clock, which all processes share. */
+  readonly clock?: Pick<Clock, 'now'>
+}
+
+/** Keeps everything in a host's database. */
+export interface SqlStore extends DispatchStore, RunStore {
+  /**
+   * Makes the tables, or brings them up to date: to be awaited before the host listens. Nothing to do is quickly done, and several
+   * processes may call it at once. Takes as long as it takes, whatever `timeoutMs` says.
+   *
+   * @throws {SallyportError} `config_invalid`, as {@link ready} does; also when a newer version migrated the database, which is
+   * then left as it is. What the driver throws while tables are made is thrown as it is: that the user may not make any, say.
+   */
+  migrate(): Promise<void>
+  /**
+   * Resolves when the store can be used. It only reads.
+   *
+   * @throws {SallyportError} `config_invalid`, with what is wrong and what to do: the database is not migrated, or by a newer
+   * version; it cannot be reached, is another than was said, or too old.
+   */
+  ready(): Promise<void>
+  /**
+   * A store within a transaction of the host's: an order and its notification are committed together, or not at all.
+   *
+   * One call at a time. What it refuses, or repeats, leaves the transaction as it was. When it throws (`dispatch()` then answers
+   * 503 `store_unavailable`), the host must undo the transaction: a database may have done so already.
+   *
+   * @throws {SallyportError} `option_invalid`, unless it is a transaction of Kysely.
+   */
+  within(transaction: HostTransaction): DispatchStore
+}
+
+/**
+ * Keeps everything in the host's SQLite, PostgreSQL, MySQL or MariaDB, through Kysely. Any number of processes may share it.
+ * Nothing is asked of the database before it is used: await `migrate()`, or `ready()`, first.
+ *
+ * @throws {SallyportError} `config_invalid`, with all that is wrong with the options.
+ */
+export function sqlStore(options: SqlStoreOptions): SqlStore {
+  refuse('sqlStore()', problemsOfStore(options))
+  const { db, prefix = PREFIX, timeoutMs = 900, clock, notify } = options
+  const shared = { dialect: DIALECTS[options.dialect], prefix, clock }
+  const database = openDatabase({ db, ...shared, timeoutMs })
+  return {
+    ...sqlDispatches(database, { newFence, isAlone: false }),
+    ...sqlRuns(database, { isAlone: false }),
+    migrate: () => migrate(db.withoutPlugins(), openDatabase({ db, ...shared, timeoutMs: MIGRATING_MS })),
+    ready: () => checkReadiness(database),
+    within(transaction) {
+      if (transaction?.isTransaction !== true) {
+        throw new SallyportError('option_invalid', 'within() takes a transaction of Kysely.')
+      }
+      const own = openDatabase({ db: transaction, ...shared, timeoutMs, isTransaction: true })
+      const store = sqlDispatches(own, { newFence, isAlone: true })
+      return notify === undefined ? store : notifying(store, notify, own)
+    },
+  }
+}
+
+/**
+ * What `migrate()` runs on an empty database, in its order: for hosts with a migration tool of their own. Each migration is to be
+ * run once, where the database can do that in one transaction; `ready()` and `migrate()` go by what its last statement records.
+ *
+ * @throws {SallyportError} `config_invalid`, with all that is wrong with the options.
+ */
+export function sqlStatements(options: Pick<SqlStoreOptions, 'dialect' | 'prefix'>): readonly SqlMigration[] {
+  refuse('sqlStatements()', problemsOfStatements(options))
+  const { dialect, prefix = PREFIX } = options
+  return migrationsFor(DIALECTS[dialect], prefix)
+}
+
+const PREFIX = 'sallyport_'
+
+/** Enough for a database that has to wake up first. */
+const MIGRATING_MS = 60_000
+
+/** Others hear of what became due when the transaction is committed, and not before; of what is undone they never do. */
+function notifying(store: DispatchStore, channel: string, db: Database): DispatchStore {
+  const notify = () => db.query('select pg_notify($1, $2)', [channel, ''])
+  return {
+    ...store,
+    async accept(acceptance) {
+      const outcome = await store.accept(acceptance)
+      if (outcome.outcome === 'accepted') await notify()
+      return outcome
+    },
+    async retry(tenant, dispatchId, options) {
+      const change = await store.retry(tenant, dispatchId, options)
+      if (change && change.changed.length > 0) await notify()
+      return change
+    },
+  }
+}
+
+function newFence(): string {
+  return crypto.randomUUID().replaceAll('-', '')
+}

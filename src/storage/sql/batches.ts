@@ -1,0 +1,96 @@
+/** How single calls are made into batches. */
+export interface BatchOptions<Item, Outcome> {
+  /** An outcome for each, in their order; it rejects for all of them. */
+  run(items: readonly Item[]): Promise<readonly Outcome[]>
+  /** No two that have a key in common are in hand at the same time. Default: none. */
+  keysOf?(item: Item): readonly string[]
+  /** Two that have a key in common may be in one batch. Default: they may not. */
+  readonly share?: boolean
+  /** Whether one of several may be to blame for it: each is then tried alone. */
+  isOnesFault(cause: unknown): boolean
+}
+
+/** So many batches are in hand at once: one is prepared here while another is written there. */
+const BATCHES = 2
+/** So many items are in one batch at most. */
+const SIZE = 100
+
+interface Waiting<Item, Outcome> {
+  readonly item: Item
+  readonly keys: readonly string[]
+  resolve(outcome: Outcome): void
+  reject(cause: unknown): void
+}
+
+/** Joins what is asked at the same time into few batches. What comes alone is run at once: nothing waits for company. */
+export function inBatches<Item, Outcome>(options: BatchOptions<Item, Outcome>): (item: Item) => Promise<Outcome> {
+  const { run, keysOf = () => [], share = false, isOnesFault } = options
+  let waiting: Waiting<Item, Outcome>[] = []
+  const busy = new Set<string>()
+  let inHand = 0
+  let isPumping = false
+
+  /** The first that may be run now; those that have to wait for another keep their place. */
+  function take(): Waiting<Item, Outcome>[] {
+    const batch: Waiting<Item, Outcome>[] = []
+    const left: Waiting<Item, Outcome>[] = []
+    const own = new Set<string>()
+    const passed = new Set<string>()
+    for (const one of waiting) {
+      const isBlocked = one.keys.some((key) => busy.has(key) || passed.has(key) || (!share && own.has(key)))
+      if (isBlocked || batch.length >= SIZE) {
+        left.push(one)
+        for (const key of one.keys) passed.add(key)
+      } else {
+        batch.push(one)
+        for (const key of one.keys) own.add(key)
+      }
+    }
+    waiting = left
+    return batch
+  }
+
+  function pump(): void {
+    isPumping = false
+    while (inHand < BATCHES && waiting.length > 0) {
+      const batch = take()
+      if (batch.length === 0) return
+      const keys = batch.flatMap((one) => one.keys)
+      for (const key of keys) busy.add(key)
+      inHand++
+      void settle(batch).finally(() => {
+        inHand--
+        for (const key of keys) busy.delete(key)
+        pump()
+      })
+    }
+  }
+
+  /** Gives what was nobody's fault: what is left then fails alike, and is not tried. */
+  async function settle(batch: readonly Waiting<Item, Outcome>[]): Promise<{ readonly cause: unknown } | undefined> {
+    try {
+      const outcomes = await run(batch.map(({ item }) => item))
+      for (const [at, one] of batch.entries()) one.resolve(outcomes[at] as Outcome)
+      return undefined
+    } catch (cause) {
+      const isOnes = isOnesFault(cause)
+      if (batch.length === 1 || !isOnes) for (const one of batch) one.reject(cause)
+      if (batch.length === 1 || !isOnes) return isOnes ? undefined : { cause }
+      let fault: { readonly cause: unknown } | undefined
+      for (const one of batch) {
+        if (fault) one.reject(fault.cause)
+        else fault = await settle([one])
+      }
+      return fault
+    }
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, keys: keysOf(item), resolve, reject })
+      if (isPumping || inHand >= BATCHES) return
+      isPumping = true
+      // All that is asked in this turn goes together.
+      queueMicrotask(pump)
+    })
+}

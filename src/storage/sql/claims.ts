@@ -1,0 +1,164 @@
+import type { ClaimedDelivery, DispatchStore } from '../../ports/dispatch-store.ts'
+import { beginAttempt, takeBackAttempt } from '../deliveries/attempt-log.ts'
+import { claimedDelivery } from '../deliveries/delivery-copies.ts'
+import type { DeliveryRow } from '../deliveries/dispatch-rows.ts'
+import { type Expired, expireDelivery } from '../deliveries/expire-delivery.ts'
+import { abandonedLeases } from './abandoned-leases.ts'
+import { type ClaimRow, claimDue } from './claim-statement.ts'
+import type { Database } from './database.ts'
+import { deliveryRecord } from './delivery-records.ts'
+import { expiredRemover } from './forget-expired.ts'
+import { type LeaseMemory, proofFor } from './lease-memory.ts'
+import { loadDispatches, ownersOf } from './load-dispatches.ts'
+import { readRecord } from './read-records.ts'
+import { untilWritten } from './retries.ts'
+import { NOW } from './statements.ts'
+import { saveWork, workspace } from './workspace.ts'
+
+/** So many expired deliveries are seen to by one claim. */
+const EXPIRED_AT_ONCE = 1_000
+/** So many of them are written together. */
+const SOME = 100
+
+/** What a claim found to be past its expiry, and whether there is more. */
+interface FoundExpired {
+  readonly expired: readonly Expired[]
+  readonly isMore: boolean
+}
+
+const NONE_EXPIRED: FoundExpired = { expired: [], isMore: false }
+
+/**
+ * Claims. What was leased and could not be handed out, since the database was late or went away meanwhile, is given back by the
+ * next claim, or else due again when its lease ends.
+ *
+ * @param newFence New for every claim of every process.
+ */
+export function claims(
+  db: Database,
+  memory: LeaseMemory,
+  settle: DispatchStore['settle'],
+  newFence: () => string,
+): DispatchStore['claim'] {
+  const abandoned = abandonedLeases(db, settle)
+  const forgetExpired = expiredRemover(db)
+
+  /** A delivery as it is once it is leased; `undefined`: its end was asked for while its last worker had it. */
+  async function hand(
+    row: ClaimRow,
+    fence: string,
+    leaseMs: number,
+    now: number,
+  ): Promise<ClaimedDelivery | undefined> {
+    const before = readRecord('deliveries', row)
+    const isUnwanted = before.status === 'sending' && before.cancelled_by !== null
+    if (before.digest !== null || isUnwanted) return handWhole(before.delivery_id, isUnwanted, fence, leaseMs, now)
+    const dispatch = readRecord('dispatches', row, 'h_')
+    const work = workspace(now)
+    work.putDispatch(dispatch, false)
+    work.putDelivery(before)
+    const delivery = work.delivery(before.delivery_id)
+    if (!delivery) return undefined
+    work.moves.lease(delivery, fence, now + leaseMs)
+    beginAttempt(delivery, now)
+    // What is held beside it is not known here.
+    memory.keep({
+      dispatch,
+      delivery: { ...deliveryRecord(delivery, before.place, before.version + 1), alone: before.alone },
+    })
+    return claimedDelivery(delivery, proofFor(delivery.deliveryId, fence), now)
+  }
+
+  /** One that several may have a part in: with all that belongs to it. It is leased already. */
+  function handWhole(
+    deliveryId: string,
+    isUnwanted: boolean,
+    fence: string,
+    leaseMs: number,
+    now: number,
+  ): Promise<ClaimedDelivery | undefined> {
+    return untilWritten(async () => {
+      const work = workspace(now)
+      await loadDispatches(await ownersOf([deliveryId], db), 'heads', db, work)
+      const delivery = work.delivery(deliveryId)
+      if (delivery?.fence !== fence) return undefined
+      if (isUnwanted) {
+        // Its last lease ended without a word: what was to be cancelled is, and this attempt never was.
+        takeBackAttempt(delivery)
+        work.moves.queue(delivery, now)
+        if (isQueued(delivery)) {
+          work.moves.lease(delivery, fence, now + leaseMs)
+          beginAttempt(delivery, now)
+        }
+        await saveWork(work, db)
+      }
+      return delivery.fence === fence ? claimedDelivery(delivery, proofFor(deliveryId, fence), now) : undefined
+    })
+  }
+
+  async function expire(now: number): Promise<FoundExpired> {
+    const text = `select d.delivery_id from ${db.nameOf('deliveries')} d where d.expires_at <= ${NOW} and d.wake_at <= ${NOW} limit ${EXPIRED_AT_ONCE}`
+    const found = await db.query<{ delivery_id: string }>(text, [])
+    const expired: Expired[] = []
+    for (let at = 0; at < found.length; at += SOME) {
+      const ids = found.slice(at, at + SOME).map(({ delivery_id }) => delivery_id)
+      try {
+        expired.push(...(await untilWritten(() => expireSome(ids, now))))
+      } catch (cause) {
+        // What has expired is told, whatever comes of the rest: that is found again.
+        if (at === 0) throw cause
+        return { expired, isMore: false }
+      }
+    }
+    return { expired, isMore: found.length === EXPIRED_AT_ONCE }
+  }
+
+  async function expireSome(ids: readonly string[], now: number): Promise<readonly Expired[]> {
+    const work = workspace(now)
+    await loadDispatches(await ownersOf(ids, db), 'whole', db, work)
+    const expired: Expired[] = []
+    for (const id of ids) {
+      const delivery = work.delivery(id)
+      const isOver = delivery && delivery.slot >= 0 && delivery.wakeAt <= now && delivery.expiresAt <= now
+      if (isOver) expired.push(...expireDelivery(delivery, work.moves))
+    }
+    await saveWork(work, db)
+    return expired
+  }
+
+  return async (request) => {
+    await abandoned.giveBack()
+    const fence = newFence()
+    const { rows, now, nextAt, isExpired } = await untilWritten(() => claimDue(request, fence, db)).catch(
+      (cause: unknown) => {
+        // It may be done yet.
+        abandoned.add(fence, request)
+        throw cause
+      },
+    )
+    const handed = await Promise.allSettled(rows.map((row) => hand(row, fence, request.leaseMs, now)))
+    const deliveries = handed.flatMap((one) => (one.status === 'fulfilled' && one.value ? one.value : []))
+    const failed = handed.find((one) => one.status === 'rejected')
+    if (failed) abandoned.add(fence, request, new Set(deliveries.map(({ deliveryId }) => deliveryId)))
+    if (failed && deliveries.length === 0) throw failed.reason
+    const { expired, isMore } = isExpired ? await expire(now).catch(unless(deliveries.length > 0)) : NONE_EXPIRED
+    void forgetExpired()
+    const nextAts = [...(nextAt === undefined ? [] : [nextAt]), ...(rows.length > 0 ? [now + request.leaseMs] : [])]
+    if (isMore) return { deliveries, expired, nextDueInMs: 0 }
+    if (nextAts.length === 0) return { deliveries, expired }
+    return { deliveries, expired, nextDueInMs: Math.max(0, Math.min(...nextAts) - now) }
+  }
+}
+
+/** What is leased is handed out, whatever comes of the rest: that is found again. */
+function unless(isHandedOut: boolean): (cause: unknown) => FoundExpired {
+  return (cause) => {
+    if (isHandedOut) return NONE_EXPIRED
+    throw cause
+  }
+}
+
+/** A function of its own: what a delivery was before is not what it has become. */
+function isQueued({ status }: DeliveryRow): boolean {
+  return status === 'queued'
+}

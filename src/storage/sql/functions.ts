@@ -1,0 +1,125 @@
+import type { ChangeKind } from './changes.ts'
+import type { Dialect } from './dialects.ts'
+import { SIGHT_COLUMNS, sightText } from './merge-sight-text.ts'
+import { columnsOf } from './read-records.ts'
+import type { TableName } from './records.ts'
+import { changeText, type NameTable } from './statements.ts'
+import { TABLES, type Table } from './tables.ts'
+
+/**
+ * Functions of a PostgreSQL database: what is done most often takes one round trip, and its plan is kept with the connection,
+ * whatever driver there is and whatever pooler is in between.
+ */
+export function functions(dialect: Dialect, nameOf: NameTable, prefix: string): readonly string[] {
+  return [
+    writeFunction(dialect, nameOf, prefix),
+    claimFunction(dialect, nameOf, prefix),
+    sightsFunction(dialect, nameOf, prefix),
+  ]
+}
+
+/**
+ * Few rows are looked for in great tables, always by an index: whatever the planner believes of tables that were empty when it
+ * was asked, or of lists whose length it cannot know.
+ */
+const ALONG_INDEXES = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin', 'sort']
+  .map((way) => `set enable_${way} = off`)
+  .concat('set jit = off')
+  .join(' ')
+
+const KINDS: readonly ChangeKind[] = ['insert', 'update', 'remove']
+
+/** The parameter of the function `write` that takes such changes. */
+export function changeParameter(kind: ChangeKind, table: TableName): string {
+  return `${kind}_${table}`
+}
+
+/**
+ * Writes everything or nothing. A row that is to be updated or removed and is gone, or of another version, fails it as a
+ * serialization failure: what was read has changed.
+ */
+function writeFunction(dialect: Dialect, nameOf: NameTable, prefix: string): string {
+  const changes = Object.keys(TABLES).flatMap((table) =>
+    KINDS.map((kind) => ({ kind, table: table as TableName, rows: [] })),
+  )
+  const parameters = changes.map(({ kind, table }) => `${changeParameter(kind, table)} json default null`)
+  const steps = changes.map((change) => {
+    const rows = changeParameter(change.kind, change.table)
+    return `if ${rows} is not null then
+      ${changeText(change, dialect, nameOf, rows)};
+      get diagnostics changed = row_count;
+      if changed <> json_array_length(${rows}) then raise exception 'not as it was read' using errcode = '40001'; end if;
+    end if;`
+  })
+  return `create or replace function ${dialect.quote(`${prefix}write`)}(${parameters.join(', ')}) returns void language plpgsql ${ALONG_INDEXES} as $body$
+  #variable_conflict use_column
+  declare changed bigint;
+  begin
+    ${steps.join('\n    ')}
+  end $body$`
+}
+
+/**
+ * Leases what is due. One row at least: the first three columns are the same in all of them.
+ */
+function claimFunction(dialect: Dialect, nameOf: NameTable, prefix: string): string {
+  const columns = [
+    'claimed_at bigint',
+    'next_at bigint',
+    'is_expired boolean',
+    ...outputs('deliveries', '', dialect),
+    ...outputs('dispatches', 'h_', dialect),
+  ]
+  const deliveries = nameOf('deliveries')
+  const free = (channel: string): string =>
+    `not exists (select 1 from taken_up b where b.channel = ${channel} and b.concurrency_key = d.concurrency_key)`
+  return `create or replace function ${dialect.quote(`${prefix}claim`)}(channels json, busy json, lease_ms bigint, mark text, at bigint) returns table (${columns.join(', ')}) language plpgsql ${ALONG_INDEXES} as $body$
+  #variable_conflict use_column
+  begin
+    return query with asked as materialized (
+      select x.channel, x.amount from json_to_recordset(channels) as x(channel text, amount bigint)
+    ), taken_up as materialized (
+      select x.channel, x.concurrency_key from json_to_recordset(busy) as x(channel text, concurrency_key text)
+    ), due as materialized (
+      select found.* from asked a cross join lateral (
+        select d.* from ${deliveries} d
+        where d.channel = a.channel and d.wake_at <= at and d.expires_at > at and ${free('a.channel')}
+        order by d.wake_at limit a.amount for update skip locked
+      ) found
+    ), leased as (
+      update ${deliveries} as d set status = 'sending', reason = null, wake_at = at + lease_ms, fence = mark,
+        attempt_log = d.attempt_log || '{"attempt":' || (d.attempts + 1) || ',"startedAt":' || at || '},',
+        open_key = null, version = d.version + 1, attempts = d.attempts + 1
+      from due x where d.delivery_id = x.delivery_id returning 1
+    ), others as (
+      select min(next.wake_at) as next_at from asked a cross join lateral (
+        select d.wake_at from ${deliveries} d
+        where d.channel = a.channel and d.wake_at is not null and (d.wake_at > at or d.expires_at > at)
+          and ${free('a.channel')} and not exists (select 1 from due x where x.delivery_id = d.delivery_id)
+        order by d.wake_at limit 1
+      ) next
+    )
+    select at, o.next_at, exists (select 1 from ${deliveries} d where d.expires_at <= at and d.wake_at <= at),
+      ${columnsOf('deliveries', 'due', dialect)}, ${columnsOf('dispatches', 'h', dialect, 'h_')}
+    from others o left join due on true left join ${nameOf('dispatches')} h on h.dispatch_id = due.dispatch_id;
+  end $body$`
+}
+
+/** Reads what merges see. */
+function sightsFunction(dialect: Dialect, nameOf: NameTable, prefix: string): string {
+  const columns = SIGHT_COLUMNS.map((column, at) => `${column} ${at < 6 ? 'text' : 'bigint'}`)
+  return `create or replace function ${dialect.quote(`${prefix}sights`)}(keys json) returns table (${columns.join(', ')}) language plpgsql stable ${ALONG_INDEXES} as $body$
+  #variable_conflict use_column
+  begin
+    return query ${sightText('keys', dialect, nameOf)};
+  end $body$`
+}
+
+/** The columns of a table as a function gives them. */
+function outputs(table: TableName, prefix: string, dialect: Dialect): readonly string[] {
+  const { columns }: Table = TABLES[table]
+  return Object.entries(columns).map(([column, { kind, length = 0 }]) => {
+    const [type] = dialect.types[kind](length).split(' ')
+    return `${dialect.quote(prefix + column)} ${type}`
+  })
+}

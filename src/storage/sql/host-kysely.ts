@@ -1,0 +1,14 @@
+import type { CompiledQuery, QueryResult } from 'kysely'
+
+/** A host's Kysely, of any tables: as much of it as the store needs. */
+export interface HostKysely {
+  readonly isTransaction: boolean
+  executeQuery<Row>(query: CompiledQuery<Row>): Promise<QueryResult<Row>>
+  withoutPlugins(): HostKysely
+  connection(): { execute<T>(work: (connection: HostKysely) => Promise<T>): Promise<T> }
+}
+
+/** A transaction of it. */
+export interface HostTransaction extends HostKysely {
+  readonly isTransaction: true
+}

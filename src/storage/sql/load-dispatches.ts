@@ -1,0 +1,174 @@
+import { limitName } from './counter-records.ts'
+import type { Database } from './database.ts'
+import { columnsOf, readRecord } from './read-records.ts'
+import type { CounterRecord, DeliveryRecord, DigestEventRecord, DispatchRecord } from './records.ts'
+import { TABLES } from './tables.ts'
+import type { Workspace } from './workspace.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** A name within a tenant. */
+export interface Named {
+  readonly tenant: string
+  readonly name: string
+}
+
+/**
+ * Takes dispatches into a workspace: whole, with the deliveries that they share with others.
+ *
+ * @param owners `whole`: those others too, since a delivery's end is to be followed by what is held in each.
+ */
+export async function loadDispatches(
+  ids: readonly string[],
+  owners: 'whole' | 'heads',
+  db: Database,
+  into: Workspace,
+): Promise<void> {
+  const found = await readDispatches(ids, db)
+  let events = found.some(({ digested }) => digested) ? await readEvents(ids, db) : []
+  if (owners === 'whole' && events.length > 0) {
+    const more = await readDispatches(missing(events, found), db)
+    found.push(...more)
+    events = await readEvents(idsOf(found), db)
+  }
+  const shared = events.length > 0 ? await readDeliveries(events, db) : []
+  // Once more, after the deliveries: their versions guard which events they have.
+  if (events.length > 0) events = await readEvents(idsOf(found), db)
+  const heads = events.length > 0 ? await readHeads(missing(events, found), db) : []
+  for (const { record } of found) into.putDispatch(record, true)
+  for (const head of heads) into.putDispatch(head, false)
+  for (const event of events) into.putEvent(event)
+  for (const { deliveries } of found) for (const delivery of deliveries) into.putDelivery(delivery)
+  for (const delivery of shared) into.putDelivery(delivery)
+  const named = found.flatMap(({ record: { tenant }, deliveries }) =>
+    deliveries.flatMap(limitsOf).map((key) => ({ tenant, name: limitName(key) })),
+  )
+  for (const counter of await readCounters(named, db)) into.putCounter(counter)
+}
+
+/** The dispatches that deliveries belong to. */
+export async function ownersOf(
+  ids: readonly string[],
+  { dialect, nameOf, query }: Database,
+): Promise<readonly string[]> {
+  const { delivery_id } = TABLES.deliveries.columns
+  const [own, shared] = [1, 2].map((number) => dialect.rows(dialect.parameter(number), { delivery_id }, 'x'))
+  const text = `select d.dispatch_id from ${own} join ${nameOf('deliveries')} d on d.delivery_id = x.delivery_id
+    union select e.dispatch_id from ${shared} join ${nameOf('digest_events')} e on e.delivery_id = x.delivery_id`
+  const list = JSON.stringify(ids.map((id) => ({ delivery_id: id })))
+  const found = await query<{ dispatch_id: string }>(text, [list, list])
+  return found.map(({ dispatch_id }) => dispatch_id)
+}
+
+/** Takes the digests into a workspace that an event may join, by how their keys begin. */
+export async function loadOpenDigests(openKeys: readonly string[], db: Database, into: Workspace): Promise<void> {
+  if (openKeys.length === 0) return
+  const { dialect, nameOf } = db
+  const keys = dialect.rows(dialect.parameter(1), { open_key: TABLES.deliveries.columns.open_key }, 'x')
+  const text = `select ${columnsOf('deliveries', 'd', dialect)} from ${keys} join ${nameOf('deliveries')} d on d.open_key = x.open_key`
+  const rows = await db.query<Row>(text, [JSON.stringify(openKeys.map((open_key) => ({ open_key })))])
+  const open = rows.map((row) => readRecord('deliveries', row))
+  if (open.length === 0) return
+  const events = await readEventsOf(open, db)
+  for (const head of await readHeads([...new Set(events.map(({ dispatch_id }) => dispatch_id))], db))
+    into.putDispatch(head, false)
+  for (const event of events) into.putEvent(event)
+  for (const delivery of open) into.putDelivery(delivery)
+}
+
+export async function readCounters(named: readonly Named[], db: Database): Promise<readonly CounterRecord[]> {
+  if (named.length === 0) return []
+  const { dialect, nameOf } = db
+  const { tenant, name } = TABLES.counters.columns
+  const rows = dialect.rows(dialect.parameter(1), { tenant, name }, 'x')
+  const text = `select distinct ${columnsOf('counters', 'c', dialect)} from ${rows} join ${nameOf('counters')} c on c.tenant = x.tenant and c.name = x.name`
+  return (await db.query<Row>(text, [JSON.stringify(named)])).map((row) => readRecord('counters', row))
+}
+
+interface Found {
+  readonly record: DispatchRecord
+  readonly digested: boolean
+  readonly deliveries: DeliveryRecord[]
+}
+
+async function readDispatches(ids: readonly string[], db: Database): Promise<Found[]> {
+  if (ids.length === 0) return []
+  const { dialect, nameOf } = db
+  const columns = `${columnsOf('dispatches', 'h', dialect, 'h_')}, ${columnsOf('deliveries', 'd', dialect)}`
+  const text = `select ${columns} from ${idRows(db)} join ${nameOf('dispatches')} h on h.dispatch_id = x.dispatch_id left join ${nameOf('deliveries')} d on d.dispatch_id = h.dispatch_id`
+  const found = new Map<string, Found>()
+  for (const row of await db.query<Row>(text, [idList(ids)])) {
+    const id = String(row.h_dispatch_id)
+    let one = found.get(id)
+    if (!one) {
+      const record = readRecord('dispatches', row, 'h_')
+      one = { record, digested: record.digested === 1, deliveries: [] }
+      found.set(id, one)
+    }
+    if (row.delivery_id !== null) one.deliveries.push(readRecord('deliveries', row))
+  }
+  return [...found.values()]
+}
+
+async function readHeads(ids: readonly string[], db: Database): Promise<readonly DispatchRecord[]> {
+  if (ids.length === 0) return []
+  const { dialect, nameOf } = db
+  const text = `select ${columnsOf('dispatches', 'h', dialect)} from ${idRows(db)} join ${nameOf('dispatches')} h on h.dispatch_id = x.dispatch_id`
+  return (await db.query<Row>(text, [idList(ids)])).map((row) => readRecord('dispatches', row))
+}
+
+/** All events of the digests that these dispatches have events in. */
+async function readEvents(ids: readonly string[], db: Database): Promise<DigestEventRecord[]> {
+  const { dialect, nameOf } = db
+  const own = `select o.delivery_id from ${idRows(db)} join ${nameOf('digest_events')} o on o.dispatch_id = x.dispatch_id`
+  const text = `select ${columnsOf('digest_events', 'e', dialect)} from ${nameOf('digest_events')} e where e.delivery_id in (${own})`
+  return (await db.query<Row>(text, [idList(ids)])).map((row) => readRecord('digest_events', row))
+}
+
+async function readEventsOf(digests: readonly DeliveryRecord[], db: Database): Promise<DigestEventRecord[]> {
+  const { dialect, nameOf } = db
+  const rows = deliveryRows(db)
+  const text = `select ${columnsOf('digest_events', 'e', dialect)} from ${rows} join ${nameOf('digest_events')} e on e.delivery_id = x.delivery_id`
+  return (await db.query<Row>(text, [deliveryList(digests)])).map((row) => readRecord('digest_events', row))
+}
+
+async function readDeliveries(events: readonly DigestEventRecord[], db: Database): Promise<readonly DeliveryRecord[]> {
+  const { dialect, nameOf } = db
+  const text = `select ${columnsOf('deliveries', 'd', dialect)} from ${deliveryRows(db)} join ${nameOf('deliveries')} d on d.delivery_id = x.delivery_id`
+  return (await db.query<Row>(text, [deliveryList(events)])).map((row) => readRecord('deliveries', row))
+}
+
+function idRows({ dialect }: Database): string {
+  const { dispatch_id } = TABLES.dispatches.columns
+  return dialect.rows(dialect.parameter(1), { dispatch_id }, 'x')
+}
+
+function idList(ids: readonly string[]): string {
+  return JSON.stringify(ids.map((dispatch_id) => ({ dispatch_id })))
+}
+
+function deliveryRows({ dialect }: Database): string {
+  const { delivery_id } = TABLES.deliveries.columns
+  return dialect.rows(dialect.parameter(1), { delivery_id }, 'x')
+}
+
+function deliveryList(records: readonly { readonly delivery_id: string }[]): string {
+  const ids = new Set(records.map(({ delivery_id }) => delivery_id))
+  return JSON.stringify([...ids].map((delivery_id) => ({ delivery_id })))
+}
+
+function idsOf(found: readonly Found[]): readonly string[] {
+  return found.map(({ record }) => record.dispatch_id)
+}
+
+/** The dispatches of events that were not found yet. */
+function missing(events: readonly DigestEventRecord[], found: readonly Found[]): readonly string[] {
+  const known = new Set(idsOf(found))
+  return [...new Set(events.map(({ dispatch_id }) => dispatch_id))].filter((id) => !known.has(id))
+}
+
+function limitsOf({ limits }: DeliveryRecord): readonly string[] {
+  if (limits === null) return []
+  const named: readonly { readonly key: string }[] = JSON.parse(limits)
+  return named.map(({ key }) => key)
+}

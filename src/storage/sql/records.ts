@@ -1,0 +1,148 @@
+/** A row of `dispatches`, as a database gives it: `null` is what is absent. */
+export interface DispatchRecord {
+  readonly dispatch_id: string
+  readonly tenant: string
+  readonly event_type: string
+  readonly recipient: string
+  readonly recipient_key: string
+  readonly session_id: string | null
+  readonly route: string
+  readonly critical: number | null
+  readonly sandboxed: number | null
+  readonly locale: string | null
+  readonly digested: number | null
+  readonly created_at: number
+  readonly accepted_at: number
+  readonly records: string | null
+  readonly version: number
+}
+
+/** A row of `deliveries`. */
+export interface DeliveryRecord {
+  readonly delivery_id: string
+  readonly dispatch_id: string
+  readonly place: number
+  readonly channel: string
+  readonly concurrency_key: string | null
+  readonly status: string
+  readonly reason: string | null
+  readonly attempts: number
+  readonly attempts_before: number
+  readonly attempt_log: string
+  readonly accepted_at: number
+  readonly expires_at: number
+  readonly wake_at: number | null
+  readonly fence: string | null
+  readonly cancelled_by: string | null
+  readonly alone: number | null
+  readonly address: string | null
+  readonly content: string | null
+  readonly digest: string | null
+  readonly open_key: string | null
+  readonly limits: string | null
+  readonly deferred: number | null
+  readonly trace: string | null
+  readonly last_code: string | null
+  readonly provider_message_id: string | null
+  readonly version: number
+}
+
+/** A row of `digest_events`. */
+export interface DigestEventRecord {
+  readonly delivery_id: string
+  readonly dispatch_id: string
+  readonly number: number
+  readonly place: number
+  readonly event_data: string
+  readonly version: number
+}
+
+/** A row of `idempotency_keys`. */
+export interface KeyRecord {
+  readonly tenant: string
+  readonly name: string
+  readonly fingerprint: string
+  readonly answer: string
+  readonly expires_at: number
+  readonly version: number
+}
+
+/** A row of `counters`. */
+export interface CounterRecord {
+  readonly tenant: string
+  readonly name: string
+  readonly times: string
+  readonly max: number
+  readonly window_ms: number
+  readonly expires_at: number
+  readonly version: number
+}
+
+/** A row of `sessions`. In an update, `null` leaves the tally or the failures as they are. */
+export interface SessionRecord {
+  readonly tenant: string
+  readonly session_id: string
+  readonly created_at: number
+  readonly updated_at: number
+  readonly tally: string | null
+  readonly failures: string | null
+  readonly version: number
+}
+
+/** A row of `runs`. In an update, `null` leaves the state or the account as it is. */
+export interface RunRecord {
+  readonly tenant: string
+  readonly run_id: string
+  readonly session_id: string
+  readonly parent_run_id: string | null
+  readonly top: number | null
+  readonly status: string
+  readonly provider: string | null
+  readonly model: string | null
+  readonly user_id: string | null
+  readonly tags: string | null
+  readonly state: string | null
+  readonly account: string | null
+  readonly created_at: number
+  readonly updated_at: number
+  readonly last_seen_at: number
+  readonly revision: number
+  readonly open_since: number | null
+  readonly untold_since: number | null
+  readonly over_since: number | null
+  readonly version: number
+}
+
+/** A row of `run_sums`. */
+export interface RunSumRecord {
+  readonly tenant: string
+  readonly session_id: string
+  readonly run_id: string
+  readonly tally: string
+  readonly version: number
+}
+
+/** A row of `spends`. */
+export interface SpendRecord {
+  readonly tenant: string
+  readonly user_id: string
+  readonly day: number
+  readonly part: number
+  readonly spend: string
+  readonly version: number
+}
+
+/** The rows of each table. */
+export interface Records {
+  readonly dispatches: DispatchRecord
+  readonly deliveries: DeliveryRecord
+  readonly digest_events: DigestEventRecord
+  readonly idempotency_keys: KeyRecord
+  readonly counters: CounterRecord
+  readonly sessions: SessionRecord
+  readonly runs: RunRecord
+  readonly run_sums: RunSumRecord
+  readonly spends: SpendRecord
+}
+
+export type TableName = keyof Records

@@ -1,0 +1,75 @@
+import type { RunStatus } from '../../model/run.ts'
+import type { RemovalQuery } from '../../ports/run-store.ts'
+import type { Database, Queries } from './database.ts'
+import type { TableName } from './records.ts'
+import { untilWritten } from './retries.ts'
+import { isOpen } from './run-records.ts'
+import { removalText } from './run-texts.ts'
+import { NOW } from './statements.ts'
+import { TABLES } from './tables.ts'
+
+/** So many rows are removed by one statement, so that none takes long. */
+const SOME = 1_000
+
+/** Runs go in one statement; those that have not ended, if they are asked for, in another. */
+export async function removeRuns(query: RemovalQuery, db: Database): Promise<number> {
+  const statuses = [...new Set(query.status)]
+  const over = statuses.filter((status) => !isOpen(status))
+  const open = statuses.filter(isOpen)
+  const ended = await removeOf(over, 'r.over_since', 'r.over_since is not null', query, query.limit, db)
+  const isOpenToo = 'r.open_since is not null and r.untold_since is null'
+  return ended + (await removeOf(open, 'r.updated_at', isOpenToo, query, query.limit - ended, db))
+}
+
+/** What changed longest ago goes first. What is being merged at this moment, or removed by another, is passed over. */
+function removeOf(
+  status: readonly RunStatus[],
+  changed: string,
+  condition: string,
+  { tenant, unchangedForMs }: RemovalQuery,
+  limit: number,
+  db: Database,
+): Promise<number> {
+  if (status.length === 0 || limit <= 0) return Promise.resolve(0)
+  const { dialect, nameOf } = db
+  const parameters: unknown[] = []
+  const next = (value: unknown): string => dialect.parameter(parameters.push(value))
+  const text = `select r.tenant, r.run_id from ${nameOf('runs')} r
+    where ${condition} and ${changed} < ${NOW} - ${next(Math.floor(unchangedForMs))}
+    and r.status in (${status.map(next).join(', ')})${tenant === undefined ? '' : ` and r.tenant = ${next(tenant)}`}
+    order by ${changed} limit ${next(Math.floor(limit))}${dialect.skipLocked}`
+  const removal = removalText(nameOf('runs'), ['tenant', 'run_id'], text, dialect)
+  return untilWritten(() => db.change(removal, parameters))
+}
+
+/**
+ * Removes a session with all that is in it. The session goes first: who merges into it meanwhile finds it gone, and begins it
+ * anew once this is done.
+ */
+export function eraseSession(tenant: string, sessionId: string, db: Database): Promise<number> {
+  const of = { tenant, session_id: sessionId }
+  return untilWritten(() =>
+    db.transaction(async (on) => {
+      if ((await removeWhere('sessions', of, on, db)) === 0) return 0
+      await removeWhere('run_sums', of, on, db)
+      return removeWhere('runs', of, on, db)
+    }),
+  )
+}
+
+/** Removes the rows that have these values, some at a time. */
+export async function removeWhere(
+  table: TableName,
+  values: Readonly<Record<string, string>>,
+  on: Queries,
+  { dialect, nameOf }: Database,
+): Promise<number> {
+  const { primaryKey } = TABLES[table]
+  const keys = primaryKey.map((column) => `r.${dialect.quote(column)}`).join(', ')
+  const where = Object.keys(values).map((column, at) => `r.${dialect.quote(column)} = ${dialect.parameter(at + 1)}`)
+  const select = `select ${keys} from ${nameOf(table)} r where ${where.join(' and ')} limit ${SOME}`
+  const text = removalText(nameOf(table), primaryKey, select, dialect)
+  let removed = 0
+  for (let count = SOME; count >= SOME; removed += count) count = await on.change(text, Object.values(values))
+  return removed
+}

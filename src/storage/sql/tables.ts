@@ -1,0 +1,241 @@
+import type { Records, TableName } from './records.ts'
+
+/**
+ * What a column holds. `key`: text that is looked for, of at most so many characters; `text`: any; `json`: JSON that only this
+ * store reads; `integer`: up to 2^53 - 1, instants in epoch milliseconds; `flag`: 1, or nothing.
+ */
+export type Kind = 'key' | 'text' | 'json' | 'integer' | 'flag'
+
+/** One column of a table. */
+export interface Column {
+  readonly kind: Kind
+  /** Of a `key`: its greatest length in characters. */
+  readonly length?: number
+  readonly optional?: true
+  /** It is never written again. */
+  readonly fixed?: true
+  /** An update that says nothing of it leaves it as it is. */
+  readonly kept?: true
+}
+
+/** An index; of columns that may be absent only the rows that have the first `present` are in it, where a database can do that. */
+export interface Index {
+  readonly name: string
+  readonly columns: readonly string[]
+  readonly present?: string
+}
+
+/** One table. Every row has a `version`, which grows by 1 with every update: an update of another version changes nothing. */
+export interface Table<Of = Readonly<Record<string, unknown>>> {
+  readonly columns: Readonly<Record<keyof Of, Column>>
+  readonly primaryKey: readonly (keyof Of)[]
+  readonly indexes: readonly Index[]
+}
+
+const ID = 200
+
+const id: Column = { kind: 'key', length: ID, fixed: true }
+const word: Column = { kind: 'key', length: 32 }
+const integer: Column = { kind: 'integer' }
+const text: Column = { kind: 'text' }
+const json: Column = { kind: 'json' }
+const flag: Column = { kind: 'flag', optional: true }
+const version: Column = integer
+
+function fixed(column: Column): Column {
+  return { ...column, fixed: true }
+}
+
+function optional(column: Column): Column {
+  return { ...column, optional: true }
+}
+
+function kept(column: Column): Column {
+  return { ...column, kept: true }
+}
+
+/** What this store keeps, and how it finds it again. */
+export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
+  /** One row for each accepted event. */
+  dispatches: {
+    columns: {
+      dispatch_id: id,
+      tenant: id,
+      event_type: { kind: 'key', length: 256, fixed: true },
+      recipient: fixed(text),
+      /** How the recipient begins: all of it may be longer than what an index takes. */
+      recipient_key: id,
+      session_id: fixed(optional(id)),
+      route: fixed(word),
+      critical: fixed(flag),
+      sandboxed: fixed(flag),
+      locale: fixed(optional(text)),
+      /** One of its deliveries is a digest, which others may share. */
+      digested: fixed(flag),
+      created_at: fixed(integer),
+      accepted_at: fixed(integer),
+      /** What is left of deliveries that it shared and was taken out of. */
+      records: optional(json),
+      version,
+    },
+    primaryKey: ['dispatch_id'],
+    indexes: [
+      { name: 'by_time', columns: ['tenant', 'created_at', 'dispatch_id'] },
+      { name: 'by_session', columns: ['tenant', 'session_id', 'created_at', 'dispatch_id'], present: 'session_id' },
+      { name: 'by_recipient', columns: ['tenant', 'recipient_key', 'created_at', 'dispatch_id'] },
+      { name: 'by_age', columns: ['accepted_at'] },
+    ],
+  },
+  /** One row for each delivery: it is the job. Of a digest it is that of the oldest event's dispatch. */
+  deliveries: {
+    columns: {
+      delivery_id: id,
+      dispatch_id: { kind: 'key', length: ID },
+      /** Where it stands among those of its dispatch. */
+      place: integer,
+      channel: fixed(id),
+      concurrency_key: fixed(optional(text)),
+      status: word,
+      reason: optional(word),
+      attempts: integer,
+      attempts_before: integer,
+      /** A JSON object for each attempt, and a comma after each. */
+      attempt_log: text,
+      accepted_at: fixed(integer),
+      expires_at: integer,
+      /** When it is due, or its lease ends; absent where it waits for no time. */
+      wake_at: optional(integer),
+      fence: { kind: 'key', length: 64, optional: true },
+      /** The dispatches that asked for its end when it could not be had yet. */
+      cancelled_by: optional(json),
+      /** Nothing else follows from how it ends: it is no digest, nothing is held behind it and nobody asked for its end. */
+      alone: flag,
+      address: fixed(optional(text)),
+      content: { ...optional(json), kept: true },
+      /** Key, size, recipient and when it was opened. */
+      digest: optional(json),
+      /** How all that a digest is gathered by begins, while an event may join it. */
+      open_key: { kind: 'key', length: ID, optional: true },
+      limits: optional(json),
+      deferred: fixed(flag),
+      trace: fixed(optional(json)),
+      last_code: optional(text),
+      provider_message_id: optional(text),
+      version,
+    },
+    primaryKey: ['delivery_id'],
+    indexes: [
+      { name: 'of_dispatch', columns: ['dispatch_id'] },
+      { name: 'due', columns: ['channel', 'wake_at'], present: 'wake_at' },
+      { name: 'expiring', columns: ['expires_at', 'wake_at'], present: 'wake_at' },
+      { name: 'open_digests', columns: ['open_key'], present: 'open_key' },
+    ],
+  },
+  /** One row for each event of a digest. */
+  digest_events: {
+    columns: {
+      delivery_id: id,
+      dispatch_id: id,
+      /** In which order they came. */
+      number: fixed(integer),
+      /** Where the digest stands among the deliveries of the event's dispatch. */
+      place: fixed(integer),
+      event_data: fixed(json),
+      version,
+    },
+    primaryKey: ['delivery_id', 'dispatch_id'],
+    indexes: [{ name: 'of_dispatch', columns: ['dispatch_id'] }],
+  },
+  /** What was answered under an idempotency key. */
+  idempotency_keys: {
+    columns: {
+      tenant: id,
+      name: { kind: 'key', length: 512, fixed: true },
+      fingerprint: { kind: 'key', length: 64 },
+      answer: json,
+      expires_at: integer,
+      version,
+    },
+    primaryKey: ['tenant', 'name'],
+    indexes: [{ name: 'expiring', columns: ['expires_at'] }],
+  },
+  /** What was let out under a limit, and what events of a digest take their turn by. */
+  counters: {
+    columns: {
+      tenant: id,
+      name: { kind: 'key', length: 520, fixed: true },
+      times: json,
+      max: integer,
+      window_ms: integer,
+      expires_at: integer,
+      version,
+    },
+    primaryKey: ['tenant', 'name'],
+    indexes: [{ name: 'expiring', columns: ['expires_at'] }],
+  },
+  /** One row for each session. Its version grows with every merge in it: merges of one session follow one another. */
+  sessions: {
+    columns: {
+      tenant: id,
+      session_id: id,
+      created_at: fixed(integer),
+      updated_at: integer,
+      tally: kept(json),
+      failures: kept(json),
+      version,
+    },
+    primaryKey: ['tenant', 'session_id'],
+    indexes: [],
+  },
+  /** One row for each run. While it has not ended and nothing is untold of it, no merge changes what an index has. */
+  runs: {
+    columns: {
+      tenant: id,
+      run_id: id,
+      session_id: id,
+      parent_run_id: { kind: 'key', length: ID, optional: true },
+      /** Its account says so: it is counted as if it had no parent. */
+      top: flag,
+      status: word,
+      provider: optional(text),
+      model: optional(text),
+      user_id: { kind: 'key', length: ID, optional: true },
+      /** Each as JSON, in a line of its own, with an empty line before and after. */
+      tags: optional(text),
+      state: kept(json),
+      account: kept(json),
+      created_at: fixed(integer),
+      updated_at: integer,
+      last_seen_at: integer,
+      revision: integer,
+      /** When it was created, while it has not ended. */
+      open_since: optional(integer),
+      /** When it was created, while something of it is untold. */
+      untold_since: optional(integer),
+      /** When it last changed, once it has ended and nothing of it is untold. */
+      over_since: optional(integer),
+      version,
+    },
+    primaryKey: ['tenant', 'run_id'],
+    indexes: [
+      { name: 'by_time', columns: ['tenant', 'created_at', 'run_id'] },
+      { name: 'by_session', columns: ['tenant', 'session_id', 'created_at', 'run_id'] },
+      { name: 'by_user', columns: ['tenant', 'user_id', 'created_at', 'run_id'], present: 'user_id' },
+      { name: 'open', columns: ['open_since', 'tenant', 'run_id'], present: 'open_since' },
+      { name: 'untold', columns: ['untold_since', 'tenant', 'run_id'], present: 'untold_since' },
+      { name: 'over', columns: ['over_since'], present: 'over_since' },
+    ],
+  },
+  /** What was summed up below a run, stored or not. */
+  run_sums: {
+    columns: { tenant: id, session_id: id, run_id: id, tally: json, version },
+    primaryKey: ['tenant', 'session_id', 'run_id'],
+    indexes: [],
+  },
+  /** A part of what a user spent on a day: there are several, so that not all who add to it meet in one row. */
+  spends: {
+    columns: { tenant: id, user_id: id, day: fixed(integer), part: fixed(integer), spend: json, version },
+    primaryKey: ['tenant', 'user_id', 'day', 'part'],
+    indexes: [],
+  },
+}

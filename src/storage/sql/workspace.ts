@@ -1,0 +1,264 @@
+import type { DispatchHead } from '../../model/dispatch.ts'
+import { type Places, type Transitions, transitions } from '../deliveries/delivery-transitions.ts'
+import { digestKey, isOpenDigest } from '../deliveries/digest-key.ts'
+import type { DeliveryRow, DigestEvent, DispatchRow } from '../deliveries/dispatch-rows.ts'
+import { type Counter, sendLimits } from '../deliveries/send-limits.ts'
+import { type Changes, newChanges } from './changes.ts'
+import { counterKey, counterRecord, endOf, type KnownCounter, knownCounter, limitName } from './counter-records.ts'
+import type { Database } from './database.ts'
+import { deliveryRecord, deliveryRow, dispatchRecord, headOf, readJson, writeJson } from './delivery-records.ts'
+import type { CounterRecord, DeliveryRecord, DigestEventRecord, DispatchRecord } from './records.ts'
+
+/**
+ * What was read of some dispatches, as the rules of deliveries take it, and what they have made of it: for one attempt at
+ * changing it. What has changed is found by comparing.
+ */
+export interface Workspace {
+  readonly moves: Transitions
+  readonly places: Places
+  /**
+   * Takes in what was read: dispatches first, then events of digests, then deliveries.
+   *
+   * @param whole All its deliveries follow, and something may be decided by looking at them together.
+   */
+  putDispatch(record: DispatchRecord, whole: boolean): void
+  putEvent(record: DigestEventRecord): void
+  putDelivery(record: DeliveryRecord): void
+  putCounter(record: CounterRecord): void
+  /** Who else comes to this name at the same time has to try again. */
+  takeTurn(tenant: string, name: string): void
+  /** A dispatch that is new. */
+  add(dispatch: DispatchRow): void
+  /** A dispatch that goes, with what is its alone. */
+  remove(dispatch: DispatchRow): void
+  dispatch(dispatchId: string): DispatchRow | undefined
+  delivery(deliveryId: string): DeliveryRow | undefined
+  /** Writes down all that is new or has changed. */
+  save(changes: Changes): void
+}
+
+/** A delivery as it stands in a dispatch: in one that shares it, where that one's own would be. */
+interface Standing {
+  readonly place: number
+  readonly row: DeliveryRow
+}
+
+interface KnownDispatch {
+  readonly row: DispatchRow
+  /** Absent: it is new. */
+  readonly record?: DispatchRecord
+  readonly isWhole: boolean
+}
+
+interface KnownDelivery {
+  readonly row: DeliveryRow
+  readonly record: DeliveryRecord
+}
+
+/** What a dispatch keeps of a delivery that it shared, in its place. */
+interface LeftRecord {
+  readonly place: number
+  readonly delivery: DeliveryRecord
+  readonly event: string
+}
+
+/** So long a name that somebody took a turn by is kept at least. */
+const TURN_MS = 60_000
+
+/** @param now When all this happens, by the store's clock. */
+export function workspace(now: number): Workspace {
+  const dispatches = new Map<string, KnownDispatch>()
+  const deliveries = new Map<string, KnownDelivery>()
+  const events = new Map<string, DigestEventRecord[]>()
+  const counters = new Map<string, KnownCounter>()
+  const standings = new Map<DispatchRow, Standing[]>()
+  const removed = new Set<DispatchRow>()
+
+  const places: Places = {
+    place(row, wakeAt) {
+      row.wakeAt = wakeAt
+      row.slot = 0
+    },
+    remove(row) {
+      row.slot = -1
+    },
+    changed(row) {
+      // In which order digests were first open is told by when.
+      if (row.digest && row.digest.opened === 0 && isOpenDigest(row)) row.digest.opened = now
+    },
+    openDigest(row) {
+      if (!row.digest) return undefined
+      const key = digestKey(row, row.digest)
+      let oldest: DeliveryRow | undefined
+      for (const { row: open } of deliveries.values()) {
+        if (!open.digest || !isOpenDigest(open) || open.wakeAt <= now || digestKey(open, open.digest) !== key) continue
+        if (!oldest || openedBefore(open, oldest)) oldest = open
+      }
+      return oldest
+    },
+  }
+
+  const limits = sendLimits({
+    find(tenant, key) {
+      const found = counters.get(counterKey(tenant, limitName(key)))?.counter
+      return found && endOf(found) > now ? found : undefined
+    },
+    keep: (counter) => change(limitName(counter.name), counter),
+  })
+
+  function change(name: string, counter: Counter): void {
+    const key = counterKey(counter.tenant, name)
+    counters.set(key, { name, counter, version: counters.get(key)?.version ?? 0, isChanged: true })
+  }
+
+  function stand(dispatch: DispatchRow, place: number, row: DeliveryRow): void {
+    const own = standings.get(dispatch) ?? []
+    standings.set(dispatch, own)
+    own.push({ place, row })
+    own.sort((one, other) => one.place - other.place)
+    dispatch.deliveries = own.map((standing) => standing.row)
+  }
+
+  const self: Workspace = {
+    moves: transitions(places, limits),
+    places,
+
+    putDispatch(record, isWhole) {
+      if (dispatches.has(record.dispatch_id)) return
+      const head: DispatchHead = headOf(record)
+      const row: DispatchRow = { head, acceptedAt: record.accepted_at, place: 0, deliveries: [] }
+      dispatches.set(record.dispatch_id, { row, record, isWhole })
+      for (const { place, delivery, event } of readJson<LeftRecord[]>(record.records) ?? [])
+        stand(row, place, deliveryRow(delivery, row, [{ dispatch: row, eventData: JSON.parse(event) }], self.dispatch))
+    },
+
+    putEvent(record) {
+      const own = events.get(record.delivery_id)
+      if (own) own.push(record)
+      else events.set(record.delivery_id, [record])
+    },
+
+    putDelivery(record) {
+      const dispatch = self.dispatch(record.dispatch_id)
+      if (!dispatch || deliveries.has(record.delivery_id)) return
+      const own = (events.get(record.delivery_id) ?? []).sort((one, other) => one.number - other.number)
+      const gathered = own.flatMap((event): DigestEvent[] => {
+        const owner = self.dispatch(event.dispatch_id)
+        return owner ? [{ dispatch: owner, eventData: JSON.parse(event.event_data) }] : []
+      })
+      const row = deliveryRow(record, dispatch, gathered, self.dispatch)
+      deliveries.set(record.delivery_id, { row, record })
+      if (!row.digest) return stand(dispatch, record.place, row)
+      for (const event of own) {
+        const owner = self.dispatch(event.dispatch_id)
+        if (owner) stand(owner, event.place, row)
+      }
+    },
+
+    putCounter(record) {
+      counters.set(counterKey(record.tenant, record.name), knownCounter(record))
+    },
+
+    takeTurn: (tenant, name) => change(name, { tenant, name, times: [now], max: 1, windowMs: TURN_MS }),
+    add(row) {
+      dispatches.set(row.head.dispatchId, { row, isWhole: true })
+    },
+    remove: (row) => void removed.add(row),
+    dispatch: (dispatchId) => dispatches.get(dispatchId)?.row,
+    delivery: (deliveryId) => deliveries.get(deliveryId)?.row,
+
+    save(changes) {
+      for (const known of dispatches.values()) saveDispatch(known, changes)
+      for (const { row, record } of deliveries.values()) saveDelivery(row, record, changes)
+      for (const known of counters.values())
+        if (known.isChanged) changes[known.version === 0 ? 'insert' : 'update']('counters', counterRecord(known))
+    },
+  }
+
+  function saveDispatch({ row, record, isWhole }: KnownDispatch, changes: Changes): void {
+    if (!record) {
+      changes.insert('dispatches', dispatchRecord(row))
+      for (const [place, delivery] of row.deliveries.entries()) {
+        const known = deliveries.get(delivery.deliveryId)?.row === delivery
+        if (!known) changes.insert('deliveries', deliveryRecord(delivery, place, 1))
+        if (delivery.digest) insertEvent(row, delivery, place, changes)
+      }
+      return
+    }
+    if (!isWhole) return
+    if (removed.has(row)) {
+      changes.remove('dispatches', { dispatch_id: record.dispatch_id, version: record.version })
+      return
+    }
+    // Its version guards all that is decided by looking at its deliveries together.
+    changes.update('dispatches', { ...record, records: leftRecords(row) })
+  }
+
+  function insertEvent(dispatch: DispatchRow, delivery: DeliveryRow, place: number, changes: Changes): void {
+    const number = delivery.digest?.events.findIndex((event) => event.dispatch === dispatch) ?? 0
+    const last = events.get(delivery.deliveryId)?.at(-1)?.number ?? 0
+    const { eventData } = delivery.digest?.events[number] ?? {}
+    const key = { delivery_id: delivery.deliveryId, dispatch_id: dispatch.head.dispatchId }
+    changes.insert('digest_events', {
+      ...key,
+      number: last + 1,
+      place,
+      event_data: JSON.stringify(eventData),
+      version: 1,
+    })
+  }
+
+  /** Of the deliveries of a dispatch, those that are records of its own. */
+  function leftRecords(dispatch: DispatchRow): string | null {
+    const left = (standings.get(dispatch) ?? []).flatMap(({ place }, at): LeftRecord[] => {
+      const row = dispatch.deliveries[at]
+      if (!row || deliveries.get(row.deliveryId)?.row === row) return []
+      const event = JSON.stringify(row.digest?.events[0]?.eventData)
+      return [{ place, delivery: deliveryRecord(row, place, 0), event }]
+    })
+    return writeJson(left.length > 0 ? left : undefined) ?? null
+  }
+
+  function saveDelivery(row: DeliveryRow, record: DeliveryRecord, changes: Changes): void {
+    const gathered = events.get(record.delivery_id) ?? []
+    const owners = new Set(row.digest?.events.map(({ dispatch }) => dispatch.head.dispatchId))
+    const isGone = removed.has(row.dispatch)
+    for (const event of gathered)
+      if (isGone || !owners.has(event.dispatch_id))
+        changes.remove('digest_events', {
+          delivery_id: event.delivery_id,
+          dispatch_id: event.dispatch_id,
+          version: event.version,
+        })
+    if (isGone) {
+      changes.remove('deliveries', { delivery_id: record.delivery_id, version: record.version })
+      return
+    }
+    const own = gathered.find((event) => event.dispatch_id === row.dispatch.head.dispatchId)
+    const after = deliveryRecord(row, own?.place ?? record.place, record.version)
+    if (!isChanged(record, after) && owners.size === gathered.length) return
+    changes.update('deliveries', after.content === record.content ? { ...after, content: null } : after)
+  }
+
+  return self
+}
+
+/** Writes down what has become of all that a workspace holds. */
+export async function saveWork(work: Workspace, db: Pick<Database, 'write'>): Promise<void> {
+  const changes = newChanges()
+  work.save(changes)
+  await db.write(changes)
+}
+
+function isChanged(before: DeliveryRecord, after: DeliveryRecord): boolean {
+  for (const name in after) {
+    const key = name as keyof DeliveryRecord
+    if (before[key] !== after[key]) return true
+  }
+  return false
+}
+
+function openedBefore(one: DeliveryRow, other: DeliveryRow): boolean {
+  const before = (one.digest?.opened ?? 0) - (other.digest?.opened ?? 0)
+  return before < 0 || (before === 0 && one.deliveryId < other.deliveryId)
+}

@@ -1,0 +1,19 @@
+export { type ChannelCapabilities, type ChannelContractOptions, channelContract } from './testing/channel-contract.ts'
+export type { ChannelTrial, ProviderBehaviours, ReceivedMessage } from './testing/channel-trial.ts'
+export type { ContractOptions, RegisterTest, StoreCapabilities, StoreTrial } from './testing/contract.ts'
+export { type DispatchStoreContractOptions, dispatchStoreContract } from './testing/dispatch-store-contract.ts'
+export { type FakeClock, fakeClock } from './testing/fake-clock.ts'
+export {
+  type QueueCapabilities,
+  type QueueContractOptions,
+  type QueueTrial,
+  queueContract,
+} from './testing/queue-contract.ts'
+export {
+  type RecordedMessage,
+  type RecordingChannel,
+  recordingChannel,
+  type ScriptedOutcome,
+} from './testing/recording-channel.ts'
+export { type RunStoreContractOptions, runStoreContract } from './testing/run-store-contract.ts'
+export { type TestRequest, type TestRequestParts, testRequest } from './testing/test-request.ts'

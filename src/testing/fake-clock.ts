@@ -1,0 +1,58 @@
+import type { Clock } from '../ports/clock.ts'
+
+/** A clock that stands still until it is moved. */
+export interface FakeClock extends Clock {
+  /** Moves on, ringing every timer on the way at its own time, also those that are set by one that rings. */
+  advance(ms: number): void
+  /** How many timers are set. */
+  readonly timers: number
+}
+
+interface Timer {
+  readonly at: number
+  readonly run: () => void
+}
+
+/** Far more timers than ring in any one millisecond, unless each sets the next for the same. */
+const MAX_RINGS = 100_000
+
+/**
+ * A clock for tests: what goes by it takes no time, and happens when you say.
+ *
+ * @param start Epoch milliseconds. Default: 2026-11-21, 8 o'clock UTC.
+ */
+export function fakeClock(start: number = Date.UTC(2026, 10, 21, 8)): FakeClock {
+  let now = start
+  const timers = new Set<Timer>()
+
+  /** The first that is due by then: of several for one instant, the one that was set first. */
+  function nextBy(end: number): Timer | undefined {
+    let next: Timer | undefined
+    for (const timer of timers) if (timer.at <= end && (next === undefined || timer.at < next.at)) next = timer
+    return next
+  }
+
+  return {
+    now: () => now,
+    after(ms, run) {
+      const timer = { at: now + ms, run }
+      timers.add(timer)
+      return () => void timers.delete(timer)
+    },
+    advance(ms) {
+      const end = now + ms
+      let rings = 0
+      for (let next = nextBy(end); next; next = nextBy(end)) {
+        rings = next.at > now ? 1 : rings + 1
+        if (rings > MAX_RINGS) throw new Error('timers go on setting timers for the same millisecond')
+        timers.delete(next)
+        now = Math.max(now, next.at)
+        next.run()
+      }
+      now = end
+    },
+    get timers() {
+      return timers.size
+    },
+  }
+}

@@ -1,0 +1,39 @@
+import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
+
+/** A message that a channel was given to send, and for which attempt at which delivery. */
+export type RecordedMessage = OutboundMessage & Pick<SendContext, 'deliveryId' | 'attempt'>
+
+/** An outcome, or what works it out: it may throw, or take its time. */
+export type ScriptedOutcome = SendOutcome | ((message: OutboundMessage, context: SendContext) => Promise<SendOutcome>)
+
+/** A channel that sends nothing, and keeps what it was given to send. */
+export interface RecordingChannel extends Channel {
+  /** Oldest first. */
+  readonly sent: RecordedMessage[]
+}
+
+/**
+ * A channel for tests. It reaches every recipient: at their mail address, or else by their id.
+ *
+ * @param outcomes Each is given once, and the last for ever after; with none, `send` throws. Default: everything is `sent`.
+ * @param rest Takes the place of what it does by itself.
+ */
+export function recordingChannel(
+  outcomes: readonly ScriptedOutcome[] = [{ outcome: 'sent', providerMessageId: 'p1' }],
+  rest: Partial<Channel> = {},
+): RecordingChannel {
+  const left = [...outcomes]
+  const sent: RecordedMessage[] = []
+  return {
+    sent,
+    address: ({ email, id }) => email ?? id,
+    async send(message, context) {
+      const { deliveryId, attempt } = context
+      sent.push({ ...message, deliveryId, attempt })
+      const outcome = left.length > 1 ? left.shift() : left[0]
+      if (!outcome) throw new Error('no outcome was given')
+      return typeof outcome === 'function' ? outcome(message, context) : outcome
+    },
+    ...rest,
+  }
+}

@@ -1,0 +1,28 @@
+/** What to make a request of. */
+export interface TestRequestParts {
+  /** Sent as the bearer token. Default: none is sent. */
+  readonly token?: string
+  /** As it comes out of the JSON. Default: `{}`. */
+  readonly body?: unknown
+  /** Names in any case. One of them may be the `authorization`, in place of a token. */
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly query?: Readonly<Record<string, string | undefined>>
+}
+
+/** A request without its transport, as `handleDispatch` and `handleSessionRun` take it. */
+export interface TestRequest {
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly body: unknown
+  readonly query?: Readonly<Record<string, string | undefined>>
+}
+
+/** Makes the request that a handler is given: for tests of what it answers, with no HTTP at all. */
+export function testRequest({ token, body = {}, headers = {}, query }: TestRequestParts = {}): TestRequest {
+  const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
+  return {
+    headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...Object.fromEntries(named) },
+    body,
+    ...(query && { query }),
+  }
+}

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto'
+import { createConnection } from 'node:net'
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import type { NotificationClient } from 'sallyport/queue/postgres'
+
+/** Where the servers are: databases and keys of their own are made there, and removed again. */
+export const POSTGRES_URL: string = process.env.BENCH_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
+export const REDIS_URL: string = process.env.BENCH_REDIS_URL ?? 'redis://127.0.0.1:6379'
+
+/** A PostgreSQL database that a measurement has to itself. */
+export interface BenchDatabase {
+  readonly url: string
+  /** The connections of the bare driver: as many as a store has. */
+  readonly pool: pg.Pool
+  // biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
+  readonly kysely: Kysely<any>
+  connect(): Promise<NotificationClient>
+}
+
+/** As many as `pg` opens unless it is told otherwise. */
+const CONNECTIONS = 10
+
+/** Makes a database, and drops it again whatever becomes of `work`. */
+export async function withDatabase(work: (database: BenchDatabase) => Promise<void>): Promise<void> {
+  const name = `sallyport_bench_${randomBytes(4).toString('hex')}`
+  await administer(`create database ${name}`)
+  const url = new URL(POSTGRES_URL)
+  url.pathname = `/${name}`
+  const at = { connectionString: url.href }
+  const pools = [new pg.Pool({ ...at, max: CONNECTIONS }), new pg.Pool({ ...at, max: CONNECTIONS })] as const
+  for (const pool of pools) pool.on('error', () => {})
+  const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: pools[1] }) })
+  try {
+    await work({
+      url: url.href,
+      pool: pools[0],
+      kysely,
+      async connect() {
+        const client = new pg.Client(at)
+        await client.connect()
+        return client
+      },
+    })
+  } finally {
+    await pools[0].end()
+    await kysely.destroy()
+    await administer(`drop database ${name} with (force)`)
+  }
+}
+
+async function administer(text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: POSTGRES_URL })
+  await client.connect()
+  try {
+    await client.query(text)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Whether a server answers there; says so where none does. */
+export async function isThere(address: string, port: number): Promise<boolean> {
+  const url = new URL(address)
+  const answers = await new Promise<boolean>((resolve) => {
+    const socket = createConnection({ host: url.hostname, port: Number(url.port || port) })
+    const end = (is: boolean): void => {
+      socket.destroy()
+      resolve(is)
+    }
+    socket.once('connect', () => end(true)).once('error', () => end(false))
+  })
+  if (!answers) console.log(`\nNothing answers at ${url.host}: what needs it is not measured.`)
+  return answers
+}

@@ -1,0 +1,58 @@
+import { loadavg } from 'node:os'
+import { median, processorTime, ratios, spread } from './measure.ts'
+
+/** What an operation came to. */
+export interface Figure {
+  readonly perSecond: number
+  /** Microseconds of processor time that this process had for one. */
+  readonly micros: number
+}
+
+/** Things that are measured side by side, by their names. The first is what the others are compared with. */
+export type Sides = Readonly<Record<string, () => Promise<Figure>>>
+
+/** So many operations, so many of them at a time. */
+export async function inFlight(amount: number, places: number, operation: () => Promise<unknown>): Promise<Figure> {
+  let left = amount
+  async function work(): Promise<void> {
+    while (left-- > 0) await operation()
+  }
+  return figureOf(amount, () => Promise.all(Array.from({ length: places }, work)))
+}
+
+/** So many operations, which `work` does in its own way. */
+export async function figureOf(amount: number, work: () => Promise<unknown>): Promise<Figure> {
+  const [since, hadBefore] = [performance.now(), processorTime()]
+  await work()
+  const [ms, had] = [performance.now() - since, processorTime() - hadBefore]
+  return { perSecond: (amount * 1000) / ms, micros: (had * 1000) / amount }
+}
+
+/**
+ * Measures each side in every round, in turns and in changing order, so that what slows the machine slows them all; a first
+ * round only warms up. Prints what came of it, and gives it.
+ */
+export async function sideBySide(title: string, rounds: number, sides: Sides): Promise<Record<string, Figure[]>> {
+  const names = Object.keys(sides)
+  const figures: Record<string, Figure[]> = Object.fromEntries(names.map((name) => [name, []]))
+  for (let round = -1; round < rounds; round++) {
+    for (const name of round % 2 ? names : [...names].reverse()) {
+      const figure = await sides[name]?.()
+      if (round >= 0 && figure) figures[name]?.push(figure)
+    }
+  }
+  console.log(`\n${title}; load ${loadavg()[0]?.toFixed(1)}`)
+  const base = perSecond(figures[names[0] ?? ''])
+  for (const name of names) {
+    const rates = perSecond(figures[name])
+    const micros = median((figures[name] ?? []).map((figure) => figure.micros))
+    const shown = name === names[0] ? '' : `   ${spread(ratios(base, rates))}`
+    const rate = `${median(rates).toFixed(0).padStart(8)}/s ${micros.toFixed(0).padStart(6)} us of processor time`
+    console.log(`  ${name.padEnd(44)} ${rate}${shown}`)
+  }
+  return figures
+}
+
+function perSecond(figures: readonly Figure[] = []): number[] {
+  return figures.map((figure) => figure.perSecond)
+}

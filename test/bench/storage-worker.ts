@@ -1,0 +1,59 @@
+import {
+  type Channel,
+  createSallyport,
+  type DeliveryQueue,
+  type DispatchStore,
+  defineEvents,
+  type RunStore,
+  type Worker,
+} from 'sallyport'
+import { appSecrets, generateAppSecret } from 'sallyport/auth'
+import { htmlOf, order, subjectOf } from './mail.ts'
+
+/** A host whose channel does nothing, and tells of it. */
+export interface Host {
+  readonly worker: Worker
+  /** Accepts an event with one mail of 1 KB. */
+  dispatch(): Promise<unknown>
+  /** Resolves once so many more were sent. To be called before they are. */
+  sent(count: number): Promise<void>
+}
+
+/** Sends as many at a time as the queues that it is compared with. */
+export const CONCURRENCY = 50
+
+const LOGGER = {
+  log(level: string, event: string, fields: unknown): void {
+    if (level === 'error') throw new Error(`${event} ${JSON.stringify(fields)}`)
+  },
+}
+
+export async function hostOn(store: DispatchStore & RunStore, queue?: DeliveryQueue): Promise<Host> {
+  const { secret } = await generateAppSecret({ env: 'bench' })
+  let left = 0
+  let done = (): void => {}
+  const none: Channel = {
+    address: () => 'ada@example.com',
+    async send() {
+      if (--left === 0) done()
+      return { outcome: 'sent' }
+    },
+  }
+  const events = defineEvents({
+    'order.shipped': { channels: { none: { subject: () => subjectOf(order), html: () => htmlOf(order) } } },
+  })
+  const { dispatch, worker } = createSallyport({
+    ...{ auth: appSecrets([secret]), events, store, channels: { none }, logger: LOGGER },
+    ...(queue && { queue }),
+    worker: { concurrency: CONCURRENCY },
+  })
+  return {
+    worker,
+    dispatch: () => dispatch({ eventType: 'order.shipped', recipient: 'ada@example.com' }),
+    sent: (count) =>
+      new Promise((resolve) => {
+        left = count
+        done = resolve
+      }),
+  }
+}

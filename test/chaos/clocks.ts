@@ -1,0 +1,67 @@
+import { DELAY_MS } from './host-settings.ts'
+import type { Arrival } from './sink.ts'
+import { CONCURRENCY, openTrial, type Stage, type Trial, type Verdict, WORKER } from './trial.ts'
+import { until } from './until.ts'
+
+const HOUR_MS = 3_600_000
+/** Longer than it takes until a lease is renewed, and shorter than a lease. */
+const TAKES_MS = [5, 2_500] as const
+const LEASE_MS = 3_000
+/** So that no more is accepted than can be sent. */
+const PAUSE_MS = 2_000
+
+/** What hosts' clocks do. */
+export interface ClockPlan {
+  readonly dispatches: number
+  /** In the middle of it each steps by as much as two hours. */
+  readonly step: boolean
+}
+
+/** Hosts whose clocks are an hour off in both directions. */
+export async function clocks(stage: Stage, { dispatches, step }: ClockPlan): Promise<Verdict> {
+  const trial = await openTrial(stage, { worker: { ...WORKER, leaseMs: LEASE_MS } }, TAKES_MS)
+  try {
+    const hosts = await Promise.all([-HOUR_MS, 0, HOUR_MS].map((clockOffMs) => trial.start({ clockOffMs })))
+    const half = Math.floor(dispatches / 2)
+    const soon = trial.load({ total: half, name: 'soon', pauseMs: PAUSE_MS })
+    const later = trial.load({ total: half, name: 'later', pauseMs: PAUSE_MS, eventType: 'order.reminder' })
+    await until('half of it is accepted', () => soon.accepted.length + later.accepted.length >= half)
+    if (step) for (const [index, host] of hosts.entries()) host.order({ clockOffMs: (1 - index) * HOUR_MS })
+    await Promise.all([soon.done, later.done])
+    await trial.delivered(soon)
+    await trial.delivered(later)
+    const ledger = await trial.ledger({ accepted: [...soon.accepted, ...later.accepted] })
+    const waits = later.accepted.map(({ deliveryId, postedAt, at }) => {
+      const arrivedAt = firstArrival(trial, deliveryId)?.at ?? Number.NaN
+      return { deliveryId, sincePosted: arrivedAt - postedAt, sinceAccepted: arrivedAt - at }
+    })
+    const early = waits.filter(({ sincePosted }) => sincePosted < DELAY_MS)
+    const lost = hosts.filter(({ logged }) => logged.has('delivery.lease_lost'))
+    // A lease that is being asked for, or renewed, while the clock steps is taken for one that has ended.
+    const allowed = step ? 2 * CONCURRENCY : 0
+    return {
+      ...ledger,
+      ...{ scenario: step ? 'clock steps' : 'clocks', database: stage.place.dialect, seed: stage.seed, allowed },
+      faults: `clocks 1 h behind and 1 h ahead${step ? ', each stepping to the other in the middle' : ''}`,
+      broken: [
+        ...ledger.broken,
+        ...early.map(({ deliveryId, sincePosted }) => `${deliveryId} came ${sincePosted} ms after it was posted`),
+        ...(ledger.duplicates > allowed ? [`${ledger.duplicates} duplicates, of ${allowed} allowed`] : []),
+        ...lost.map(({ name }) => `${name} lost leases that it held`),
+      ],
+      times: [
+        {
+          what: 'the latest after it was due',
+          ms: Math.max(...waits.map(({ sinceAccepted }) => sinceAccepted - DELAY_MS)),
+          promisedMs: WORKER.pollMs + 1_000,
+        },
+      ],
+    }
+  } finally {
+    await trial.close()
+  }
+}
+
+function firstArrival({ sink }: Trial, deliveryId: string): Arrival | undefined {
+  return sink.arrivals.find((arrival) => arrival.deliveryId === deliveryId)
+}

@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'tsup'
+import type { HostOrder, HostSettings, HostWord } from './host-settings.ts'
+
+type Settled = Extract<HostWord, { readonly word: 'settled' }>
+
+/** A host that runs in a process of its own. */
+export interface Host {
+  readonly name: string
+  readonly port: number
+  readonly pid: number
+  /** Events of its log that are warnings or errors, and how often. */
+  readonly logged: ReadonlyMap<string, number>
+  readonly settled: readonly Settled[]
+  order(order: HostOrder): void
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void
+  /** Resolves when it is gone. */
+  end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
+  /** What it said at its end, if it ended before it was to. */
+  readonly fall: string | undefined
+}
+
+/** Starts hosts from one bundle, so that each is there within a few hundred milliseconds. */
+export interface HostYard {
+  start(settings: HostSettings): Promise<Host>
+  /** Kills what still runs, and removes the bundle. */
+  close(): Promise<void>
+}
+
+const START_CAP_MS = 20_000
+
+export async function hostYard(): Promise<HostYard> {
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-chaos-'))
+  await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'))
+  await build({
+    entry: { host: fileURLToPath(new URL('host-process.ts', import.meta.url)) },
+    ...{ outDir: folder, config: false, format: 'esm', target: 'node20', silent: true, dts: false, splitting: true },
+    outExtension: () => ({ js: '.mjs' }),
+    // In one file they are loaded many times as fast; but one is no JavaScript, and the other is asked for in vain.
+    ...{ noExternal: [/^(?!libsql$|pg-native$)/], external: ['libsql', 'pg-native'] },
+    banner: {
+      js: "import { createRequire as requiring } from 'node:module'; const require = requiring(import.meta.url);",
+    },
+  })
+  const children = new Set<ChildProcess>()
+
+  return {
+    async start(settings) {
+      const child = spawn(process.execPath, [join(folder, 'host.mjs'), JSON.stringify(settings)], {
+        stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      })
+      children.add(child)
+      child.once('exit', () => children.delete(child))
+      return hostOf(settings.name, child)
+    },
+    async close() {
+      await Promise.all([...children].map((child) => ended(child, 'SIGKILL')))
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function hostOf(name: string, child: ChildProcess): Promise<Host> {
+  const logged = new Map<string, number>()
+  const settled: Settled[] = []
+  let errors = ''
+  let isEnded = false
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    errors = `${errors}${text}`.slice(-2_000)
+  })
+  const port = await new Promise<number>((resolve, reject) => {
+    const cap = setTimeout(() => reject(new Error(`${name} did not start: ${errors}`)), START_CAP_MS)
+    child.once('exit', (code) => reject(new Error(`${name} ended with ${code}: ${errors}`)))
+    child.on('message', (word: HostWord) => {
+      if (word.word === 'logged') logged.set(word.event, (logged.get(word.event) ?? 0) + 1)
+      if (word.word === 'settled') settled.push(word)
+      if (word.word !== 'listening') return
+      clearTimeout(cap)
+      resolve(word.port)
+    })
+  })
+  return {
+    ...{ name, port, logged, settled, pid: child.pid ?? 0 },
+    order: (order) => void child.send(order),
+    signal: (signal) => void child.kill(signal),
+    async end(signal) {
+      isEnded ||= !isOver(child)
+      await ended(child, signal)
+    },
+    get fall() {
+      return isOver(child) && !isEnded ? `${name} ended by itself: ${errors}` : undefined
+    },
+  }
+}
+
+function isOver({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
+async function ended(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  if (isOver(child)) return
+  const gone = once(child, 'exit')
+  child.kill(signal)
+  await gone
+}

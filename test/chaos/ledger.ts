@@ -1,0 +1,109 @@
+import { sql } from 'kysely'
+import type { Host } from './hosts.ts'
+import type { Accepted } from './load.ts'
+import { connectTo, type Place } from './place.ts'
+import type { Arrival } from './sink.ts'
+
+/** A delivery as the database has it. */
+export interface StoredDelivery {
+  readonly delivery_id: string
+  readonly dispatch_id: string
+  readonly status: string
+  readonly attempts: number
+  /** JSON objects, each with a comma after it. */
+  readonly attempt_log: string
+  readonly version: number
+  readonly fence: string | null
+}
+
+/** What was promised, what came of it, and where the two differ. */
+export interface Ledger {
+  readonly accepted: number
+  /** Of what a 202 promised: not at the sink, or not `sent` in the database. */
+  readonly lost: number
+  /** Arrivals beyond the first of each delivery. */
+  readonly duplicates: number
+  /** Sentences of what must never be. */
+  readonly broken: readonly string[]
+}
+
+export async function readDeliveries(place: Place): Promise<readonly StoredDelivery[]> {
+  const db = await connectTo(place)
+  try {
+    const text = sql`select delivery_id, dispatch_id, status, attempts, attempt_log, version, fence from sallyport_deliveries`
+    const { rows } = await text.execute(db)
+    return rows as StoredDelivery[]
+  } finally {
+    await db.destroy()
+  }
+}
+
+/** How many are not `sent`; `undefined` while the database does not say. */
+export async function countOpen(place: Place): Promise<number | undefined> {
+  const found = await readDeliveries(place).catch(() => undefined)
+  return found?.filter(({ status }) => status !== 'sent').length
+}
+
+/** Compares three accounts: of the callers, of the sink, and of the database. */
+export function balance(
+  accepted: readonly Accepted[],
+  arrivals: readonly Arrival[],
+  deliveries: readonly StoredDelivery[],
+): Ledger {
+  const arrived = grouped(arrivals, ({ deliveryId }) => deliveryId)
+  const stored = new Map(deliveries.map((delivery) => [delivery.delivery_id, delivery]))
+  const lost = accepted.filter(
+    ({ deliveryId }) => !arrived.has(deliveryId) || stored.get(deliveryId)?.status !== 'sent',
+  )
+  const broken = [
+    ...lost.map(({ order, deliveryId, dispatchId }) => {
+      const { status = 'not stored', attempt_log: log = '' } = stored.get(deliveryId) ?? {}
+      return `${order} was answered 202 and is lost: ${dispatchId} ${deliveryId} ${status} ${log}, ${arrived.get(deliveryId)?.length ?? 0} arrivals`
+    }),
+    ...unlike(arrivals, ({ order }) => order, 'deliveryId', 'an order was delivered under several ids'),
+    ...unlike(accepted, ({ order }) => order, 'dispatchId', 'a key was answered with several dispatches'),
+    ...repeated(arrivals, ({ deliveryId, attempt }) => `${deliveryId} attempt ${attempt}`, 'an attempt was made twice'),
+    ...repeated(arrivals, ({ deliveryId, fence }) => `${deliveryId} ${fence}`, 'a lease was used for two sends'),
+    ...deliveries.flatMap(problemsOfLog),
+  ]
+  return { accepted: accepted.length, lost: lost.length, duplicates: arrivals.length - arrived.size, broken }
+}
+
+/** Writes of those whose lease had gone to another. */
+export function overruled(host: Host): number {
+  return host.settled.filter(({ live }) => !live).length
+}
+
+/** The outcomes of its attempts, in their order; `lost` for one without. */
+export function outcomesOf({ attempt_log: log }: StoredDelivery): readonly string[] {
+  const attempts: readonly { readonly outcome?: string }[] = JSON.parse(`[${log.replace(/,\s*$/, '')}]`)
+  return attempts.map(({ outcome = 'lost' }) => outcome)
+}
+
+function problemsOfLog(delivery: StoredDelivery): readonly string[] {
+  const outcomes = outcomesOf(delivery)
+  const sent = outcomes.filter((outcome) => outcome === 'sent').length
+  const isRight = delivery.status === 'sent' ? sent === 1 && outcomes.at(-1) === 'sent' : sent === 0
+  return isRight ? [] : [`${delivery.delivery_id} is ${delivery.status} after ${outcomes.join(', ')}`]
+}
+
+function unlike<T>(list: readonly T[], keyOf: (one: T) => string, field: keyof T, what: string): readonly string[] {
+  const groups = [...grouped(list, keyOf)]
+  const odd = groups.filter(([, group]) => new Set(group.map((one) => one[field])).size > 1)
+  return odd.map(([key, group]) => `${what}: ${key} ${group.map((one) => one[field]).join(' ')}`)
+}
+
+function repeated<T>(list: readonly T[], keyOf: (one: T) => string, what: string): readonly string[] {
+  const groups = [...grouped(list, keyOf)].filter(([, group]) => group.length > 1)
+  return groups.map(([key, group]) => `${what}: ${key} ${JSON.stringify(group)}`)
+}
+
+function grouped<T>(list: readonly T[], keyOf: (one: T) => string): ReadonlyMap<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const one of list) {
+    const group = groups.get(keyOf(one))
+    if (group) group.push(one)
+    else groups.set(keyOf(one), [one])
+  }
+  return groups
+}

@@ -1,0 +1,89 @@
+import type { Host } from './hosts.ts'
+import type { Answer, Load } from './load.ts'
+import type { Place } from './place.ts'
+import { openTrial, type Stage, type Verdict } from './trial.ts'
+import { passing, until } from './until.ts'
+
+/** How a database goes away, and comes back. */
+export interface Outage {
+  readonly scenario: string
+  /** Where hosts look for the database. */
+  readonly place: Place
+  readonly lastsMs: number
+  begin(): Promise<void> | void
+  end(): Promise<void> | void
+}
+
+/** So many events are accepted before, and again after. */
+const BEFORE = 60
+const CALLERS = 12
+const ANSWERED_MS = 2_000
+const BACK_MS = 5_000
+const BACK_CAP_MS = 30_000
+
+/** A database goes away under load, and comes back to the hosts that were there. */
+export async function outage(stage: Stage, { scenario, place, lastsMs, begin, end }: Outage): Promise<Verdict> {
+  const trial = await openTrial(stage, { place })
+  try {
+    const hosts = await Promise.all([trial.start(), trial.start()])
+    const paced = { callers: CALLERS, pauseMs: 20 }
+    const loads = [trial.load({ ...paced, name: 'keyed' }), trial.load({ ...paced, name: 'keyless', hasKeys: false })]
+    await until('events are accepted', () => loads.every(({ accepted }) => accepted.length >= BEFORE))
+    const from = Date.now()
+    await begin()
+    await passing(lastsMs)
+    await end()
+    const backAt = Date.now()
+    // What does not come back is told below.
+    const isBack = (): boolean => firstsOf(hosts, loads, backAt).every((at) => at !== undefined)
+    await until('both hosts accept again', isBack, BACK_CAP_MS).catch(() => {})
+    const isDown = firstsOf(hosts, loads, backAt).some((at) => at === undefined)
+    for (const load of loads) isDown ? load.abandon() : load.stop()
+    await Promise.all(loads.map(({ done }) => done))
+    for (const load of loads) await trial.delivered(load)
+    const ledger = await trial.ledger({ accepted: loads.flatMap(({ accepted }) => accepted) })
+    const meanwhile = loads
+      .flatMap(({ answers }) => answers)
+      .filter(({ at, postedAt }) => at >= from && postedAt <= backAt)
+    const refused = meanwhile.filter(({ status }) => status === 503)
+    const odd = meanwhile.filter(({ status }) => status !== 503 && status !== 202)
+    const firsts = firstsOf(hosts, loads, backAt)
+    const silent = firsts.filter((at) => at === undefined)
+    return {
+      ...ledger,
+      ...{ scenario, database: stage.place.dialect, seed: stage.seed, allowed: hosts.length * 10 },
+      faults: `${lastsMs / 1_000} s without a database: ${refused.length} posts answered 503`,
+      broken: [
+        ...ledger.broken,
+        ...odd.map((answer) => `answered neither 503 nor 202: ${JSON.stringify(answer)}`),
+        ...(silent.length > 0 ? [`${silent.length} hosts did not serve again`] : []),
+        ...(refused.length === 0 ? ['no post was refused: was there an outage?'] : []),
+      ],
+      times: [
+        {
+          what: 'the slowest 503',
+          ms: Math.max(...refused.map(({ at, postedAt }) => at - postedAt)),
+          promisedMs: ANSWERED_MS,
+        },
+        {
+          what: 'the first 202 after its return',
+          ms: Math.max(...firsts.map((at = Number.POSITIVE_INFINITY) => at)) - backAt,
+          promisedMs: BACK_MS,
+        },
+      ],
+    }
+  } finally {
+    await trial.close()
+  }
+}
+
+function firstsOf(hosts: readonly Host[], loads: readonly Load[], after: number): readonly (number | undefined)[] {
+  return hosts.map(({ port }) => acceptedAt(port, loads, after))
+}
+
+/** When a host first accepted something after that. */
+function acceptedAt(port: number, loads: readonly Load[], after: number): number | undefined {
+  const isIts = (answer: Answer): boolean => answer.port === port && answer.status === 202 && answer.at > after
+  const times = loads.flatMap(({ answers }) => answers.filter(isIts).map(({ at }) => at))
+  return times.length > 0 ? Math.min(...times) : undefined
+}

@@ -1,0 +1,50 @@
+import { Kysely, MysqlDialect, PostgresDialect, type SqliteDatabase, SqliteDialect } from 'kysely'
+import type { PoolConfig } from 'pg'
+
+/** Where a database is, as one process can tell it another. */
+export type Place =
+  | { readonly dialect: 'postgresql'; readonly port: number; readonly database: string; readonly pool?: PoolConfig }
+  | { readonly dialect: 'mariadb'; readonly port: number; readonly database: string }
+  | { readonly dialect: 'sqlite'; readonly file: string }
+
+/** Statements that this process may run at the same time. */
+const CONNECTIONS = 5
+
+/** Each host loads its own driver alone. */
+export async function connectTo(place: Place): Promise<Kysely<unknown>> {
+  if (place.dialect === 'sqlite') {
+    return new Kysely({ dialect: new SqliteDialect({ database: await openFile(place.file) }) })
+  }
+  const at = { host: '127.0.0.1', port: place.port, database: place.database }
+  if (place.dialect === 'mariadb') {
+    const { default: mysql } = await import('mysql2')
+    return new Kysely({
+      dialect: new MysqlDialect({ pool: mysql.createPool({ ...at, user: 'root', connectionLimit: CONNECTIONS }) }),
+    })
+  }
+  const { default: pg } = await import('pg')
+  const pool = new pg.Pool({ ...at, user: 'postgres', password: 'postgres', max: CONNECTIONS, ...place.pool })
+  // A connection that is lost while it is used says so itself: unheard, that ends the process.
+  pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('error', () => {})
+  return new Kysely({ dialect: new PostgresDialect({ pool }) })
+}
+
+/**
+ * A process waits within SQLite for others to be through, as hosts' drivers do. Of libsql a statement that found the database busy stays open
+ * until it is run again: so they are kept, and run again. A killed process loses nothing by it that `synchronous = full` would keep.
+ */
+async function openFile(path: string): Promise<SqliteDatabase> {
+  const { default: Database } = await import('libsql')
+  const database = new Database(path, { timeout: 1_000 })
+  database.exec('pragma journal_mode = wal; pragma synchronous = normal')
+  const statements = new Map<string, ReturnType<SqliteDatabase['prepare']>>()
+  return {
+    prepare(text) {
+      const statement = statements.get(text) ?? database.prepare(text)
+      statements.set(text, statement)
+      return statement
+    },
+    close: () => void database.close(),
+  }
+}

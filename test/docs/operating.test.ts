@@ -1,0 +1,97 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { CompiledQuery, Kysely, SqliteDialect } from 'kysely'
+import Database from 'libsql'
+import { afterAll, describe, expect, it } from 'vitest'
+import { TABLES, type Table } from '../../src/storage/sql/tables.ts'
+import { sqlStore } from '../../src/storage/sql.ts'
+
+const root = new URL('../../', import.meta.url)
+const page = readFileSync(new URL('docs/operating.md', root), 'utf8')
+
+/** The first cells of the rows of a table, by the head of its first column. */
+function cells(head: string): readonly (readonly string[])[] {
+  const table = page.split('\n\n').find((block) => block.startsWith(`| ${head} |`)) ?? ''
+  const rows = table.split('\n').slice(2)
+  return rows.map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  )
+}
+
+function codes(text = ''): readonly string[] {
+  return [...text.matchAll(/`([a-z_.]+)`/g)].map(([, code = '']) => code)
+}
+
+describe('the guide to operating', () => {
+  it('names every table with every index', () => {
+    const documented = cells('table').map(([table, , indexes]) => [codes(table)[0], [...codes(indexes)].sort()])
+    const there = Object.entries<Table>(TABLES).map(([name, { indexes }]) => [
+      name,
+      indexes.map(({ name: own }) => own).sort(),
+    ])
+    expect(Object.fromEntries(documented)).toEqual({ ...Object.fromEntries(there), migrations: [] })
+  })
+
+  it('names every event that is logged, and no other', () => {
+    const documented = cells('event').flatMap(([event]) => codes(event))
+    expect([...documented].sort()).toEqual([...loggedEvents()].sort())
+  })
+})
+
+/** As they are written in the source; how an attempt ended is put together there. */
+function loggedEvents(): ReadonlySet<string> {
+  const ends = ['sent', 'queued', 'failed', 'skipped', 'cancelled', 'lease_lost'].map((end) => `delivery.${end}`)
+  const files = readdirSync(new URL('src/', root), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  )
+  const sources = files.map((name) => readFileSync(new URL(`src/${name}`, root), 'utf8'))
+  const logged = sources.flatMap((source) =>
+    [...source.matchAll(/(?:\.log\(\s*'(?:debug|info|warn|error)',|logged\()\s*'([a-z_]+\.[a-z_]+)'/g)].map(
+      ([, event = '']) => event,
+    ),
+  )
+  return new Set([...ends, ...logged])
+}
+
+describe('what is to be asked of the database', () => {
+  const now = 1_795_248_000_000
+  const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: new Database(':memory:') }) })
+  afterAll(() => db.destroy())
+  const questions = [...page.matchAll(/^```sql\n--[^\n]*\n(select .*?)^```$/gms)].map(([, text = '']) => text)
+
+  it('is answered as the guide says', async () => {
+    let at = now - 120_000
+    const store = sqlStore({ db, dialect: 'sqlite', clock: { now: () => at } })
+    await store.migrate()
+    for (const [id, channel] of Object.entries({ due: 'mail', leased: 'chat', dead: 'text' })) {
+      const head = { dispatchId: id, tenant: 't', eventType: 'e', recipient: 'r', route: 'all', createdAt: at } as const
+      await store.accept({
+        dispatch: { ...head, deliveries: [{ deliveryId: id, channel, status: 'queued', address: 'a', content: {} }] },
+        expiresInMs: 3_600_000,
+        answer: () => ({ ...head, createdAt: '', status: 'queued', duplicate: false, deliveries: [], warnings: [] }),
+      })
+    }
+    await store.claim({ limits: { chat: 1 }, leaseMs: 1_000, busy: [] })
+    const [dead] = (await store.claim({ limits: { text: 1 }, leaseMs: 1_000, busy: [] })).deliveries
+    await store.settle({ deliveryId: 'dead', fence: dead?.fence ?? '', to: 'failed', reason: 'provider_rejected' })
+    await store.mergeRun({ tenant: 't', sessionId: 's', runId: 'r' }, () => ({
+      result: undefined,
+      state: { sessionId: 's', runId: 'r', latest: {}, tags: [] } as never,
+      account: { ended: ['failed'], untold: ['failed'] },
+    }))
+    at = now
+    expect(await Promise.all(questions.map((text) => ask(text, now)))).toEqual([
+      [{ channel: 'mail', due: 1, oldest_seconds: 120 }],
+      [{ ended: 1 }],
+      [{ channel: 'text', status: 'failed', reason: 'provider_rejected', deliveries: 1 }],
+      [{ untold: 0 }],
+    ])
+    expect(await ask(questions[3] ?? '', now + 600_000)).toEqual([{ untold: 1 }])
+  })
+
+  async function ask(text: string, by: number): Promise<readonly unknown[]> {
+    return (await db.executeQuery(CompiledQuery.raw(text.replaceAll(':now', String(by))))).rows
+  }
+})

@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A Redis of a test's own, which keeps nothing on disk: started anew, it knows nothing. */
+export interface RedisServer {
+  readonly port: number
+  /** Resolves when it takes connections, at the same port each time. */
+  start(): Promise<void>
+  /** By SIGKILL. */
+  kill(): Promise<void>
+  /** Kills it, and removes its folder. */
+  remove(): Promise<void>
+}
+
+export async function redisServer(): Promise<RedisServer> {
+  const port = await freePort()
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-redis-'))
+  let child: ChildProcess | undefined
+
+  async function start(): Promise<void> {
+    const settings = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no']
+    const starting = spawn('redis-server', settings, { stdio: ['ignore', 'pipe', 'ignore'] })
+    child = starting
+    starting.stdout.setEncoding('utf8')
+    let said = ''
+    for await (const text of starting.stdout) {
+      said += text
+      if (said.includes('Ready to accept connections')) break
+    }
+    if (starting.exitCode !== null) throw new Error(`redis-server ended: ${said}`)
+    starting.stdout.destroy()
+  }
+
+  async function kill(): Promise<void> {
+    const dying = child
+    child = undefined
+    if (!dying || dying.exitCode !== null) return
+    const ended = once(dying, 'exit')
+    dying.kill('SIGKILL')
+    await ended
+  }
+
+  return {
+    port,
+    start,
+    kill,
+    async remove() {
+      await kill()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process'
+import { connect } from 'node:net'
+import { describe } from 'vitest'
+
+/** What a user's machine may be without, each with what says why it is missing; `undefined`: it is there. */
+const PROBES: Readonly<Record<Service, () => Promise<string | undefined>>> = {
+  redis: () => refusing(6379),
+  mariadb: () => refusing(3306),
+  'redis-server': async () =>
+    spawnSync('redis-server', ['--version']).status === 0 ? undefined : 'there is no redis-server on the path',
+}
+
+/** `redis-server`: the program, for a Redis of a test's own. */
+export type Service = 'redis' | 'mariadb' | 'redis-server'
+
+/**
+ * `describe` where the services are there; where one is not, a `describe` that skips, with the reason printed. With
+ * `SALLYPORT_REQUIRE_SERVICES=1` it throws instead.
+ */
+export async function serviceOrSkip(...services: readonly Service[]): Promise<typeof describe | typeof describe.skip> {
+  const reasons = await Promise.all(services.map(async (service) => ({ service, reason: await PROBES[service]() })))
+  const missing = reasons.filter(({ reason }) => reason !== undefined)
+  if (missing.length === 0) return describe
+  const said = missing.map(({ service, reason }) => `${service}: ${reason}`).join('; ')
+  if (process.env.SALLYPORT_REQUIRE_SERVICES === '1') throw new Error(`required for these tests: ${said}`)
+  console.warn(`skipped: ${said}`)
+  return describe.skip
+}
+
+/** Why nothing answers at a port of this machine. */
+function refusing(port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    const end = (reason?: string): void => {
+      socket.destroy()
+      resolve(reason)
+    }
+    socket.setTimeout(2_000, () => end(`127.0.0.1:${port} does not answer`))
+    socket.once('connect', () => end())
+    socket.once('error', () => end(`nothing listens on 127.0.0.1:${port}`))
+  })
+}

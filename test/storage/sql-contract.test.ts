@@ -1,0 +1,42 @@
+import { CompiledQuery } from 'kysely'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import type { DispatchStore } from '../../src/ports/dispatch-store.ts'
+import type { RunStore } from '../../src/ports/run-store.ts'
+import { TABLES } from '../../src/storage/sql/tables.ts'
+import { type SqlStore, sqlStore } from '../../src/storage/sql.ts'
+import type { StoreTrial } from '../../src/testing/contract.ts'
+import { dispatchStoreContract } from '../../src/testing/dispatch-store-contract.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { runStoreContract } from '../../src/testing/run-store-contract.ts'
+import { databaseKinds, type TestDatabase } from './databases.ts'
+
+for (const kind of await databaseKinds())
+  describe.skipIf(kind.absent)(`a store in ${kind.name}${kind.absent ? `: ${kind.absent}` : ''}`, () => {
+    let database: TestDatabase
+    let clock = fakeClock()
+    let store: SqlStore
+    let other: SqlStore
+
+    beforeAll(async () => {
+      database = await kind.open()
+      const time = { now: () => clock.now() }
+      const open = (): SqlStore =>
+        sqlStore({ db: database.connect(), dialect: kind.name, clock: time, timeoutMs: 30_000 })
+      store = open()
+      other = open()
+      await store.migrate()
+    }, 60_000)
+    afterAll(() => database.close())
+
+    async function create(): Promise<StoreTrial<DispatchStore & RunStore>> {
+      clock = fakeClock()
+      const db = database.connect()
+      for (const table of Object.keys(TABLES))
+        await db.executeQuery(CompiledQuery.raw(`delete from sallyport_${table}`))
+      await db.destroy()
+      return { store, other, now: clock.now, advance: (ms) => clock.advance(ms) }
+    }
+
+    describe('dispatches', () => dispatchStoreContract({ test, skip: test.skip, create }))
+    describe('runs', () => runStoreContract({ test, skip: test.skip, create }))
+  })

@@ -1,0 +1,46 @@
+import fc from 'fast-check'
+import { CompiledQuery } from 'kysely'
+import { afterAll, describe, it } from 'vitest'
+import { openDatabase } from '../../src/storage/sql/database.ts'
+import { definitions } from '../../src/storage/sql/definitions.ts'
+import { DIALECTS } from '../../src/storage/sql/dialects.ts'
+import type { TableName } from '../../src/storage/sql/records.ts'
+import { sqlDispatches } from '../../src/storage/sql/sql-dispatches.ts'
+import { TABLES } from '../../src/storage/sql/tables.ts'
+import { operation } from '../delivery/operations.ts'
+import { scenario } from '../delivery/scenario.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { databaseKinds } from './databases.ts'
+
+/** Fewer than of the memory store, since each has tables of its own. */
+const RUNS = 25
+
+let stores = 0
+let fences = 0
+
+for (const kind of await databaseKinds())
+  describe.skipIf(kind.absent)(`dispatches in ${kind.name}`, async () => {
+    const database = kind.absent ? undefined : await kind.open()
+    afterAll(() => database?.close())
+
+    it('come to one end, along the diagram, whatever happens in whatever order', async () => {
+      if (!database) return
+      const db = database.connect()
+      const dialect = DIALECTS[kind.name]
+      await fc.assert(
+        fc.asyncProperty(fc.array(operation, { maxLength: 40, size: 'max' }), async (operations) => {
+          const clock = fakeClock()
+          const prefix = `s${++stores}_`
+          const opened = openDatabase({ db, dialect, prefix, timeoutMs: 10_000, clock })
+          for (const text of definitions(dialect, opened.nameOf, prefix)) await db.executeQuery(CompiledQuery.raw(text))
+          const store = sqlDispatches(opened, { newFence: () => `f${++fences}`, isAlone: false })
+          const played = scenario(store, clock, () => {})
+          for (const one of operations) await played.play(one)
+          await played.drain()
+          for (const table of Object.keys(TABLES) as TableName[])
+            await db.executeQuery(CompiledQuery.raw(`drop table ${opened.nameOf(table)}`))
+        }),
+        { numRuns: RUNS },
+      )
+    }, 300_000)
+  })

@@ -1,0 +1,160 @@
+import type { Dispatch } from '../../src/model/dispatch.ts'
+import type { Planted } from './dispatch-planting.ts'
+
+const ALL = { limit: 10_000, cursor: undefined } as const
+
+/** Faults in what is read, listed and removed. */
+export const READ_BUGS: readonly Planted[] = [
+  {
+    name: 'what is read is handed out again as it was left',
+    caughtBy: 'what is stored does not change with what a reader was given',
+    plant(store) {
+      const read = new Map<string, { readonly text: string; readonly given: Dispatch }>()
+      return () => ({
+        async findDispatch(tenant, dispatchId) {
+          const found = await store.findDispatch(tenant, dispatchId)
+          const old = read.get(dispatchId)
+          const text = JSON.stringify(found)
+          if (old && old.text === text) return old.given
+          if (found) read.set(dispatchId, { text, given: found })
+          return found
+        },
+      })
+    },
+  },
+  {
+    name: 'a process reads what it has read before',
+    caughtBy: 'what one handle changes the other reads at once, also what it has read before',
+    plant: (store) => () => {
+      const read = new Map<string, Dispatch>()
+      return {
+        async findDispatch(tenant, dispatchId) {
+          const found = read.get(dispatchId) ?? (await store.findDispatch(tenant, dispatchId))
+          if (found) read.set(dispatchId, found)
+          return structuredClone(found)
+        },
+      }
+    },
+  },
+  {
+    name: 'a dispatch is found whoever asks',
+    caughtBy: 'a dispatch of one tenant is none to another',
+    plant(store) {
+      const tenants = new Map<string, string>()
+      return () => ({
+        accept(given) {
+          tenants.set(given.dispatch.dispatchId, given.dispatch.tenant)
+          return store.accept(given)
+        },
+        findDispatch: (tenant, dispatchId) => store.findDispatch(tenants.get(dispatchId) ?? tenant, dispatchId),
+      })
+    },
+  },
+  {
+    name: 'a list is of all tenants',
+    caughtBy: 'a list is of one tenant',
+    plant(store) {
+      const tenants = new Set<string>()
+      return () => ({
+        accept(given) {
+          tenants.add(given.dispatch.tenant)
+          return store.accept(given)
+        },
+        async listDispatches(query) {
+          const pages = await Promise.all([...tenants].map((tenant) => store.listDispatches({ ...query, tenant })))
+          return { items: pages.flatMap(({ items }) => items) }
+        },
+      })
+    },
+  },
+  {
+    name: 'a cursor counts what was read',
+    caughtBy: 'a page is right while dispatches are removed, the one it ended with among them',
+    plant: (store) => () => ({
+      async listDispatches(query) {
+        const { items } = await store.listDispatches({ ...query, ...ALL })
+        const from = Number(query.cursor ?? 0)
+        const until = from + query.limit
+        return { items: items.slice(from, until), ...(until < items.length && { nextCursor: `${until}` }) }
+      },
+    }),
+  },
+  {
+    name: 'a cursor is the moment at which something was accepted',
+    caughtBy: 'what was accepted at one moment is read page by page, each dispatch once',
+    plant: (store) => () => ({
+      async listDispatches(query) {
+        const { items } = await store.listDispatches({ ...query, ...ALL })
+        const oldest = query.first === 'oldest'
+        const isLeft = ({ createdAt }: Dispatch): boolean => {
+          if (query.cursor === undefined) return true
+          return oldest ? createdAt > Number(query.cursor) : createdAt < Number(query.cursor)
+        }
+        const left = items.filter(isLeft)
+        const page = left.slice(0, query.limit)
+        return { items: page, ...(page.length < left.length && { nextCursor: `${page.at(-1)?.createdAt}` }) }
+      },
+    }),
+  },
+  {
+    name: 'a list includes the moment at which it is to end',
+    caughtBy: 'a list has a beginning in time that it includes, and an end that it does not',
+    plant: (store) => () => ({
+      listDispatches: (query) =>
+        store.listDispatches({ ...query, until: query.until === undefined ? undefined : query.until + 1 }),
+    }),
+  },
+  {
+    name: 'a text that is looked for is taken for a pattern',
+    caughtBy: 'recipients are kept as they were sent, and found by nothing else',
+    plant: (store) => () => ({
+      listDispatches({ recipient, ...query }) {
+        return store.listDispatches(recipient?.includes('%') ? query : { ...query, recipient })
+      },
+    }),
+  },
+  {
+    name: 'what is open is removed',
+    caughtBy: 'what is open is not removed, however old',
+    plant(store, clock) {
+      const accepted = new Map<string, { readonly tenant: string; readonly at: number }>()
+      return () => ({
+        accept(given) {
+          accepted.set(given.dispatch.dispatchId, { tenant: given.dispatch.tenant, at: clock.now() })
+          return store.accept(given)
+        },
+        async removeDispatches(removal) {
+          for (const [dispatchId, { tenant, at }] of accepted) {
+            if (clock.now() - at > removal.acceptedForMs) await store.cancel(tenant, dispatchId)
+          }
+          return store.removeDispatches(removal)
+        },
+      })
+    },
+  },
+  {
+    name: 'what is removed is of all tenants',
+    caughtBy: 'what is removed is of the tenant that is named, or of all',
+    plant: (store) => () => ({
+      removeDispatches: ({ tenant: _, ...removal }) => store.removeDispatches(removal),
+    }),
+  },
+  {
+    name: 'a key is forgotten with its dispatch',
+    caughtBy: 'a key is remembered for as long as it would have been',
+    plant(store) {
+      let removals = 0
+      return () => ({
+        recall: (tenant, key) => store.recall(tenant, `${removals} ${key}`),
+        accept({ idempotency, ...given }) {
+          const key = `${removals} ${idempotency?.key}`
+          return store.accept({ ...given, ...(idempotency && { idempotency: { ...idempotency, key } }) })
+        },
+        removeDispatches(removal) {
+          removals += 1
+          return store.removeDispatches(removal)
+        },
+      })
+    },
+  },
+]

@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest'
+import { ACCEPT_BUGS } from './dispatch-accept-bugs.ts'
+import { casesWith, fails } from './dispatch-planting.ts'
+import { READ_BUGS } from './dispatch-read-bugs.ts'
+import { WORK_BUGS } from './dispatch-work-bugs.ts'
+
+describe('the contract of the dispatch store', () => {
+  it('is kept by a store with two handles and no fault', async () => {
+    const cases = casesWith()
+    expect(cases.size).toBeGreaterThan(200)
+    for (const [name, run] of cases) expect([name, await fails(run)]).toEqual([name, false])
+  })
+
+  const planted = [...ACCEPT_BUGS, ...WORK_BUGS, ...READ_BUGS].map((one) => [one.name, one] as const)
+  it.each(planted)('is broken where %s', async (_, { caughtBy, plant }) => {
+    expect(await fails(casesWith(plant).get(caughtBy))).toBe(true)
+  })
+})

@@ -1,0 +1,32 @@
+import type { MergeDecision, MergeSight, RunKey, RunStore } from '../../src/ports/run-store.ts'
+
+/** A mistake that a store might well make, planted in one that works. */
+export interface Bug {
+  /** What the store does. */
+  readonly it: string
+  plant(store: RunStore): RunStore
+  /** The cases of the contract that must catch it. */
+  readonly caughtBy: readonly string[]
+}
+
+type Decide = <T>(decision: MergeDecision<T>, sight: MergeSight) => MergeDecision<T>
+
+/** Has another decide in place of the caller. */
+export function deciding(store: RunStore, decide: Decide): RunStore {
+  return { ...store, mergeRun: (key, caller) => store.mergeRun(key, (sight) => decide(caller(sight), sight)) }
+}
+
+/** Has merges see something else. */
+export function seeing(
+  store: RunStore,
+  show: (sight: MergeSight, key: RunKey) => Promise<MergeSight> | MergeSight,
+): RunStore {
+  return {
+    ...store,
+    async mergeRun(key, decide) {
+      const { result } = await store.mergeRun(key, (sight) => ({ result: sight }))
+      const shown = await show(result, key)
+      return store.mergeRun(key, () => decide(shown))
+    },
+  }
+}

@@ -1,0 +1,223 @@
+import { facetsOf } from '../../src/model/run-facets.ts'
+import { noTally, type Tally } from '../../src/model/tally.ts'
+import type { MergeDecision, RunKey, StoredRun } from '../../src/ports/run-store.ts'
+import type { Bug } from './run-bug.ts'
+
+const KEY_OF = ({ tenant, state }: StoredRun): RunKey => ({ tenant, sessionId: state.sessionId, runId: state.runId })
+
+/** Bugs of what is found, listed, removed and erased. */
+export const HOUSE_BUGS: readonly Bug[] = [
+  {
+    it: 'finds a run by its id alone',
+    plant: (store) => ({
+      ...store,
+      async findRun(tenant, runId) {
+        const { items } = await store.listRuns({ limit: 1_000 })
+        return (await store.findRun(tenant, runId)) ?? items.find(({ state }) => state.runId === runId)
+      },
+    }),
+    caughtBy: ['of one tenant, another sees nothing, whatever it asks for'],
+  },
+  {
+    it: 'gives the runs of a list that it keeps',
+    plant(store) {
+      const kept = new Map<string, StoredRun>()
+      const keep = (run: StoredRun): StoredRun => {
+        const key = JSON.stringify([run.tenant, run.state.runId, run.revision])
+        kept.set(key, kept.get(key) ?? run)
+        return kept.get(key) ?? run
+      }
+      return {
+        ...store,
+        async listRuns(query) {
+          const { items, ...page } = await store.listRuns(query)
+          return { items: items.map(keep), ...page }
+        },
+      }
+    },
+    caughtBy: ['what a find or a list gave may be changed, and the store has what it had'],
+  },
+  {
+    it: 'has the number of runs that it gave for a cursor',
+    plant: (store) => ({
+      ...store,
+      async listRuns({ cursor, limit, ...query }) {
+        const { items } = await store.listRuns({ ...query, limit: 1_000 })
+        const from = Number(cursor ?? 0) || 0
+        const page = items.slice(from, from + limit)
+        return { items: page, ...(from + limit < items.length && { nextCursor: `${from + limit}` }) }
+      },
+    }),
+    caughtBy: [
+      'a list goes on after a run that was removed meanwhile, and after its session was erased',
+      'a list misses none and gives none twice, while runs are added, change and are removed between its pages',
+      'a list of what is then changed so that it no longer fits has all of it',
+    ],
+  },
+  {
+    it: 'has the instant at which a run was created for a cursor',
+    plant: (store) => ({
+      ...store,
+      async listRuns({ cursor, limit, first, ...query }) {
+        const { items } = await store.listRuns({ ...query, ...(first && { first }), limit: 1_000 })
+        const at = cursor === undefined ? undefined : Number(cursor)
+        const left = items.filter(({ createdAt }) => {
+          if (at === undefined) return true
+          return first === 'newest' ? createdAt < at : createdAt > at
+        })
+        const page = left.slice(0, limit)
+        return { items: page, ...(left.length > limit && { nextCursor: `${page.at(-1)?.createdAt}` }) }
+      },
+    }),
+    caughtBy: ['runs that were created in the same millisecond are each listed once'],
+  },
+  {
+    it: 'lists what is silent for just as long as was asked for',
+    plant: (store) => ({
+      ...store,
+      listRuns: (query) =>
+        store.listRuns(query.silentForMs === undefined ? query : { ...query, silentForMs: query.silentForMs - 1 }),
+    }),
+    caughtBy: ['a run is silent for more than so many milliseconds, not for just as many'],
+  },
+  {
+    it: 'lists the newest in the order of the oldest',
+    plant: (store) => ({ ...store, listRuns: ({ first: _, ...query }) => store.listRuns(query) }),
+    caughtBy: ['a list with the newest first has every run the other way round'],
+  },
+  {
+    it: 'lists by a user what names the tag too',
+    plant: (store) => ({
+      ...store,
+      listRuns: ({ tag, ...query }) =>
+        store.listRuns(query.userId === undefined && tag !== undefined ? { ...query, tag } : query),
+    }),
+    caughtBy: ['two filters of a list give the runs that fit both'],
+  },
+  {
+    it: 'removes what is untold',
+    plant: (store) => ({
+      ...store,
+      async removeRuns(query) {
+        const { items } = await store.listRuns({ ...query, untold: true, limit: 1_000 })
+        for (const run of items)
+          await store.mergeRun(KEY_OF(run), () => ({ result: 0, account: { ended: [], untold: [] } }))
+        return store.removeRuns(query)
+      },
+    }),
+    caughtBy: ['a removal spares what is untold, and that does not count towards its limit'],
+  },
+  {
+    it: 'counts what it spares towards the limit of a removal',
+    plant: (store) => ({
+      ...store,
+      async removeRuns(query) {
+        const { items } = await store.listRuns({ status: query.status, untold: true, limit: 1_000 })
+        return store.removeRuns({ ...query, limit: Math.max(query.limit - items.length, 0) })
+      },
+    }),
+    caughtBy: ['a removal spares what is untold, and that does not count towards its limit'],
+  },
+  {
+    it: 'removes what changed just as long ago as was asked for',
+    plant: (store) => ({
+      ...store,
+      removeRuns: (query) => store.removeRuns({ ...query, unchangedForMs: query.unchangedForMs - 1 }),
+    }),
+    caughtBy: ['a removal takes what last changed more than so many milliseconds ago, not just as many'],
+  },
+  {
+    it: 'leaves what an erased user spent below runs',
+    plant(store) {
+      const below = new Map<string, { key: RunKey; runId: string; userId: string; users: Tally['users'] }>()
+      return {
+        ...store,
+        mergeRun: (key, decide) =>
+          store.mergeRun(key, (sight) => {
+            const decision = decide(sight)
+            for (const { runId, add } of decision.tallies?.below ?? [])
+              for (const [userId, spend] of Object.entries(add.users))
+                below.set(JSON.stringify([key.tenant, key.sessionId, runId, userId]), {
+                  ...{ key, runId, userId },
+                  users: Object.fromEntries([[userId, spend]]),
+                })
+            return decision
+          }),
+        async erase(tenant, of) {
+          const count = await store.erase(tenant, of)
+          for (const { key, runId, userId, users } of below.values())
+            if ('userId' in of && key.tenant === tenant && of.userId === userId) {
+              const again = [{ runId, add: { ...noTally(), users } }]
+              const tallies = { session: noTally(), below: again, users: [] }
+              await store.mergeRun(key, () => ({ result: 0, tallies }))
+            }
+          return count
+        },
+      }
+    },
+    caughtBy: ['what a user spent below runs is gone with them in every session, and the rest of these sums stays'],
+  },
+  {
+    it: 'leaves what sessions say of failures of an erased user',
+    plant: (store) => ({
+      ...store,
+      async erase(tenant, of) {
+        if ('sessionId' in of) return store.erase(tenant, of)
+        const { items } = await store.listRuns({ tenant, limit: 1_000 })
+        const sessions = new Set(items.map(({ state }) => state.sessionId))
+        const failures = new Map<string, MergeDecision<number>>()
+        for (const sessionId of sessions) {
+          const session = await store.findSession(tenant, sessionId)
+          failures.set(sessionId, { result: 0, failures: session?.failures })
+        }
+        const count = await store.erase(tenant, of)
+        for (const [sessionId, decision] of failures)
+          await store.mergeRun({ tenant, sessionId, runId: '-' }, () => decision)
+        return count
+      },
+    }),
+    caughtBy: ['what sessions say of failures of a user is gone with them, be the runs stored or not'],
+  },
+  {
+    it: 'erases with a user what is below their runs',
+    plant: (store) => ({
+      ...store,
+      async erase(tenant, of) {
+        const { items } = await store.listRuns({ tenant, limit: 1_000 })
+        const gone = items.filter(({ state }) => 'userId' in of && facetsOf(state).userId === of.userId)
+        const ids = new Set(gone.map(({ state }) => state.runId))
+        for (const run of items.filter(({ state }) => ids.has(state.parentRunId ?? '')))
+          await store.mergeRun(KEY_OF(run), () => {
+            const latest = 'userId' in of ? { userId: of.userId } : {}
+            return { result: 0, state: { ...run.state, latest } }
+          })
+        return store.erase(tenant, of)
+      },
+    }),
+    caughtBy: ['a user is erased with the runs that name them in every session, and runs below these stay'],
+  },
+  {
+    it: 'leaves the sums of a session that it erases',
+    plant(store) {
+      const kept = new Map<string, Tally>()
+      return {
+        ...store,
+        async erase(tenant, of) {
+          const session = 'sessionId' in of ? await store.findSession(tenant, of.sessionId) : undefined
+          if (session) kept.set(JSON.stringify([tenant, session.sessionId]), structuredClone(session.tally))
+          return store.erase(tenant, of)
+        },
+        mergeRun: (key, decide) =>
+          store.mergeRun(key, (sight) => {
+            const { state, tallies = { session: noTally(), below: [], users: [] }, ...rest } = decide(sight)
+            const id = JSON.stringify([key.tenant, key.sessionId])
+            const session = kept.get(id)
+            if (!state || !session) return { ...rest, state, tallies }
+            kept.delete(id)
+            return { ...rest, state, tallies: { ...tallies, session } }
+          }),
+      }
+    },
+    caughtBy: ['a session that was erased begins anew with its next run'],
+  },
+]

@@ -1,0 +1,187 @@
+import { addDecimals, canonicalDecimal, negateDecimal } from '../../src/model/decimal.ts'
+import { minusTally, noTally, type Tally } from '../../src/model/tally.ts'
+import type { RunAbove, RunKey, RunStore } from '../../src/ports/run-store.ts'
+import { type Bug, deciding, seeing } from './run-bug.ts'
+
+function replacing(sum: Tally | undefined, add: Tally): Tally {
+  return sum ? (minusTally(add, sum) ?? noTally()) : add
+}
+
+/** What has to be added to come to the sum that binary floating point gives. */
+function floating(sum: Tally | undefined, add: Tally): Tally {
+  const cost = Object.entries(add.spend.cost).map(([currency, amount]) => {
+    const before = sum?.spend.cost[currency] ?? '0'
+    const after = canonicalDecimal(Number(before) + Number(amount)) ?? before
+    return [currency, addDecimals(after, negateDecimal(before))]
+  })
+  return { ...add, spend: { ...add.spend, cost: Object.fromEntries(cost) } }
+}
+
+async function climb(store: RunStore, { tenant, sessionId }: RunKey, above: readonly RunAbove[]): Promise<RunAbove[]> {
+  const all = [...above]
+  for (let next = all.at(-1)?.run; next?.state.parentRunId !== undefined && all.length < 64; ) {
+    const runId: string = next.state.parentRunId
+    next = await store.findRun(tenant, runId)
+    const run = next?.state.sessionId === sessionId ? next : undefined
+    all.push({ runId, ...(run && { run }) })
+  }
+  return all
+}
+
+function mapIds(store: RunStore, map: (id: string) => string): RunStore {
+  return {
+    ...store,
+    mergeRun: (key, decide) => store.mergeRun({ ...key, runId: map(key.runId) }, decide),
+    findRun: (tenant, runId) => store.findRun(tenant, map(runId)),
+  }
+}
+
+/** Bugs of what merges see, and of what they write. */
+export const MERGE_BUGS: readonly Bug[] = [
+  {
+    it: 'reads, decides and writes with nothing to hold off others in between',
+    plant: (store) =>
+      seeing(store, async (sight) => {
+        await Promise.resolve()
+        return structuredClone(sight)
+      }),
+    caughtBy: [
+      'of 100 merges of one run at once, each sees what the ones before wrote',
+      'of 100 merges of one run at once, each sees what the ones before wrote, over two handles',
+      'of merges of 100 runs of one session at once, each sees what the ones before added',
+      'one run id posted to two sessions at once becomes one run',
+      'of a run and the first below it, merged at once, exactly one sees the other',
+    ],
+  },
+  {
+    it: 'merges without looking at the session',
+    plant: (store) => ({
+      ...store,
+      mergeRun: (key, decide) => store.mergeRun({ ...key, sessionId: 'all' }, decide),
+      async findSession(tenant, sessionId) {
+        const session = await store.findSession(tenant, 'all')
+        return session && { ...session, sessionId }
+      },
+    }),
+    caughtBy: ['sessions are told apart, and each has the runs and sums of its own'],
+  },
+  {
+    it: 'does not see a run that is in another session',
+    plant: (store) =>
+      seeing(store, (sight, { sessionId }) => ({
+        ...sight,
+        run: sight.run?.state.sessionId === sessionId ? sight.run : undefined,
+      })),
+    caughtBy: ['a merge sees the run also from another session: its id is unique within the tenant'],
+  },
+  {
+    it: 'counts a sign of life as a revision',
+    plant: (store) =>
+      deciding(store, (decision, { run }) =>
+        decision.heard && !decision.state ? { ...decision, state: run?.state } : decision,
+      ),
+    caughtBy: ['a sign of life alone is no revision, however many there are'],
+  },
+  {
+    it: 'takes every merge for a sign of life',
+    plant: (store) => deciding(store, (decision) => ({ ...decision, heard: true })),
+    caughtBy: ['of a stored run, each decision changes what it says and leaves the rest as it is'],
+  },
+  {
+    it: 'opens the session before it decides',
+    plant: (store) => ({
+      ...store,
+      async mergeRun(key, decide) {
+        await store.openSession(key.tenant, key.sessionId)
+        return store.mergeRun(key, decide)
+      },
+    }),
+    caughtBy: [
+      'a merge that decides nothing makes and changes nothing',
+      'what a decision throws is thrown on, and nothing has changed',
+      'where nothing is stored, a decision makes the run and the session if it has a state, and else nothing',
+    ],
+  },
+  {
+    it: 'puts what is decided in place of a tally',
+    plant: (store) =>
+      deciding(store, (decision, { session }) => {
+        const { tallies } = decision
+        if (!tallies) return decision
+        return { ...decision, tallies: { ...tallies, session: replacing(session?.tally, tallies.session) } }
+      }),
+    caughtBy: ['a tally is the sum of what was added, in every part of it and for every name'],
+  },
+  {
+    it: 'adds money as binary floating point does',
+    plant: (store) =>
+      deciding(store, (decision, { session }) => {
+        const { tallies } = decision
+        if (!tallies) return decision
+        return { ...decision, tallies: { ...tallies, session: floating(session?.tally, tallies.session) } }
+      }),
+    caughtBy: ['amounts are added as exact decimals'],
+  },
+  {
+    it: 'loses the names that every object has',
+    plant: (store) => ({
+      ...store,
+      async findSession(tenant, sessionId) {
+        const session = await store.findSession(tenant, sessionId)
+        if (!session) return undefined
+        const counts: Record<string, number> = {}
+        for (const name in session.tally.counts) counts[name] = session.tally.counts[name] ?? 0
+        return { ...session, tally: { ...session.tally, counts } }
+      },
+    }),
+    caughtBy: ['a tally is the sum of what was added, in every part of it and for every name'],
+  },
+  {
+    it: 'counts what is spent as spent today, whatever the instant',
+    plant: (store) =>
+      deciding(store, (decision) => {
+        const { tallies } = decision
+        if (!tallies) return decision
+        return { ...decision, tallies: { ...tallies, users: tallies.users.map(({ at: _, ...user }) => user) } }
+      }),
+    caughtBy: ['what is spent at an instant is spent on its day, from the first millisecond to the last'],
+  },
+  {
+    it: 'adds failures to those that there were',
+    plant: (store) =>
+      deciding(store, (decision, { session }) =>
+        decision.failures ? { ...decision, failures: [...decision.failures, ...(session?.failures ?? [])] } : decision,
+      ),
+    caughtBy: ['failures replace those of the session before, and are gone when there are none'],
+  },
+  {
+    it: 'climbs without end, and around in rings',
+    plant: (store) => seeing(store, async (sight, key) => ({ ...sight, above: await climb(store, key, sight.above) })),
+    caughtBy: [
+      'up to 32 runs are above one, and no more are looked at',
+      'runs that are above one another are each listed once',
+      'a run that is met again above itself is the last',
+      'a run that is its own parent is above itself once, stored or not',
+      'a run whose account says top is the last above another, and has none above itself',
+    ],
+  },
+  {
+    it: 'prefers the parent that the key names',
+    plant: (store) => ({
+      ...store,
+      mergeRun: (key, decide) =>
+        key.parentRunId === undefined
+          ? store.mergeRun(key, decide)
+          : seeing(store, async (sight, { tenant, parentRunId = '' }) => {
+              const run = await store.findRun(tenant, parentRunId)
+              return { ...sight, above: [{ runId: parentRunId, ...(run && { run }) }] }
+            }).mergeRun(key, decide),
+    }),
+    caughtBy: ['the parent that the state names comes before the one that the key names'],
+  },
+  {
+    it: 'compares ids without regard to upper and lower case',
+    plant: (store) => mapIds(store, (id) => id.toLowerCase()),
+    caughtBy: ['runs are told apart by their ids, whatever these are'],
+  },
+]
