@@ -1,5 +1,6 @@
 import type { ClaimRequest } from '../../ports/dispatch-store.ts'
 import type { Database, Queries } from './database.ts'
+import { functionName } from './functions.ts'
 import { columnsOf } from './read-records.ts'
 import { NOW } from './statements.ts'
 import { type Column, TABLES } from './tables.ts'
@@ -72,7 +73,7 @@ async function claimAtOnce({ limits, busy, leaseMs }: ClaimRequest, fence: strin
   const channels = Object.entries(limits).map(([channel, amount]) => ({ channel, amount }))
   const receivers = busy.map(({ channel, concurrencyKey }) => ({ channel, concurrency_key: concurrencyKey }))
   const parameters = [1, 2, 3, 4].map(db.dialect.parameter).join(', ')
-  const text = `select * from ${db.dialect.quote(`${db.prefix}claim`)}(${parameters}, ${NOW})`
+  const text = `select * from ${functionName('claim', db.dialect, db.prefix)}(${parameters}, ${NOW})`
   const rows = await db.query<ClaimRow & Summary>(text, [
     JSON.stringify(channels),
     JSON.stringify(receivers),

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Changes, TableChange } from './changes.ts'
 import { databaseClock } from './database-clock.ts'
 import type { Dialect } from './dialects.ts'
-import { changeParameter } from './functions.ts'
+import { functionName } from './functions.ts'
 import type { HostKysely } from './host-kysely.ts'
 import { pause } from './pause.ts'
 import { changeText, type NameTable, NOW, rowsOf, tableNames } from './statements.ts'
@@ -206,19 +206,21 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function writeTogether(list: readonly TableChange[], on: Queries): Promise<void> {
     const key = list.map(({ kind, table }) => `${kind} ${table}`).join(', ')
     const text = cached(key, () => {
-      const given = list.map(({ kind, table }, at) => `${changeParameter(kind, table)} => ${dialect.parameter(at + 1)}`)
-      return `select ${NOW} as now, ${dialect.quote(`${prefix}write`)}(${given.join(', ')})`
+      const calls = list.map(({ kind, table }, at) => {
+        const [rows, amount] = [dialect.parameter(2 * at + 1), dialect.parameter(2 * at + 2)]
+        return `${functionName(kind, dialect, prefix)}('${table}', ${rows}, ${amount})`
+      })
+      return `select ${calls.join(', ')}`
     })
-    const askedAt = performance.now()
-    const [row] = await on.query<{ now: unknown }>(text, list.map(rowsOf))
-    if (!clock) known.learn(Number(row?.now), askedAt)
+    const parameters = list.flatMap((change) => [rowsOf(change, dialect), change.rows.length])
+    await on.query(text, parameters)
   }
 
   async function writeInTurn(list: readonly TableChange[], on: Queries): Promise<void> {
     for (const change of list) {
       const { kind, table, rows } = change
       const text = cached(`${kind} ${table}`, () => changeText(change, dialect, nameOf, dialect.parameter(1)))
-      const changed = await on.change(text, [rowsOf(change)])
+      const changed = await on.change(text, [rowsOf(change, dialect)])
       if (changed !== rows.length) throw new Conflict(`${kind} of ${changed} rows of ${rows.length}`)
     }
   }

@@ -18,6 +18,8 @@ export interface Dialect {
   readonly parameter: (number: number) => string
   /** A list of rows from a JSON array of objects: with these columns, under this name. */
   readonly rows: (parameter: string, columns: Readonly<Record<string, Column>>, name: string) => string
+  /** A `json` column of such a list may be given as the array or object itself; it is read as its text. */
+  readonly nestsJson: boolean
   readonly concat: (...parts: readonly string[]) => string
   readonly quote: (name: string) => string
   readonly types: Readonly<Record<Kind, (length: number) => string>>
@@ -27,8 +29,6 @@ export interface Dialect {
   readonly partialIndexes: boolean
   /** What is done most often is a function of the database: one round trip, and a plan that is kept. */
   readonly hasFunctions: boolean
-  /** What lets an `insert … select` pass over rows that are there already, instead of failing. */
-  readonly unlessThere: string
   /** `update … from`; otherwise `update … join`. */
   readonly updatesFrom: boolean
   /** Locks the rows of a `select`, and passes over those that others have locked. */
@@ -55,6 +55,7 @@ const POSTGRESQL: Dialect = {
     const types = Object.entries(columns).map(([column, { kind }]) => `${column} ${isNumber(kind) ? 'bigint' : 'text'}`)
     return `json_to_recordset(${parameter}::json) as ${name}(${types.join(', ')})`
   },
+  nestsJson: true,
   concat: (...parts) => parts.join(' || '),
   quote: ascii,
   types: {
@@ -67,7 +68,6 @@ const POSTGRESQL: Dialect = {
   tableOptions: '',
   partialIndexes: true,
   hasFunctions: true,
-  unlessThere: ' where true on conflict do nothing',
   updatesFrom: true,
   skipLocked: ' for update skip locked',
   readsLatest: '',
@@ -90,6 +90,7 @@ const SQLITE: Dialect = {
     const values = Object.keys(columns).map((column) => `value ->> '$.${column}' as ${column}`)
     return `(select ${values.join(', ')} from json_each(${parameter})) as ${name}`
   },
+  nestsJson: true,
   concat: (...parts) => parts.join(' || '),
   quote: ascii,
   types: {
@@ -102,7 +103,6 @@ const SQLITE: Dialect = {
   tableOptions: '',
   partialIndexes: true,
   hasFunctions: false,
-  unlessThere: ' where true on conflict do nothing',
   updatesFrom: true,
   skipLocked: '',
   readsLatest: '',
@@ -122,6 +122,7 @@ const MYSQL: Dialect = {
   now: "(timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000)",
   parameter: () => '?',
   rows: mysqlRows('utf8mb4_0900_bin'),
+  nestsJson: false,
   concat: (...parts) => `concat(${parts.join(', ')})`,
   quote: (name) => `\`${name}\``,
   types: {
@@ -134,7 +135,6 @@ const MYSQL: Dialect = {
   tableOptions: ' engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin',
   partialIndexes: false,
   hasFunctions: false,
-  unlessThere: '',
   updatesFrom: false,
   skipLocked: ' for update skip locked',
   readsLatest: ' lock in share mode',

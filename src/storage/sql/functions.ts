@@ -12,10 +12,24 @@ import { TABLES, type Table } from './tables.ts'
  */
 export function functions(dialect: Dialect, nameOf: NameTable, prefix: string): readonly string[] {
   return [
-    writeFunction(dialect, nameOf, prefix),
+    ...KINDS.map((kind) => changeFunction(kind, dialect, nameOf, prefix)),
     claimFunction(dialect, nameOf, prefix),
     sightsFunction(dialect, nameOf, prefix),
   ]
+}
+
+/** What a function does. */
+export type FunctionName = ChangeKind | 'claim' | 'sights'
+
+/**
+ * A function that has to become another one gets another name: hosts of two releases share a database while one replaces the
+ * other.
+ */
+const VERSION = 1
+
+/** The name of a function, as a statement has it. */
+export function functionName(name: FunctionName, dialect: Dialect, prefix: string): string {
+  return dialect.quote(`${prefix}${name}_${VERSION}`)
 }
 
 /**
@@ -29,33 +43,25 @@ const ALONG_INDEXES = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin', 'sort']
 
 const KINDS: readonly ChangeKind[] = ['insert', 'update', 'remove']
 
-/** The parameter of the function `write` that takes such changes. */
-export function changeParameter(kind: ChangeKind, table: TableName): string {
-  return `${kind}_${table}`
-}
-
 /**
- * Writes everything or nothing. A row that is to be updated or removed and is gone, or of another version, fails it as a
- * serialization failure: what was read has changed.
+ * Changes rows of a table. Where one that is to be updated or removed is gone, or of another version, it fails as a serialization
+ * failure: what was read has changed.
  */
-function writeFunction(dialect: Dialect, nameOf: NameTable, prefix: string): string {
-  const changes = Object.keys(TABLES).flatMap((table) =>
-    KINDS.map((kind) => ({ kind, table: table as TableName, rows: [] })),
-  )
-  const parameters = changes.map(({ kind, table }) => `${changeParameter(kind, table)} json default null`)
-  const steps = changes.map((change) => {
-    const rows = changeParameter(change.kind, change.table)
-    return `if ${rows} is not null then
-      ${changeText(change, dialect, nameOf, rows)};
-      get diagnostics changed = row_count;
-      if changed <> json_array_length(${rows}) then raise exception 'not as it was read' using errcode = '40001'; end if;
-    end if;`
+function changeFunction(kind: ChangeKind, dialect: Dialect, nameOf: NameTable, prefix: string): string {
+  const tables = Object.keys(TABLES).map((table) => {
+    const change = { kind, table: table as TableName, rows: [] }
+    return `when '${table}' then ${changeText(change, dialect, nameOf, 'given')};`
   })
-  return `create or replace function ${dialect.quote(`${prefix}write`)}(${parameters.join(', ')}) returns void language plpgsql ${ALONG_INDEXES} as $body$
+  const settings = kind === 'insert' ? '' : ALONG_INDEXES
+  return `create or replace function ${functionName(kind, dialect, prefix)}(of_table text, given json, amount bigint) returns void language plpgsql ${settings} as $body$
   #variable_conflict use_column
   declare changed bigint;
   begin
-    ${steps.join('\n    ')}
+    case of_table
+      ${tables.join('\n      ')}
+    end case;
+    get diagnostics changed = row_count;
+    if changed <> amount then raise exception 'not as it was read' using errcode = '40001'; end if;
   end $body$`
 }
 
@@ -73,7 +79,7 @@ function claimFunction(dialect: Dialect, nameOf: NameTable, prefix: string): str
   const deliveries = nameOf('deliveries')
   const free = (channel: string): string =>
     `not exists (select 1 from taken_up b where b.channel = ${channel} and b.concurrency_key = d.concurrency_key)`
-  return `create or replace function ${dialect.quote(`${prefix}claim`)}(channels json, busy json, lease_ms bigint, mark text, at bigint) returns table (${columns.join(', ')}) language plpgsql ${ALONG_INDEXES} as $body$
+  return `create or replace function ${functionName('claim', dialect, prefix)}(channels json, busy json, lease_ms bigint, mark text, at bigint) returns table (${columns.join(', ')}) language plpgsql ${ALONG_INDEXES} as $body$
   #variable_conflict use_column
   begin
     return query with asked as materialized (
@@ -108,7 +114,7 @@ function claimFunction(dialect: Dialect, nameOf: NameTable, prefix: string): str
 /** Reads what merges see. */
 function sightsFunction(dialect: Dialect, nameOf: NameTable, prefix: string): string {
   const columns = SIGHT_COLUMNS.map((column, at) => `${column} ${at < 6 ? 'text' : 'bigint'}`)
-  return `create or replace function ${dialect.quote(`${prefix}sights`)}(keys json) returns table (${columns.join(', ')}) language plpgsql stable ${ALONG_INDEXES} as $body$
+  return `create or replace function ${functionName('sights', dialect, prefix)}(keys json) returns table (${columns.join(', ')}) language plpgsql stable ${ALONG_INDEXES} as $body$
   #variable_conflict use_column
   begin
     return query ${sightText('keys', dialect, nameOf)};

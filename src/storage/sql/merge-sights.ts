@@ -1,5 +1,6 @@
 import type { RunKey } from '../../ports/run-store.ts'
 import type { Database } from './database.ts'
+import { functionName } from './functions.ts'
 import { type MergeDesk, mergeDesk } from './merge-desk.ts'
 import { SIGHT_COLUMNS, sightText } from './merge-sight-text.ts'
 import { readTally, storedRun, storedSession } from './run-records.ts'
@@ -11,7 +12,7 @@ export function sightReader(db: Database): (keys: readonly RunKey[]) => Promise<
   const { dialect, nameOf, prefix } = db
   const parameter = dialect.parameter(1)
   const text = dialect.hasFunctions
-    ? `select ${SIGHT_COLUMNS.join(', ')} from ${dialect.quote(`${prefix}sights`)}(${parameter})`
+    ? `select ${SIGHT_COLUMNS.join(', ')} from ${functionName('sights', dialect, prefix)}(${parameter})`
     : sightText(parameter, dialect, nameOf)
   return async (keys) => {
     const wanted = keys.map(({ tenant, sessionId, runId, parentRunId = null }) => ({

@@ -69,7 +69,9 @@ export async function checkParts(
     const functions = functionNames(db)
     if (functions.length === 0) return
     const list = functions.map((name) => `'${name}'`).join(', ')
-    const found = await query(`select 1 from pg_proc where pg_function_is_visible(oid) and proname in (${list})`)
+    const found = await query(
+      `select distinct proname from pg_proc where pg_function_is_visible(oid) and proname in (${list})`,
+    )
     if (found.length >= functions.length) return
   } catch (cause) {
     if (!isNoSuchTable(cause)) throw unusable(cause)

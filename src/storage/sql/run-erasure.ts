@@ -74,7 +74,9 @@ async function eraseFrom(sessionIds: readonly string[], erased: Erased, on: Quer
     if (sum) changes.update('run_sums', sum)
   }
   for (const change of changes.list()) {
-    const changed = await on.change(changeText(change, dialect, nameOf, dialect.parameter(1)), [rowsOf(change)])
+    const changed = await on.change(changeText(change, dialect, nameOf, dialect.parameter(1)), [
+      rowsOf(change, dialect),
+    ])
     if (changed !== change.rows.length) throw new Conflict('what is to be forgotten has changed')
   }
 

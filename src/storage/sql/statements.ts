@@ -1,4 +1,4 @@
-import type { TableChange } from './changes.ts'
+import type { ChangeKind, TableChange } from './changes.ts'
 import type { Dialect } from './dialects.ts'
 import type { TableName } from './records.ts'
 import { type Column, TABLES, type Table } from './tables.ts'
@@ -23,14 +23,32 @@ export function changeText(change: TableChange, dialect: Dialect, nameOf: NameTa
     : removeText(table, name, dialect, parameter)
 }
 
-/** The rows of a change, as its parameter has them. */
-export function rowsOf({ kind, table, rows }: TableChange): string {
-  return kind === 'insert' ? JSON.stringify(rows) : JSON.stringify(rows, WRITTEN[kind][table])
+/** The rows of a change, as its parameter has them: what is absent of a row is not named in it. */
+export function rowsOf({ kind, table, rows }: TableChange, { nestsJson }: Dialect): string {
+  const written = WRITTEN[kind][table]
+  const { columns }: Table = TABLES[table]
+  function textOf(row: TableChange['rows'][number]): string {
+    let text = ''
+    for (const name of written) {
+      const value = row[name]
+      if (value === null) continue
+      text += `,"${name}":`
+      const isNested = nestsJson && columns[name]?.kind === 'json' && isPlainJson(value)
+      text += isNested || typeof value === 'number' ? value : JSON.stringify(value)
+    }
+    return `{${text.slice(1)}}`
+  }
+  return `[${rows.map(textOf).join(',')}]`
+}
+
+/** An array or an object within which there is nothing that a database would refuse to read. */
+function isPlainJson(json: unknown): boolean {
+  return typeof json === 'string' && /^[[{]/.test(json) && !json.includes('\\u')
 }
 
 function insertText({ columns }: Table, name: string, dialect: Dialect, parameter: string): string {
   const names = Object.keys(columns).map(dialect.quote).join(', ')
-  return `insert into ${name} (${names}) select ${names} from ${dialect.rows(parameter, columns, 'x')}${dialect.unlessThere}`
+  return `insert into ${name} (${names}) select ${names} from ${dialect.rows(parameter, columns, 'x')}`
 }
 
 function updateText(table: Table, name: string, dialect: Dialect, parameter: string): string {
@@ -82,13 +100,14 @@ function pick(table: Table, wanted: Wanted): Readonly<Record<string, Column>> {
   return Object.fromEntries(Object.entries(table.columns).filter(([name, column]) => wanted(name, column)))
 }
 
-/** The columns that an update, or a removal, tells of. */
-const WRITTEN: Readonly<Record<'update' | 'remove', Readonly<Record<TableName, string[]>>>> = {
+/** The columns that a change tells of. */
+const WRITTEN: Readonly<Record<ChangeKind, Readonly<Record<TableName, readonly string[]>>>> = {
+  insert: namesOf(() => () => true),
   update: namesOf(isUpdated),
   remove: namesOf(isProof),
 }
 
-function namesOf(wanted: (table: Table) => Wanted): Readonly<Record<TableName, string[]>> {
+function namesOf(wanted: (table: Table) => Wanted): Readonly<Record<TableName, readonly string[]>> {
   const names = Object.entries<Table>(TABLES).map(([name, table]) => [name, Object.keys(pick(table, wanted(table)))])
   return Object.fromEntries(names)
 }

@@ -140,7 +140,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       number: fixed(integer),
       /** Where the digest stands among the deliveries of the event's dispatch. */
       place: fixed(integer),
-      event_data: fixed(json),
+      event_data: fixed(text),
       version,
     },
     primaryKey: ['delivery_id', 'dispatch_id'],
