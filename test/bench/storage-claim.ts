@@ -4,10 +4,10 @@ import { type SqlStore, sqlStore } from 'sallyport/storage/sql'
 import { median, ratios, spread } from './measure.ts'
 import type { BenchDatabase } from './storage-databases.ts'
 import { fill } from './storage-fill.ts'
-import { CONCURRENCY } from './storage-worker.ts'
 
 const ROUNDS = 9
 const CLAIMS = 8
+const AT_ONCE = 50
 const BUSY = [{ channel: 'none', concurrencyKey: 'dead' }]
 
 /** What it costs to claim, by how many wait, and when what is due first is for a receiver that is passed over. */
@@ -34,7 +34,7 @@ export async function benchClaim({ pool, kysely }: BenchDatabase, isLong: boolea
     }
   }
   const [base = []] = Object.values(times)
-  console.log(`\nPostgreSQL: claim ${CONCURRENCY}, ms a claim, ratio to the first; load ${loadavg()[0]?.toFixed(1)}`)
+  console.log(`\nPostgreSQL: claim ${AT_ONCE}, ms a claim, ratio to the first; load ${loadavg()[0]?.toFixed(1)}`)
   for (const [name, values] of Object.entries(times))
     console.log(`  ${name.padEnd(44)} ${median(values).toFixed(2).padStart(7)} ms   ${spread(ratios(values, base))}`)
 }
@@ -44,9 +44,9 @@ async function claims(store: SqlStore, busy: ClaimRequest['busy']): Promise<numb
   const times: number[] = []
   for (let claim = 0; claim < CLAIMS; claim++) {
     const since = performance.now()
-    const { deliveries } = await store.claim({ leaseMs: 30_000, limits: { none: CONCURRENCY }, busy })
+    const { deliveries } = await store.claim({ leaseMs: 30_000, limits: { none: AT_ONCE }, busy })
     times.push(performance.now() - since)
-    if (deliveries.length !== CONCURRENCY) throw new Error(`${deliveries.length} were claimed`)
+    if (deliveries.length !== AT_ONCE) throw new Error(`${deliveries.length} were claimed`)
     await Promise.all(
       deliveries.map(({ deliveryId, fence }) => store.settle({ deliveryId, fence, to: 'queued', delayMs: 0 })),
     )

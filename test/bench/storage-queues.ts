@@ -83,7 +83,7 @@ export async function bullmqJobs(): Promise<JobQueue> {
 
 export async function graphileJobs({ url }: BenchDatabase): Promise<JobQueue> {
   const logger = new Logger(() => () => {})
-  const pool = new pg.Pool({ connectionString: url, max: CONCURRENCY > 20 ? 20 : CONCURRENCY })
+  const pool = new pg.Pool({ connectionString: url, max: 20 })
   const utils = await makeWorkerUtils({ pgPool: pool, logger })
   await utils.migrate()
   const { handle, handled } = counter()
@@ -118,9 +118,9 @@ export async function graphileJobs({ url }: BenchDatabase): Promise<JobQueue> {
   return self
 }
 
-/** With as many workers as make {@link CONCURRENCY} jobs at a time and its least wait, of half a second. */
+/** With twenty workers, each of which takes so many jobs at a time, and its least wait, of half a second. */
 export async function pgBossJobs({ url }: BenchDatabase): Promise<JobQueue> {
-  const [queue, workers, batchSize] = ['jobs', 20, 50]
+  const [queue, workers, batchSize] = ['jobs', 20, CONCURRENCY]
   const boss = new PgBoss({ connectionString: url, max: 10 })
   boss.on('error', () => {})
   await boss.start()

@@ -20,7 +20,7 @@ export interface Host {
 }
 
 /** Sends as many at a time as the queues that it is compared with. */
-export const CONCURRENCY = 50
+export const CONCURRENCY = 500
 
 const LOGGER = {
   log(level: string, event: string, fields: unknown): void {

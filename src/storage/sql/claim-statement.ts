@@ -1,17 +1,21 @@
 import type { ClaimRequest } from '../../ports/dispatch-store.ts'
 import type { Database, Queries } from './database.ts'
 import { functionName } from './functions.ts'
-import { columnsOf } from './read-records.ts'
+import { columnsOf, readRecord } from './read-records.ts'
+import type { DeliveryRecord, DispatchRecord } from './records.ts'
 import { NOW } from './statements.ts'
 import { type Column, TABLES } from './tables.ts'
 
-/** A row that a claim found; with no delivery, only what it says of all. */
-export type ClaimRow = Readonly<Record<string, unknown>>
+/** What a claim leased. */
+export interface ClaimedRecord {
+  /** As it was before. */
+  readonly delivery: DeliveryRecord
+  readonly dispatch: DispatchRecord
+}
 
 /** What a claim found. */
 export interface FoundDue {
-  /** Deliveries as they were before, under their own names, and their dispatches with `h_` before theirs. */
-  readonly rows: readonly ClaimRow[]
+  readonly leased: readonly ClaimedRecord[]
   /** When it was, by the database's clock. */
   readonly now: number
   /** When the next one is due, of the channels that were asked for. */
@@ -42,15 +46,22 @@ export async function claimDue(request: ClaimRequest, fence: string, db: Databas
   db.learn(now, askedAt)
   const { next_at, is_expired } = found.summary
   return {
-    rows: found.rows,
+    leased: found.leased,
     now,
     nextAt: next_at === null ? undefined : Number(next_at),
     isExpired: Number(is_expired) > 0,
   }
 }
 
+type Row = Readonly<Record<string, unknown>>
+
+/** From a row that has what it was under its own names, and its dispatch with `h_` before theirs. */
+function claimedRecord(row: Row): ClaimedRecord {
+  return { delivery: readRecord('deliveries', row), dispatch: readRecord('dispatches', row, 'h_') }
+}
+
 interface Claimed {
-  readonly rows: readonly ClaimRow[]
+  readonly leased: readonly ClaimedRecord[]
   readonly summary: Summary
 }
 
@@ -74,15 +85,15 @@ async function claimAtOnce({ limits, busy, leaseMs }: ClaimRequest, fence: strin
   const receivers = busy.map(({ channel, concurrencyKey }) => ({ channel, concurrency_key: concurrencyKey }))
   const parameters = [1, 2, 3, 4].map(db.dialect.parameter).join(', ')
   const text = `select * from ${functionName('claim', db.dialect, db.prefix)}(${parameters}, ${NOW})`
-  const rows = await db.query<ClaimRow & Summary>(text, [
+  const rows = await db.query<Row & Summary>(text, [
     JSON.stringify(channels),
     JSON.stringify(receivers),
     leaseMs,
     fence,
   ])
-  const [summary] = rows
+  const summary = rows.at(-1)
   if (!summary) throw new TypeError('a claim found nothing, not even the time')
-  return { rows: rows.filter((row) => row.delivery_id !== null), summary }
+  return { leased: rows.slice(0, -1).map(claimedRecord), summary }
 }
 
 async function claimInTurn(request: ClaimRequest, fence: string, db: Database, queries: Queries): Promise<Claimed> {
@@ -94,11 +105,11 @@ async function claimInTurn(request: ClaimRequest, fence: string, db: Database, q
     for (const { delivery_id } of await queries.query<{ delivery_id: string }>(text, parameters.values))
       ids.push(delivery_id)
   }
-  const rows = ids.length > 0 ? await leaseThese(ids, request, fence, db, queries) : []
+  const leased = ids.length > 0 ? await leaseThese(ids, request, fence, db, queries) : []
   const parameters = new Parameters(db)
   const [summary] = await queries.query<Summary>(summaryText(request, db, parameters), parameters.values)
   if (!summary) throw new TypeError('a claim found nothing, not even the time')
-  return { rows, summary }
+  return { leased, summary }
 }
 
 /** Reads deliveries that are locked, as they were before they are leased. */
@@ -108,7 +119,7 @@ async function leaseThese(
   fence: string,
   db: Database,
   queries: Queries,
-): Promise<readonly ClaimRow[]> {
+): Promise<readonly ClaimedRecord[]> {
   const { dialect, nameOf } = db
   const { delivery_id } = TABLES.deliveries.columns
   const list = JSON.stringify(ids.map((id) => ({ delivery_id: id })))
@@ -117,7 +128,7 @@ async function leaseThese(
   const text = `select ${columns} from ${these(dialect.parameter(1))}
     join ${nameOf('deliveries')} d on d.delivery_id = x.delivery_id
     join ${nameOf('dispatches')} h on h.dispatch_id = d.dispatch_id`
-  const rows = await queries.query<ClaimRow>(text, [list])
+  const rows = await queries.query<Row>(text, [list])
   const parameters = new Parameters(db)
   const name = `${nameOf('deliveries')} as d`
   const same = 'd.delivery_id = x.delivery_id'
@@ -131,7 +142,7 @@ async function leaseThese(
     const joined = `update ${name} join ${these(parameters.add(list))} on ${same}`
     await queries.change(`${joined} set ${leaseSets(request, fence, db, parameters)}`, parameters.values)
   }
-  return rows
+  return rows.map(claimedRecord)
 }
 
 /** What is due in a channel and worth sending, oldest first, and nobody else's. */
@@ -169,6 +180,30 @@ function leaseSets({ leaseMs }: ClaimRequest, fence: string, { dialect }: Databa
   return `status = 'sending', reason = null, wake_at = ${NOW} + ${parameters.add(leaseMs)}, fence = ${parameters.add(fence)},
     attempt_log = ${dialect.concat('d.attempt_log', ...begun)}, open_key = null, version = d.version + 1,
     attempts = d.attempts + 1`
+}
+
+/** What a claim gives to all that it leases. */
+export interface Lease {
+  readonly fence: string
+  readonly leaseMs: number
+  /** When it began, by the database's clock. */
+  readonly now: number
+}
+
+/** A delivery that is leased, as the statement leaves it. */
+export function leasedRecord(before: DeliveryRecord, { fence, leaseMs, now }: Lease): DeliveryRecord {
+  const attempts = before.attempts + 1
+  return {
+    ...before,
+    status: 'sending',
+    reason: null,
+    wake_at: now + leaseMs,
+    fence,
+    attempt_log: `${before.attempt_log}{"attempt":${attempts},"startedAt":${now}},`,
+    open_key: null,
+    version: before.version + 1,
+    attempts,
+  }
 }
 
 /** The time, when the next is due, and whether something has expired. */

@@ -4,16 +4,14 @@ import { claimedDelivery } from '../deliveries/delivery-copies.ts'
 import type { DeliveryRow } from '../deliveries/dispatch-rows.ts'
 import { type Expired, expireDelivery } from '../deliveries/expire-delivery.ts'
 import { abandonedLeases } from './abandoned-leases.ts'
-import { type ClaimRow, claimDue } from './claim-statement.ts'
+import { type ClaimedRecord, claimDue, type Lease, leasedRecord } from './claim-statement.ts'
 import type { Database } from './database.ts'
-import { deliveryRecord } from './delivery-records.ts'
 import { expiredRemover } from './forget-expired.ts'
 import { type LeaseMemory, proofFor } from './lease-memory.ts'
 import { loadDispatches, ownersOf } from './load-dispatches.ts'
-import { readRecord } from './read-records.ts'
 import { untilWritten } from './retries.ts'
 import { NOW } from './statements.ts'
-import { saveWork, workspace } from './workspace.ts'
+import { saveWork, type Workspace, workspace } from './workspace.ts'
 
 /** So many expired deliveries are seen to by one claim. */
 const EXPIRED_AT_ONCE = 1_000
@@ -43,39 +41,29 @@ export function claims(
   const abandoned = abandonedLeases(db, settle)
   const forgetExpired = expiredRemover(db)
 
-  /** A delivery as it is once it is leased; `undefined`: its end was asked for while its last worker had it. */
+  /** A delivery that is leased; `undefined`: its end was asked for while its last worker had it. */
   async function hand(
-    row: ClaimRow,
-    fence: string,
-    leaseMs: number,
-    now: number,
+    { delivery: before, dispatch }: ClaimedRecord,
+    lease: Lease,
+    work: Workspace,
   ): Promise<ClaimedDelivery | undefined> {
-    const before = readRecord('deliveries', row)
     const isUnwanted = before.status === 'sending' && before.cancelled_by !== null
-    if (before.digest !== null || isUnwanted) return handWhole(before.delivery_id, isUnwanted, fence, leaseMs, now)
-    const dispatch = readRecord('dispatches', row, 'h_')
-    const work = workspace(now)
+    if (before.digest !== null || isUnwanted) return handWhole(before.delivery_id, isUnwanted, lease)
+    const record = leasedRecord(before, lease)
     work.putDispatch(dispatch, false)
-    work.putDelivery(before)
-    const delivery = work.delivery(before.delivery_id)
+    work.putDelivery(record)
+    const delivery = work.delivery(record.delivery_id)
     if (!delivery) return undefined
-    work.moves.lease(delivery, fence, now + leaseMs)
-    beginAttempt(delivery, now)
-    // What is held beside it is not known here.
-    memory.keep({
-      dispatch,
-      delivery: { ...deliveryRecord(delivery, before.place, before.version + 1), alone: before.alone },
-    })
-    return claimedDelivery(delivery, proofFor(delivery.deliveryId, fence), now)
+    // Its content is never written again: it is not kept here.
+    memory.keep({ dispatch, delivery: { ...record, content: null } })
+    return claimedDelivery(delivery, proofFor(record.delivery_id, lease.fence), lease.now)
   }
 
   /** One that several may have a part in: with all that belongs to it. It is leased already. */
   function handWhole(
     deliveryId: string,
     isUnwanted: boolean,
-    fence: string,
-    leaseMs: number,
-    now: number,
+    { fence, leaseMs, now }: Lease,
   ): Promise<ClaimedDelivery | undefined> {
     return untilWritten(async () => {
       const work = workspace(now)
@@ -129,21 +117,23 @@ export function claims(
   return async (request) => {
     await abandoned.giveBack()
     const fence = newFence()
-    const { rows, now, nextAt, isExpired } = await untilWritten(() => claimDue(request, fence, db)).catch(
+    const { leased, now, nextAt, isExpired } = await untilWritten(() => claimDue(request, fence, db)).catch(
       (cause: unknown) => {
         // It may be done yet.
         abandoned.add(fence, request)
         throw cause
       },
     )
-    const handed = await Promise.allSettled(rows.map((row) => hand(row, fence, request.leaseMs, now)))
+    const lease: Lease = { fence, leaseMs: request.leaseMs, now }
+    const work = workspace(now)
+    const handed = await Promise.allSettled(leased.map((one) => hand(one, lease, work)))
     const deliveries = handed.flatMap((one) => (one.status === 'fulfilled' && one.value ? one.value : []))
     const failed = handed.find((one) => one.status === 'rejected')
     if (failed) abandoned.add(fence, request, new Set(deliveries.map(({ deliveryId }) => deliveryId)))
     if (failed && deliveries.length === 0) throw failed.reason
     const { expired, isMore } = isExpired ? await expire(now).catch(unless(deliveries.length > 0)) : NONE_EXPIRED
     void forgetExpired()
-    const nextAts = [...(nextAt === undefined ? [] : [nextAt]), ...(rows.length > 0 ? [now + request.leaseMs] : [])]
+    const nextAts = [...(nextAt === undefined ? [] : [nextAt]), ...(leased.length > 0 ? [now + request.leaseMs] : [])]
     if (isMore) return { deliveries, expired, nextDueInMs: 0 }
     if (nextAts.length === 0) return { deliveries, expired }
     return { deliveries, expired, nextDueInMs: Math.max(0, Math.min(...nextAts) - now) }

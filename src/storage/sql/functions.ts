@@ -38,7 +38,7 @@ export function functionName(name: FunctionName, dialect: Dialect, prefix: strin
  */
 const ALONG_INDEXES = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin', 'sort']
   .map((way) => `set enable_${way} = off`)
-  .concat('set jit = off')
+  .concat('set jit = off', 'set plan_cache_mode = force_generic_plan')
   .join(' ')
 
 const KINDS: readonly ChangeKind[] = ['insert', 'update', 'remove']
@@ -65,9 +65,7 @@ function changeFunction(kind: ChangeKind, dialect: Dialect, nameOf: NameTable, p
   end $body$`
 }
 
-/**
- * Leases what is due. One row at least: the first three columns are the same in all of them.
- */
+/** Leases what is due: a row for each, as it was before, and a last one of when it was, when the next is due, and whether something has expired. */
 function claimFunction(dialect: Dialect, nameOf: NameTable, prefix: string): string {
   const columns = [
     'claimed_at bigint',
@@ -78,14 +76,12 @@ function claimFunction(dialect: Dialect, nameOf: NameTable, prefix: string): str
   ]
   const deliveries = nameOf('deliveries')
   const free = (channel: string): string =>
-    `not exists (select 1 from taken_up b where b.channel = ${channel} and b.concurrency_key = d.concurrency_key)`
+    `not exists (select 1 from json_to_recordset(busy) as b(channel text, concurrency_key text) where b.channel = ${channel} and b.concurrency_key = d.concurrency_key)`
   return `create or replace function ${functionName('claim', dialect, prefix)}(channels json, busy json, lease_ms bigint, mark text, at bigint) returns table (${columns.join(', ')}) language plpgsql ${ALONG_INDEXES} as $body$
   #variable_conflict use_column
   begin
     return query with asked as materialized (
       select x.channel, x.amount from json_to_recordset(channels) as x(channel text, amount bigint)
-    ), taken_up as materialized (
-      select x.channel, x.concurrency_key from json_to_recordset(busy) as x(channel text, concurrency_key text)
     ), due as materialized (
       select found.* from asked a cross join lateral (
         select d.* from ${deliveries} d
@@ -97,17 +93,21 @@ function claimFunction(dialect: Dialect, nameOf: NameTable, prefix: string): str
         attempt_log = d.attempt_log || '{"attempt":' || (d.attempts + 1) || ',"startedAt":' || at || '},',
         open_key = null, version = d.version + 1, attempts = d.attempts + 1
       from due x where d.delivery_id = x.delivery_id returning 1
-    ), others as (
-      select min(next.wake_at) as next_at from asked a cross join lateral (
+    )
+    select null::bigint, null::bigint, null::boolean,
+      ${columnsOf('deliveries', 'due', dialect)}, ${columnsOf('dispatches', 'h', dialect, 'h_')}
+    from due join ${nameOf('dispatches')} h on h.dispatch_id = due.dispatch_id;
+
+    claimed_at := at;
+    next_at := (
+      select min(next.wake_at) from json_to_recordset(channels) as a(channel text) cross join lateral (
         select d.wake_at from ${deliveries} d
-        where d.channel = a.channel and d.wake_at is not null and (d.wake_at > at or d.expires_at > at)
-          and ${free('a.channel')} and not exists (select 1 from due x where x.delivery_id = d.delivery_id)
+        where d.channel = a.channel and d.wake_at is not null and (d.wake_at > at or d.expires_at > at) and ${free('a.channel')}
         order by d.wake_at limit 1
       ) next
-    )
-    select at, o.next_at, exists (select 1 from ${deliveries} d where d.expires_at <= at and d.wake_at <= at),
-      ${columnsOf('deliveries', 'due', dialect)}, ${columnsOf('dispatches', 'h', dialect, 'h_')}
-    from others o left join due on true left join ${nameOf('dispatches')} h on h.dispatch_id = due.dispatch_id;
+    );
+    is_expired := exists (select 1 from ${deliveries} d where d.expires_at <= at and d.wake_at <= at);
+    return next;
   end $body$`
 }
 

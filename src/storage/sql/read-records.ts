@@ -14,13 +14,18 @@ export function readRecord<Name extends TableName>(
   row: Readonly<Record<string, unknown>>,
   prefix = '',
 ): Records[Name] {
-  const { columns }: Table = TABLES[table]
   const record: Record<string, unknown> = {}
-  for (const name in columns) {
-    const value = row[prefix + name]
-    const kind = columns[name]?.kind
-    record[name] =
-      value === null || value === undefined ? null : kind === 'integer' || kind === 'flag' ? Number(value) : value
+  for (const [name, isNumber] of READ[table] ?? []) {
+    const value = row[prefix + name] ?? null
+    record[name] = isNumber && typeof value !== 'number' && value !== null ? Number(value) : value
   }
   return record as unknown as Records[Name]
 }
+
+/** The columns of each table, and whether a number is in them. */
+const READ: Readonly<Record<string, readonly (readonly [name: string, isNumber: boolean])[]>> = Object.fromEntries(
+  Object.entries<Table>(TABLES).map(([table, { columns }]) => [
+    table,
+    Object.entries(columns).map(([name, { kind }]) => [name, kind === 'integer' || kind === 'flag'] as const),
+  ]),
+)
