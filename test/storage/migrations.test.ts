@@ -153,7 +153,7 @@ describe('migrations', () => {
     const { db, asked } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version: VERSIONS[dialect] }]
       if (text.includes('get_lock')) return [{ held: 1 }]
-      if (text.includes('from pg_proc')) return [1, 2, 3]
+      if (text.includes('from pg_proc')) return [1, 2, 3, 4, 5]
       return undefined
     })
     await sqlStore({ db, dialect }).migrate()
@@ -165,7 +165,7 @@ describe('migrations', () => {
     const { db, asked } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version: VERSIONS[dialect] }]
       if (text.includes('get_lock')) return [{ held: 1 }]
-      return text.includes('from pg_proc') ? [1, 2, 3] : []
+      return text.includes('from pg_proc') ? [1, 2, 3, 4, 5] : []
     })
     await sqlStore({ db, dialect }).migrate()
     const [lock, release] = LOCKS[dialect]

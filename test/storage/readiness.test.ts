@@ -116,7 +116,7 @@ describe('readiness', () => {
   ] as const)('of %s takes %s', async (dialect, version) => {
     const { db } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version }]
-      return text.includes('from pg_proc') ? [{}, {}, {}] : [{ name: '0001_tables' }]
+      return text.includes('from pg_proc') ? [{}, {}, {}, {}, {}] : [{ name: '0001_tables' }]
     })
     await sqlStore({ db, dialect }).ready()
   })

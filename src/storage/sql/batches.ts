@@ -13,9 +13,7 @@ export interface BatchOptions<Item, Outcome> {
 /** So many batches are in hand at once: one is prepared here while another is written there. */
 const BATCHES = 2
 /** So many items are in one batch at most. */
-const MOST = 100
-/** What waits is divided among the batches that may be begun, but for fewer than so many. */
-const LEAST = 25
+const SIZE = 100
 
 interface Waiting<Item, Outcome> {
   readonly item: Item
@@ -38,10 +36,9 @@ export function inBatches<Item, Outcome>(options: BatchOptions<Item, Outcome>): 
     const left: Waiting<Item, Outcome>[] = []
     const own = new Set<string>()
     const passed = new Set<string>()
-    const size = Math.min(MOST, Math.max(LEAST, Math.ceil(waiting.length / (BATCHES - inHand))))
     for (const one of waiting) {
       const isBlocked = one.keys.some((key) => busy.has(key) || passed.has(key) || (!share && own.has(key)))
-      if (isBlocked || batch.length >= size) {
+      if (isBlocked || batch.length >= SIZE) {
         left.push(one)
         for (const key of one.keys) passed.add(key)
       } else {

@@ -6,7 +6,7 @@ import type { Dialect } from './dialects.ts'
 import { functionName } from './functions.ts'
 import type { HostKysely } from './host-kysely.ts'
 import { pause } from './pause.ts'
-import { changeText, type NameTable, NOW, rowsOf, tableNames } from './statements.ts'
+import { changeParameters, changeText, type NameTable, NOW, partsOf, rowsOf, tableNames } from './statements.ts'
 
 /** Runs SQL in which {@link NOW} stands for the time of the statement. */
 export interface Queries {
@@ -218,10 +218,13 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   async function writeInTurn(list: readonly TableChange[], on: Queries): Promise<void> {
     for (const change of list) {
-      const { kind, table, rows } = change
-      const text = cached(`${kind} ${table}`, () => changeText(change, dialect, nameOf, dialect.parameter(1)))
-      const changed = await on.change(text, [rowsOf(change, dialect)])
-      if (changed !== rows.length) throw new Conflict(`${kind} of ${changed} rows of ${rows.length}`)
+      for (const part of partsOf(change, dialect)) {
+        const { kind, table, rows } = part
+        const key = `${kind} ${table} ${dialect.givesValues ? rows.length : ''}`
+        const text = cached(key, () => changeText(part, dialect, nameOf, dialect.parameter(1)))
+        const changed = await on.change(text, changeParameters(part, dialect))
+        if (changed !== rows.length) throw new Conflict(`${kind} of ${changed} rows of ${rows.length}`)
+      }
     }
   }
 

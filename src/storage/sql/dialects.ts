@@ -18,6 +18,8 @@ export interface Dialect {
   readonly parameter: (number: number) => string
   /** A list of rows from a JSON array of objects: with these columns, under this name. */
   readonly rows: (parameter: string, columns: Readonly<Record<string, Column>>, name: string) => string
+  /** What is written is given as rows of parameters, and not as such a list. */
+  readonly givesValues: boolean
   /** A `json` column of such a list may be given as the array or object itself; it is read as its text. */
   readonly nestsJson: boolean
   readonly concat: (...parts: readonly string[]) => string
@@ -55,6 +57,7 @@ const POSTGRESQL: Dialect = {
     const types = Object.entries(columns).map(([column, { kind }]) => `${column} ${isNumber(kind) ? 'bigint' : 'text'}`)
     return `json_to_recordset(${parameter}::json) as ${name}(${types.join(', ')})`
   },
+  givesValues: false,
   nestsJson: true,
   concat: (...parts) => parts.join(' || '),
   quote: ascii,
@@ -90,7 +93,8 @@ const SQLITE: Dialect = {
     const values = Object.keys(columns).map((column) => `value ->> '$.${column}' as ${column}`)
     return `(select ${values.join(', ')} from json_each(${parameter})) as ${name}`
   },
-  nestsJson: true,
+  givesValues: true,
+  nestsJson: false,
   concat: (...parts) => parts.join(' || '),
   quote: ascii,
   types: {
@@ -122,6 +126,7 @@ const MYSQL: Dialect = {
   now: "(timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000)",
   parameter: () => '?',
   rows: mysqlRows('utf8mb4_0900_bin'),
+  givesValues: false,
   nestsJson: false,
   concat: (...parts) => `concat(${parts.join(', ')})`,
   quote: (name) => `\`${name}\``,

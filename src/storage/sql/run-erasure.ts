@@ -7,7 +7,7 @@ import { untilWritten } from './retries.ts'
 import { readTally } from './run-records.ts'
 import { removeWhere } from './run-removal.ts'
 import { holds } from './run-texts.ts'
-import { changeText, rowsOf } from './statements.ts'
+import { changeParameters, changeText, partsOf } from './statements.ts'
 import { TABLES } from './tables.ts'
 
 /** So many rows are looked at by one statement. */
@@ -73,10 +73,9 @@ async function eraseFrom(sessionIds: readonly string[], erased: Erased, on: Quer
     const sum = withoutUser(readRecord('run_sums', row), userId)
     if (sum) changes.update('run_sums', sum)
   }
-  for (const change of changes.list()) {
-    const changed = await on.change(changeText(change, dialect, nameOf, dialect.parameter(1)), [
-      rowsOf(change, dialect),
-    ])
+  for (const change of changes.list().flatMap((one) => partsOf(one, dialect))) {
+    const text = changeText(change, dialect, nameOf, dialect.parameter(1))
+    const changed = await on.change(text, changeParameters(change, dialect))
     if (changed !== change.rows.length) throw new Conflict('what is to be forgotten has changed')
   }
 

@@ -13,27 +13,54 @@ export function tableNames(dialect: Dialect, prefix: string): NameTable {
   return (table) => dialect.quote(`${prefix}${table}`)
 }
 
-/** A change as SQL, with one parameter: the rows, as a JSON array. */
+/** A change as SQL: of its rows as a JSON array in one parameter, or of so many rows of parameters. */
 export function changeText(change: TableChange, dialect: Dialect, nameOf: NameTable, parameter: string): string {
+  const { kind } = change
   const table: Table = TABLES[change.table]
   const name = nameOf(change.table)
-  if (change.kind === 'insert') return insertText(table, name, dialect, parameter)
-  return change.kind === 'update'
-    ? updateText(table, name, dialect, parameter)
-    : removeText(table, name, dialect, parameter)
+  const columns = WRITTEN[kind][change.table]
+  const names = Object.keys(columns).map(dialect.quote).join(', ')
+  if (!dialect.givesValues) {
+    const rows = dialect.rows(parameter, columns, 'x')
+    if (kind === 'insert') return `insert into ${name} (${names}) select ${names} from ${rows}`
+    return TEXTS[kind](table, name, dialect, rows)
+  }
+  const row = `(${names.replaceAll(/[^,]+/g, '?')})`
+  const values = `values ${Array(change.rows.length).fill(row).join(', ')}`
+  if (kind === 'insert') return `insert into ${name} (${names}) ${values}`
+  return `with x (${names}) as (${values}) ${TEXTS[kind](table, name, dialect, 'x')}`
 }
 
-/** The rows of a change, as its parameter has them: what is absent of a row is not named in it. */
+/** The parameters of that text. */
+export function changeParameters(change: TableChange, dialect: Dialect): readonly unknown[] {
+  if (!dialect.givesValues) return [rowsOf(change, dialect)]
+  const names = Object.keys(WRITTEN[change.kind][change.table])
+  return change.rows.flatMap((row) => names.map((name) => row[name] ?? null))
+}
+
+/** So many parameters a statement may have: SQLite takes 32,766. */
+const PARAMETERS = 30_000
+
+/** A change in as many parts as it takes statements. */
+export function partsOf(change: TableChange, { givesValues }: Dialect): readonly TableChange[] {
+  const { kind, table, rows } = change
+  const size = Math.floor(PARAMETERS / Object.keys(WRITTEN[kind][table]).length)
+  if (!givesValues || rows.length <= size) return [change]
+  const parts: TableChange[] = []
+  for (let at = 0; at < rows.length; at += size) parts.push({ kind, table, rows: rows.slice(at, at + size) })
+  return parts
+}
+
+/** The rows of a change as JSON: what is absent of a row is not named in it. */
 export function rowsOf({ kind, table, rows }: TableChange, { nestsJson }: Dialect): string {
-  const written = WRITTEN[kind][table]
-  const { columns }: Table = TABLES[table]
+  const written = Object.entries(WRITTEN[kind][table])
   function textOf(row: TableChange['rows'][number]): string {
     let text = ''
-    for (const name of written) {
+    for (const [name, column] of written) {
       const value = row[name]
-      if (value === null) continue
+      if (value === null || value === undefined) continue
       text += `,"${name}":`
-      const isNested = nestsJson && columns[name]?.kind === 'json' && isPlainJson(value)
+      const isNested = nestsJson && column.kind === 'json' && isPlainJson(value)
       text += isNested || typeof value === 'number' ? value : JSON.stringify(value)
     }
     return `{${text.slice(1)}}`
@@ -46,33 +73,27 @@ function isPlainJson(json: unknown): boolean {
   return typeof json === 'string' && /^[[{]/.test(json) && !json.includes('\\u')
 }
 
-function insertText({ columns }: Table, name: string, dialect: Dialect, parameter: string): string {
-  const names = Object.keys(columns).map(dialect.quote).join(', ')
-  return `insert into ${name} (${names}) select ${names} from ${dialect.rows(parameter, columns, 'x')}`
-}
+type WriteText = (table: Table, name: string, dialect: Dialect, given: string) => string
 
-function updateText(table: Table, name: string, dialect: Dialect, parameter: string): string {
-  const changed = pick(table, isUpdated(table))
-  const sets = Object.entries(pick(table, (_, { fixed }) => !fixed)).map(([column, { kept }]) => {
-    const target = dialect.updatesFrom ? dialect.quote(column) : `d.${dialect.quote(column)}`
-    if (column === 'version') return `${target} = d.version + 1`
-    const value = `x.${dialect.quote(column)}`
-    return `${target} = ${kept ? `coalesce(${value}, d.${dialect.quote(column)})` : value}`
-  })
-  const rows = dialect.rows(parameter, changed, 'x')
-  const same = isSame(table, dialect)
-  return dialect.updatesFrom
-    ? `update ${name} as d set ${sets.join(', ')} from ${rows} where ${same}`
-    : `update ${name} as d join ${rows} on ${same} set ${sets.join(', ')}`
-}
-
-function removeText(table: Table, name: string, dialect: Dialect, parameter: string): string {
-  const rows = dialect.rows(parameter, pick(table, isProof(table)), 'x')
-  const same = isSame(table, dialect)
-  if (!dialect.updatesFrom) return `delete d from ${name} as d join ${rows} on ${same}`
-  const known = (of: string): string =>
-    [...table.primaryKey, 'version'].map((column) => `${of}.${dialect.quote(column)}`).join(', ')
-  return `delete from ${name} as d where (${known('d')}) in (select ${known('x')} from ${rows})`
+const TEXTS: Readonly<Record<'update' | 'remove', WriteText>> = {
+  update(table, name, dialect, given) {
+    const sets = Object.entries(pick(table, (_, { fixed }) => !fixed)).map(([column, { kept }]) => {
+      const target = dialect.updatesFrom ? dialect.quote(column) : `d.${dialect.quote(column)}`
+      if (column === 'version') return `${target} = d.version + 1`
+      const value = `x.${dialect.quote(column)}`
+      return `${target} = ${kept ? `coalesce(${value}, d.${dialect.quote(column)})` : value}`
+    })
+    const same = isSame(table, dialect)
+    return dialect.updatesFrom
+      ? `update ${name} as d set ${sets.join(', ')} from ${given} where ${same}`
+      : `update ${name} as d join ${given} on ${same} set ${sets.join(', ')}`
+  },
+  remove(table, name, dialect, given) {
+    if (!dialect.updatesFrom) return `delete d from ${name} as d join ${given} on ${isSame(table, dialect)}`
+    const known = (of: string): string =>
+      [...table.primaryKey, 'version'].map((column) => `${of}.${dialect.quote(column)}`).join(', ')
+    return `delete from ${name} as d where (${known('d')}) in (select ${known('x')} from ${given})`
+  },
 }
 
 function isSame({ primaryKey }: Table, dialect: Dialect): string {
@@ -100,14 +121,16 @@ function pick(table: Table, wanted: Wanted): Readonly<Record<string, Column>> {
   return Object.fromEntries(Object.entries(table.columns).filter(([name, column]) => wanted(name, column)))
 }
 
+type Columns = Readonly<Record<string, Column>>
+
 /** The columns that a change tells of. */
-const WRITTEN: Readonly<Record<ChangeKind, Readonly<Record<TableName, readonly string[]>>>> = {
-  insert: namesOf(() => () => true),
-  update: namesOf(isUpdated),
-  remove: namesOf(isProof),
+const WRITTEN: Readonly<Record<ChangeKind, Readonly<Record<TableName, Columns>>>> = {
+  insert: columnsIn(() => () => true),
+  update: columnsIn(isUpdated),
+  remove: columnsIn(isProof),
 }
 
-function namesOf(wanted: (table: Table) => Wanted): Readonly<Record<TableName, readonly string[]>> {
-  const names = Object.entries<Table>(TABLES).map(([name, table]) => [name, Object.keys(pick(table, wanted(table)))])
-  return Object.fromEntries(names)
+function columnsIn(wanted: (table: Table) => Wanted): Readonly<Record<TableName, Columns>> {
+  const tables = Object.entries<Table>(TABLES).map(([name, table]) => [name, pick(table, wanted(table))])
+  return Object.fromEntries(tables)
 }
