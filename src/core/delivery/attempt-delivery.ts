@@ -100,7 +100,7 @@ async function settlementFor(
   const held = await recheckPolicy(claimed, hold, deps)
   if (held) return held
   if (!claimed.content) return renderDigest(claimed, hold, deps)
-  if (hold.signal.aborted) return putBack(claimed, 0)
+  if (hold.aborted) return putBack(claimed, 0)
   onSend?.()
   const sent = await sendMessage(channel, claimed, hold, deps.logger)
   if (!sent) return undefined

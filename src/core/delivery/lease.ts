@@ -28,8 +28,10 @@ export interface HoldOptions {
 
 /** A lease that is renewed until it is released, or lost. */
 export interface Hold {
-  /** Aborted when the attempt must end: out of time, out of lease, or stopped. Its `reason` is the code of that. */
+  /** Aborted when the attempt must end: its `reason` is {@link aborted}. It is made when it is first asked for. */
   readonly signal: AbortSignal
+  /** Why the attempt must end: out of time, out of lease, or stopped. `undefined`: it need not. */
+  readonly aborted: Interrupted['code'] | undefined
   /**
    * Gives what `step` gives.
    *
@@ -69,7 +71,8 @@ export function holdLease(
   { store, clock, logger }: HoldDeps,
   { timeoutMs = 60_000, stops }: HoldOptions = {},
 ): Hold {
-  const abort = new AbortController()
+  let controller: AbortController | undefined
+  let aborted: Interrupted['code'] | undefined
   let over = false
   let interrupt: (code: Interrupted['code']) => void = () => {}
   const interrupted = new Promise<never>((_, reject) => {
@@ -77,10 +80,15 @@ export function holdLease(
       over = true
       // In this order, so that what a channel throws for being aborted comes second.
       reject(new Interrupted(code))
-      abort.abort(code)
+      abort(code)
     }
   })
   interrupted.catch(() => {})
+
+  function abort(code: Interrupted['code']): void {
+    aborted ??= code
+    controller?.abort(aborted)
+  }
 
   let callOffRenewal = (): void => {}
   let callOffEnding = (): void => {}
@@ -116,8 +124,8 @@ export function holdLease(
 
   /** Asks the step to end, and leaves it a moment to say itself how it ended. */
   function callOff(code: 'send_timeout' | 'stopped'): void {
-    if (over || abort.signal.aborted) return
-    abort.abort(code)
+    if (over || aborted) return
+    abort(code)
     callOffStopping = clock.after(STOPPING_MS, () => interrupt(code))
   }
   const stop = (): void => callOff('stopped')
@@ -127,7 +135,14 @@ export function holdLease(
   const leave = stops?.add(stop)
 
   return {
-    signal: abort.signal,
+    get signal() {
+      controller ??= new AbortController()
+      if (aborted && !controller.signal.aborted) controller.abort(aborted)
+      return controller.signal
+    },
+    get aborted() {
+      return aborted
+    },
     async during(step) {
       const inTime = clock.after(timeoutMs, () => callOff('send_timeout'))
       try {

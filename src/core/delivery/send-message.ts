@@ -26,13 +26,21 @@ export async function sendMessage(
 ): Promise<Sent | undefined> {
   const { eventType, dispatchId, tenant, locale, createdAt } = dispatch
   const message = { to, content, eventType, dispatchId, tenant, createdAt, ...(locale !== undefined && { locale }) }
-  const context = { deliveryId, attempt, history, signal: hold.signal }
+  const context = {
+    deliveryId,
+    attempt,
+    history,
+    // A channel that has no use for it need not have one made.
+    get signal() {
+      return hold.signal
+    },
+  }
   try {
     return readOutcome(await hold.during(async () => channel.send(message, context)))
   } catch (cause) {
     if (cause instanceof Interrupted) return cause.code === 'lease_lost' ? undefined : calledOff(cause.code)
     // It was told to stop in the middle of it, and may have thrown for that.
-    if (hold.signal.aborted) return calledOff(String(hold.signal.reason))
+    if (hold.aborted) return calledOff(hold.aborted)
     logger.log('error', 'channel.threw', { deliveryId, channel: name, attempt, ...describeCause(cause) })
     return THROWN
   }
