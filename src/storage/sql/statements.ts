@@ -38,16 +38,18 @@ export function changeParameters(change: TableChange, dialect: Dialect): readonl
   return change.rows.flatMap((row) => names.map((name) => row[name] ?? null))
 }
 
-/** So many parameters a statement may have: SQLite takes 32,766. */
-const PARAMETERS = 30_000
+/** So many rows a statement has at most that has parameters for each: SQLite takes 32,766 parameters. */
+const ROWS = 512
 
-/** A change in as many parts as it takes statements. */
+/** A change in as many parts as it takes statements: of 1, 2, 4, 8 … rows, so that few texts do for all, and can be kept prepared. */
 export function partsOf(change: TableChange, { givesValues }: Dialect): readonly TableChange[] {
   const { kind, table, rows } = change
-  const size = Math.floor(PARAMETERS / Object.keys(WRITTEN[kind][table]).length)
-  if (!givesValues || rows.length <= size) return [change]
+  if (!givesValues) return [change]
   const parts: TableChange[] = []
-  for (let at = 0; at < rows.length; at += size) parts.push({ kind, table, rows: rows.slice(at, at + size) })
+  for (let at = 0; at < rows.length; at += parts.at(-1)?.rows.length ?? 1) {
+    const size = Math.min(ROWS, 2 ** Math.floor(Math.log2(rows.length - at)))
+    parts.push({ kind, table, rows: rows.slice(at, at + size) })
+  }
   return parts
 }
 
