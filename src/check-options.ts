@@ -42,7 +42,8 @@ export function checkOptions<Options extends object>(call: string, options: Opti
   return own
 }
 
-function optionProblems(options: object, checks: Checks): ConfigProblem[] {
+/** All that is wrong with options: a name that has no check is none. */
+export function optionProblems(options: object, checks: Checks): ConfigProblem[] {
   const given: Readonly<Record<string, unknown>> = { ...options }
   const names = Object.keys(checks)
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(checks, name))

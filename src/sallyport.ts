@@ -1,6 +1,7 @@
 import { type Budgets, budgetsOf } from './budgets.ts'
 import { checkConfig } from './check-config.ts'
-import { authenticate, isScope } from './core/authenticate.ts'
+import { faultOfDispatchCall } from './check-dispatch-call.ts'
+import { authenticate } from './core/authenticate.ts'
 import { createWorker, type Worker } from './core/delivery/worker.ts'
 import { acceptDispatch, type DispatchDeps, EXPIRES_IN_MS } from './core/dispatch/handle-dispatch.ts'
 import type { Endpoints } from './core/endpoints.ts'
@@ -69,8 +70,6 @@ type HouseDeps = DispatchDeps & SessionRunDeps & RecordDeps
 
 const HOST = (tenant: string): Principal => ({ id: 'host', tenant })
 
-const MAX_DELAY_MS = 366 * 86_400_000
-
 /**
  * Puts Sallyport together from its ports.
  *
@@ -100,13 +99,12 @@ export function createSallyport<Events>(options: SallyportOptions<Events>): Sall
     async ready() {
       await store.ready?.()
     },
-    async dispatch(event, { tenant = 'default', idempotencyKey, delayMs, store: own = store } = {}) {
-      const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
+    async dispatch(event, options = {}) {
       const accept = async () => {
-        if (!isScope(tenant)) return refuse('validation_failed', 'A tenant is 1-200 visible ASCII characters.')
-        if (!isDelay(delayMs)) {
-          return refuse('validation_failed', `delayMs is a whole number of milliseconds, 0 to ${MAX_DELAY_MS}.`)
-        }
+        const fault = faultOfDispatchCall(options)
+        if (fault !== undefined) return refuse('validation_failed', fault)
+        const { tenant = 'default', idempotencyKey, delayMs, store: own = store } = options
+        const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
         return acceptDispatch(HOST(tenant), { headers, body: event }, { ...deps, store: own }, { delayMs })
       }
       return (await answering(deps, accept)) as HandlerResult<DispatchAnswer>
@@ -180,8 +178,4 @@ function backgroundWork(): BackgroundWork {
       await Promise.all(going)
     },
   }
-}
-
-function isDelay(ms: number | undefined): boolean {
-  return ms === undefined || (Number.isInteger(ms) && ms >= 0 && ms <= MAX_DELAY_MS)
 }

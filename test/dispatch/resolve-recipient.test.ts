@@ -182,6 +182,15 @@ describe('an id', () => {
     expect(await stored(deps)).toEqual([])
   })
 
+  it.each(['de\0', 'de\ud800'])(
+    'is 503 when the directory gives a locale that no store can keep: %j',
+    async (locale) => {
+      const deps = depsWith(directory(async (id) => ({ id, email: 'jane@example.com', locale })))
+      expect(await post(deps, body('user_42'))).toMatchObject({ status: 503, body: { code: 'directory_unavailable' } })
+      expect(await stored(deps)).toEqual([])
+    },
+  )
+
   it('needs no directory on a channel that reaches everyone', async () => {
     const channels = { log: recordingChannel(undefined, { address: ({ id }) => id }), email: recordingChannel() }
     const both = defineEvents({ ping: { channels: { email: {}, log: {} } } })

@@ -5,6 +5,7 @@ import type { Channel } from '../../ports/channel.ts'
 import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
 import { port } from '../fault.ts'
 import { type Refused, refuse } from '../result.ts'
+import { isStorable } from '../storable.ts'
 import { reachThrough } from './reach-through.ts'
 
 const HTTPS_URL = /^https:\/\/[^\s\p{Cc}]+$/iu
@@ -54,6 +55,8 @@ function checked(found: Recipient | null | undefined): Recipient | undefined {
     if (value === null) return checked(withoutNulls(found))
     if (value !== undefined && typeof value !== 'string') throw new TypeError('the directory gave no recipient')
   }
+  // The others are kept only where a channel makes an address of them.
+  if (!isStorable(found.locale ?? '')) throw new TypeError('the directory gave a locale that no store can keep')
   return found
 }
 
