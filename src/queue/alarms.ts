@@ -1,14 +1,18 @@
 import type { Clock } from '../ports/clock.ts'
-import { instantOf } from './instants.ts'
 
 /** Timers of this process: one for all alarms of an instant, so that a million of them need not have a timer each. */
 export interface Alarms {
-  /** Rings in `delayMs` milliseconds, or a little later: {@link instantOf} says how much. */
+  /** Rings in `delayMs` milliseconds, at the instant that comes of it. */
   set(delayMs: number): void
   clear(): void
 }
 
-export function createAlarms(clock: Pick<Clock, 'now' | 'after'>, ring: () => void): Alarms {
+/** @param instantOf The epoch milliseconds at which an alarm rings that is set now: not before its time, and maybe with others. */
+export function createAlarms(
+  clock: Pick<Clock, 'now' | 'after'>,
+  ring: () => void,
+  instantOf: (now: number, delayMs: number) => number,
+): Alarms {
   const timers = new Map<number, () => void>()
   return {
     set(delayMs) {

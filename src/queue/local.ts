@@ -1,39 +1,23 @@
 import type { Clock } from '../ports/clock.ts'
 import type { DeliveryQueue } from '../ports/delivery-queue.ts'
+import { createAlarms } from './alarms.ts'
+import { createBell } from './bell.ts'
 
 /** Wakes the workers of this process. Workers elsewhere find what is due when they next look. */
 export function localQueue(clock: Pick<Clock, 'now' | 'after'>): DeliveryQueue {
-  const listeners = new Set<() => void>()
-  /** One for all alarms of an instant. */
-  const timers = new Map<number, () => void>()
-  const ring = (): void => {
-    for (const onDue of listeners) onDue()
-  }
-
-  function setTimer(delayMs: number): void {
-    const instant = clock.now() + delayMs
-    if (timers.has(instant)) return
-    const callOff = clock.after(delayMs, () => {
-      timers.delete(instant)
-      ring()
-    })
-    timers.set(instant, callOff)
-  }
-
+  const bell = createBell()
+  const alarms = createAlarms(clock, bell.ringNow, (now, delayMs) => now + delayMs)
   return {
     wake(delayMs) {
-      if (listeners.size === 0) return
-      if (delayMs > 0) setTimer(delayMs)
-      else queueMicrotask(ring)
+      if (!bell.isHeard()) return
+      if (delayMs > 0) alarms.set(delayMs)
+      else bell.ring()
     },
     listen(onDue) {
-      const listener = (): void => onDue()
-      listeners.add(listener)
+      const stop = bell.listen(onDue)
       return () => {
-        listeners.delete(listener)
-        if (listeners.size > 0) return
-        for (const callOff of timers.values()) callOff()
-        timers.clear()
+        stop()
+        if (!bell.isHeard()) alarms.clear()
       }
     },
   }

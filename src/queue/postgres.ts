@@ -8,6 +8,7 @@ import { createAlarms } from './alarms.ts'
 import { createBell } from './bell.ts'
 import { inBursts } from './bursts.ts'
 import { faultLog } from './faults.ts'
+import { instantOf } from './instants.ts'
 import { type NotificationClient, notificationLine } from './notification-line.ts'
 import { refuseBadOptions } from './option-problems.ts'
 import { within } from './within.ts'
@@ -67,7 +68,7 @@ export function postgresQueue(options: PostgresQueueOptions): PostgresQueue {
   })
   const telling = inBursts(() => line.notify(from), clock, onFault)
 
-  const alarms = createAlarms(clock, wakeNow)
+  const alarms = createAlarms(clock, wakeNow, instantOf)
 
   function ring(): void {
     if (!closing) bell.ring()

@@ -59,6 +59,10 @@ export interface SqlStore extends DispatchStore, RunStore {
    * One call at a time. What it refuses, or repeats, leaves the transaction as it was. When it throws (`dispatch()` then answers
    * 503 `store_unavailable`), the host must undo the transaction: a database may have done so already.
    *
+   * On PostgreSQL at `repeatable read` or `serializable` it sees nothing that was committed since the transaction began. What
+   * meets such a change (a key or a limit that others used meanwhile) throws what the database said (`40001`, `23505`): the host
+   * tries the whole transaction again. At `read committed` that is done within.
+   *
    * @throws {SallyportError} `option_invalid`, unless it is a transaction of Kysely.
    */
   within(transaction: HostTransaction): DispatchStore

@@ -13,7 +13,7 @@ import {
   settle,
   wordOf,
 } from './channel-trial.ts'
-import { type ContractOptions, registerCases } from './contract.ts'
+import { type ContractCase, type ContractOptions, type ContractSubject, registerCases } from './contract.ts'
 
 /** What a trial of a channel has: a case that needs what it has not is skipped. */
 export interface ChannelCapabilities {
@@ -38,10 +38,14 @@ export interface ChannelContractOptions extends ContractOptions {
   readonly capabilities?: ChannelCapabilities
 }
 
-interface ChannelCase {
-  readonly name: string
-  readonly needs?: readonly (keyof ChannelCapabilities)[]
-  run(trial: ChannelTrial): Promise<void>
+type ChannelCase = ContractCase<ChannelTrial, ChannelCapabilities>
+
+const CHANNEL: ContractSubject<ChannelCapabilities> = {
+  name: 'channel',
+  defaults: {
+    ...{ unreachable: true, received: true, idempotencyKey: true, abort: true },
+    ...{ reject: true, retry: true, unknown: true, hang: true },
+  },
 }
 
 const OUTCOME_OF = { reject: 'rejected', retry: 'retry', unknown: 'unknown' } as const
@@ -234,11 +238,6 @@ const CASES: readonly ChannelCase[] = [
 ]
 
 /** Tries a channel: each sentence of `Channel` is one case or more, registered with your test runner. */
-export function channelContract({ create, capabilities = {}, ...options }: ChannelContractOptions): void {
-  const { test, skip = (name) => test(name, async () => {}) } = options
-  for (const { needs = [], ...tried } of CASES) {
-    const lacking = needs.find((need) => capabilities[need] === false)
-    if (lacking === undefined) registerCases(options, [tried], create)
-    else skip(`${tried.name} (skipped: the channel declares no ${lacking})`, async () => {})
-  }
+export function channelContract(options: ChannelContractOptions): void {
+  registerCases(CHANNEL, CASES, options)
 }

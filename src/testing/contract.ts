@@ -18,6 +18,11 @@ export interface StoreTrial<Store> {
   now(): number
   /** Moves the store's time on. */
   advance(ms: number): void | Promise<void>
+  /**
+   * Closes the handles that there are, and opens the same data anew, as a process does that starts when all others have ended.
+   * `close` lets go of this handle too. Left out where nothing is kept for so long.
+   */
+  reopen?(): Store | Promise<Store>
   /** Lets go of it when the case is over, however it ended. */
   close?(): void | Promise<void>
 }
@@ -26,26 +31,46 @@ export interface StoreTrial<Store> {
 export interface StoreCapabilities {
   /** There is an `other` handle. Default: `true`. */
   readonly secondHandle?: boolean
+  /** What it keeps outlives its handles: there is a `reopen`. Default: `false`. */
+  readonly durable?: boolean
 }
 
 /** One sentence of a contract, and how it is tried. */
-export interface ContractCase<Trial> {
+export interface ContractCase<Trial, Capabilities = StoreCapabilities> {
   readonly name: string
-  /** The capability without which it cannot be tried. */
-  readonly needs?: keyof StoreCapabilities
+  /** The capabilities without which it cannot be tried. */
+  readonly needs?: readonly (keyof Capabilities)[]
   run(trial: Trial): Promise<void>
 }
 
+/** What contracts are about, and what is taken for granted where a capability is not declared. */
+export interface ContractSubject<Capabilities> {
+  readonly name: string
+  readonly defaults: Required<Capabilities>
+}
+
+/** The stores of either port. */
+export const STORE: ContractSubject<StoreCapabilities> = {
+  name: 'store',
+  defaults: { secondHandle: true, durable: false },
+}
+
+/** How one contract is tried on what it is about. */
+interface Tried<Trial, Capabilities> extends ContractOptions {
+  readonly create: () => Trial | Promise<Trial>
+  readonly capabilities?: Capabilities
+}
+
 /** Registers the cases of a contract, each with a trial of its own. */
-export function registerCases<Trial extends { close?(): void | Promise<void> }>(
-  { test, skip = (name) => test(name, async () => {}) }: ContractOptions,
-  cases: readonly ContractCase<Trial>[],
-  create: () => Trial | Promise<Trial>,
-  capabilities: StoreCapabilities = {},
+export function registerCases<Trial extends { close?(): void | Promise<void> }, Capabilities extends object>(
+  subject: ContractSubject<Capabilities>,
+  cases: readonly ContractCase<Trial, Capabilities>[],
+  { test, skip = (name) => test(name, async () => {}), create, capabilities }: Tried<Trial, Capabilities>,
 ): void {
-  for (const { name, needs, run } of cases) {
-    if (needs !== undefined && capabilities[needs] === false) {
-      skip(`${name} (skipped: the store declares no ${needs})`, async () => {})
+  for (const { name, needs = [], run } of cases) {
+    const lacking = needs.find((need) => !(capabilities?.[need] ?? subject.defaults[need]))
+    if (lacking !== undefined) {
+      skip(`${name} (skipped: the ${subject.name} declares no ${String(lacking)})`, async () => {})
       continue
     }
     test(name, async () => {

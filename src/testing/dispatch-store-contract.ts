@@ -1,5 +1,5 @@
 import type { DispatchStore } from '../ports/dispatch-store.ts'
-import { type ContractOptions, registerCases, type StoreCapabilities, type StoreTrial } from './contract.ts'
+import { type ContractOptions, registerCases, STORE, type StoreCapabilities, type StoreTrial } from './contract.ts'
 import { acceptingCases } from './dispatch-store/accepting.ts'
 import { cancellingCases } from './dispatch-store/cancelling.ts'
 import { claimingCases } from './dispatch-store/claiming.ts'
@@ -20,6 +20,7 @@ import { racingChangeCases } from './dispatch-store/racing-changes.ts'
 import { racingWorkerCases } from './dispatch-store/racing-workers.ts'
 import { readingCases } from './dispatch-store/reading.ts'
 import { removingCases } from './dispatch-store/removing.ts'
+import { reopeningCases } from './dispatch-store/reopening.ts'
 import { retryingCases } from './dispatch-store/retrying.ts'
 import { settlingCases } from './dispatch-store/settling.ts'
 import { waitingCases } from './dispatch-store/waiting.ts'
@@ -45,7 +46,7 @@ export function dispatchStoreContract(options: DispatchStoreContractOptions): vo
     ...[digestCases(), leavingDigestCases(), cancellingCases(), retryingCases()],
     ...[readingCases(), pagingCases(), removingCases()],
     ...[hostileNameCases(), hostileContentCases()],
-    ...[racingCases(), racingWorkerCases(), racingChangeCases(), handleCases()],
+    ...[racingCases(), racingWorkerCases(), racingChangeCases(), handleCases(), reopeningCases()],
   ].flat()
-  registerCases(options, cases, options.create, options.capabilities)
+  registerCases(STORE, cases, options)
 }

@@ -1,6 +1,6 @@
 import type { DeliveryQueue } from '../ports/delivery-queue.ts'
 import { equal, ok } from './assertions.ts'
-import { type ContractCase, type ContractOptions, registerCases, type StoreCapabilities } from './contract.ts'
+import { type ContractCase, type ContractOptions, type ContractSubject, registerCases } from './contract.ts'
 
 /** A queue that one case is tried on: nobody else's alarms ring in it. */
 export interface QueueTrial {
@@ -22,7 +22,9 @@ export interface QueueTrial {
 }
 
 /** What a queue is said to be able to do: a case that needs what it cannot is skipped. */
-export interface QueueCapabilities extends StoreCapabilities {
+export interface QueueCapabilities {
+  /** There is an `other` handle. Default: `true`. */
+  readonly secondHandle?: boolean
   /** Time can be moved: there is an `advance`. Default: `true`. */
   readonly injectedTime?: boolean
   /** There is a `disconnect`. Default: `true`. */
@@ -35,8 +37,11 @@ export interface QueueContractOptions extends ContractOptions {
   readonly capabilities?: QueueCapabilities
 }
 
-interface QueueCase extends Omit<ContractCase<QueueTrial>, 'needs'> {
-  readonly needs?: keyof QueueCapabilities
+type QueueCase = ContractCase<QueueTrial, QueueCapabilities>
+
+const QUEUE: ContractSubject<QueueCapabilities> = {
+  name: 'queue',
+  defaults: { secondHandle: true, injectedTime: true, disconnect: true },
 }
 
 const SOON_MS = 120
@@ -190,7 +195,7 @@ const CASES: readonly QueueCase[] = [
   },
   {
     name: 'a wake does not throw while there is nothing to ring through',
-    needs: 'disconnect',
+    needs: ['disconnect'],
     async run(trial) {
       const { stop } = await listen(trial)
       await trial.disconnect?.()
@@ -200,7 +205,7 @@ const CASES: readonly QueueCase[] = [
   },
   {
     name: 'an alarm that one handle asks for rings at the other, now and later',
-    needs: 'secondHandle',
+    needs: ['secondHandle'],
     async run(trial) {
       const there = await listen(trial, otherOf(trial))
       await ringsAfter(trial, 0, there)
@@ -211,7 +216,7 @@ const CASES: readonly QueueCase[] = [
   },
   {
     name: 'who has stopped listening at one handle stops nobody at the other',
-    needs: 'secondHandle',
+    needs: ['secondHandle'],
     async run(trial) {
       const [here, there] = [await listen(trial), await listen(trial, otherOf(trial))]
       here.stop()
@@ -221,7 +226,7 @@ const CASES: readonly QueueCase[] = [
   },
   {
     name: 'an alarm rings when its time has come, to the millisecond',
-    needs: 'injectedTime',
+    needs: ['injectedTime'],
     async run(trial) {
       const { rungAt } = await listen(trial)
       trial.queue.wake(1_000)
@@ -233,7 +238,7 @@ const CASES: readonly QueueCase[] = [
   },
   {
     name: 'alarms that were asked for ring no more to who has stopped listening, however much time goes by',
-    needs: 'injectedTime',
+    needs: ['injectedTime'],
     async run(trial) {
       const { rungAt, stop } = await listen(trial)
       for (const delayMs of [0, 1, SOON_MS, HOUR_MS]) trial.queue.wake(delayMs)
@@ -248,9 +253,6 @@ const CASES: readonly QueueCase[] = [
  * Tries a queue: each sentence of {@link DeliveryQueue} is one case or more, registered with your test runner. An alarm may
  * ring more often than it was asked to, but not before the first of them is due.
  */
-export function queueContract({ create, capabilities = {}, ...options }: QueueContractOptions): void {
-  const { test, skip = (name) => test(name, async () => {}) } = options
-  for (const { needs, ...tried } of CASES)
-    if (needs === undefined || capabilities[needs] !== false) registerCases(options, [tried], create)
-    else skip(`${tried.name} (skipped: the queue declares no ${needs})`, async () => {})
+export function queueContract(options: QueueContractOptions): void {
+  registerCases(QUEUE, CASES, options)
 }

@@ -1,12 +1,14 @@
 import type { RunStore } from '../ports/run-store.ts'
-import { type ContractOptions, registerCases, type StoreCapabilities, type StoreTrial } from './contract.ts'
+import { type ContractOptions, registerCases, STORE, type StoreCapabilities, type StoreTrial } from './contract.ts'
 import { ABOVE_CASES } from './run-store/above-cases.ts'
 import { DECISION_CASES } from './run-store/decision-cases.ts'
 import { ERASE_CASES } from './run-store/erase-cases.ts'
+import { ERASE_RACE_CASES } from './run-store/erase-race-cases.ts'
 import { LIST_CASES } from './run-store/list-cases.ts'
 import { PAGING_CASES } from './run-store/paging-cases.ts'
 import { RACE_CASES } from './run-store/race-cases.ts'
 import { REMOVAL_CASES } from './run-store/removal-cases.ts'
+import { REOPENING_CASES } from './run-store/reopening-cases.ts'
 import { SESSION_CASES } from './run-store/session-cases.ts'
 import { SIGHT_CASES } from './run-store/sight-cases.ts'
 import { STATE_CASES } from './run-store/state-cases.ts'
@@ -26,11 +28,11 @@ export interface RunStoreContractOptions extends ContractOptions {
  * The store's clock may stand still or run; what is true to the millisecond is tried only where it stands still. Not tried is
  * what a store does while it is unavailable.
  */
-export function runStoreContract({ create, capabilities, ...options }: RunStoreContractOptions): void {
+export function runStoreContract(options: RunStoreContractOptions): void {
   const cases = [
     ...[...SIGHT_CASES, ...ABOVE_CASES, ...DECISION_CASES, ...STATE_CASES, ...SESSION_CASES],
     ...[...TALLY_CASES, ...LIST_CASES, ...PAGING_CASES, ...REMOVAL_CASES, ...ERASE_CASES, ...TENANT_CASES],
-    ...RACE_CASES,
+    ...[...RACE_CASES, ...ERASE_RACE_CASES, ...REOPENING_CASES],
   ]
-  registerCases(options, cases, create, capabilities)
+  registerCases(STORE, cases, options)
 }

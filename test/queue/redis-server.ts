@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../chaos/free-port.ts'
 
 /** A Redis of a test's own, which keeps nothing on disk: started anew, it knows nothing. */
 export interface RedisServer {
@@ -31,7 +31,7 @@ export async function redisServer(): Promise<RedisServer> {
       said += text
       if (said.includes('Ready to accept connections')) break
     }
-    if (starting.exitCode !== null) throw new Error(`redis-server ended: ${said}`)
+    if (!said.includes('Ready to accept connections')) throw new Error(`redis-server ended: ${said}`)
     starting.stdout.destroy()
   }
 
@@ -53,13 +53,4 @@ export async function redisServer(): Promise<RedisServer> {
       await rm(folder, { recursive: true, force: true })
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

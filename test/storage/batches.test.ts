@@ -1,8 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { inBatches } from '../../src/storage/sql/batches.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+
+interface HouseOptions {
+  readonly share?: boolean
+  readonly fault?: (items: readonly string[]) => unknown
+  readonly timeoutMs?: number
+  readonly sizeOf?: (item: string) => number
+}
 
 /** Batches that are let through one by one. */
-function house(options: { readonly share?: boolean; readonly fault?: (items: readonly string[]) => unknown } = {}) {
+function house(options: HouseOptions = {}) {
+  const clock = fakeClock()
   const ran: (readonly string[])[] = []
   const gates: (() => void)[] = []
   const call = inBatches<string, string>({
@@ -16,6 +25,9 @@ function house(options: { readonly share?: boolean; readonly fault?: (items: rea
     keysOf: (item) => (item.includes(':') ? [item.split(':')[0] ?? ''] : []),
     share: options.share ?? false,
     isOnesFault: (cause) => cause === ONES,
+    ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
+    ...(options.sizeOf && { sizeOf: options.sizeOf }),
+    after: clock.after,
   })
   const turn = (): Promise<void> => new Promise(setImmediate)
   async function letThrough(): Promise<void> {
@@ -24,7 +36,7 @@ function house(options: { readonly share?: boolean; readonly fault?: (items: rea
       await turn()
     }
   }
-  return { ran, call, turn, letThrough }
+  return { clock, ran, call, turn, letThrough }
 }
 
 const ONES = new Error('one of them')
@@ -94,4 +106,58 @@ describe('calls in batches', () => {
     expect((await all)[249]).toBe('249!')
     expect(ran.map(({ length }) => length)).toEqual([100, 100, 50])
   })
+
+  it('are of so many bytes at most, but for one that is larger by itself; none is passed by a later one', async () => {
+    const { ran, call, turn, letThrough } = house({ sizeOf: (item) => Number(item) * 250_000 })
+    const all = Promise.all(['3', '1', '2', '9', '1', '1'].map(call))
+    await turn()
+    await letThrough()
+    expect(await all).toHaveLength(6)
+    expect(ran).toEqual([['3', '1'], ['2'], ['9'], ['1', '1']])
+  })
+
+  it('are given up when they wait too long, and are then never run', async () => {
+    const { clock, ran, call, turn, letThrough } = house({ timeoutMs: 900 })
+    const first = Promise.allSettled([call('k:1'), call('k:2')])
+    await turn()
+    const [begun, waiting] = [call('x'), call('k:3')].map(outcomeOf)
+    await turn()
+    clock.advance(899)
+    expect(await Promise.race([waiting, turn().then(() => 'open')])).toBe('open')
+    clock.advance(1)
+    expect(await waiting).toMatchObject({ code: 'database_timeout', message: expect.stringContaining('nothing was') })
+    await letThrough()
+    expect(ran).toEqual([['k:1'], ['x']])
+    expect(await begun).toBe('x!')
+    expect(await first).toMatchObject([{ value: 'k:1!' }, { reason: { code: 'database_timeout' } }])
+  })
+
+  it('are waited for no longer than twice as long, and what has begun still keeps others off', async () => {
+    const { clock, ran, call, turn, letThrough } = house({ timeoutMs: 900 })
+    const slow = outcomeOf(call('k:1'))
+    await turn()
+    clock.advance(1_799)
+    expect(await Promise.race([slow, turn().then(() => 'open')])).toBe('open')
+    clock.advance(1)
+    expect(await slow).toMatchObject({ code: 'database_timeout', message: expect.stringContaining('may be done') })
+    const next = call('k:2')
+    await turn()
+    expect(ran).toEqual([['k:1']])
+    await letThrough()
+    expect(await next).toBe('k:2!')
+  })
+
+  it('leave no timer behind', async () => {
+    const { clock, call, turn, letThrough } = house({ timeoutMs: 900, fault: () => ALL })
+    const all = Promise.allSettled([call('a'), call('b')])
+    await turn()
+    await letThrough()
+    await all
+    expect(clock.timers).toBe(0)
+  })
 })
+
+/** What it came to, be it what it threw. */
+function outcomeOf(call: Promise<unknown>): Promise<unknown> {
+  return call.catch((cause: unknown) => cause)
+}

@@ -2,15 +2,19 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { databaseClock } from '../../src/storage/sql/database-clock.ts'
 
+/** Of a machine whose two clocks go together. */
+const clockOver = (running: () => number) => databaseClock(running, () => WALL + running())
+const WALL = 1_795_000_000_000
+
 describe('the clock of a database', () => {
-  it('is never ahead of it, and behind by less than the quickest answer took', () => {
+  it('is never ahead of it, and behind by less than the quickest answer took, and than it says', () => {
     const answers = fc.array(fc.record({ there: fc.nat(500), back: fc.nat(500), after: fc.nat(10_000) }), {
       minLength: 1,
     })
     fc.assert(
       fc.property(answers, fc.integer({ min: -1e9, max: 1e9 }), (given, apart) => {
         let running = 0
-        const known = databaseClock(() => running)
+        const known = clockOver(() => running)
         let quickest = Number.POSITIVE_INFINITY
         for (const { there, back, after } of given) {
           const askedAt = running
@@ -23,6 +27,8 @@ describe('the clock of a database', () => {
           const truth = running + apart
           expect(known.now()).toBeLessThanOrEqual(truth)
           expect(known.now()).toBeGreaterThanOrEqual(truth - quickest - 1)
+          expect(known.now() + known.uncertaintyMs()).toBeGreaterThanOrEqual(truth)
+          expect(known.uncertaintyMs()).toBeLessThanOrEqual(quickest + 2)
         }
       }),
     )
@@ -30,7 +36,7 @@ describe('the clock of a database', () => {
 
   it('is known for a minute', () => {
     let running = 5
-    const known = databaseClock(() => running)
+    const known = clockOver(() => running)
     expect(known.isStale()).toBe(true)
     known.learn(1_000, 0)
     expect(known.isStale()).toBe(false)
@@ -42,16 +48,68 @@ describe('the clock of a database', () => {
 
   it('follows one that was set back, once it is asked', () => {
     let running = 0
-    const known = databaseClock(() => running)
+    const known = clockOver(() => running)
     known.learn(10_000, 0)
     running = 100
     known.learn(5_100, 90)
     expect(known.now()).toBe(5_100)
   })
 
+  it('follows one that was set forward, once it is asked', () => {
+    let running = 0
+    const known = clockOver(() => running)
+    known.learn(10_000, 0)
+    running = 100
+    known.learn(50_100, 90)
+    expect(known.now()).toBe(50_100)
+    expect(known.uncertaintyMs()).toBe(12)
+  })
+
+  it('is never said to be before its time, though it tells whole milliseconds', () => {
+    const time = fc.double({ min: 0, max: 1e6, noNaN: true })
+    fc.assert(
+      fc.property(time, time, time, time, (askedAt, there, back, after) => {
+        let running = askedAt
+        const known = clockOver(() => running)
+        running += there
+        const said = Math.floor(WALL + running + 0.3)
+        running += back
+        known.learn(said, askedAt)
+        running += after
+        expect(known.now()).toBeLessThanOrEqual(WALL + running + 0.3)
+        expect(known.now() + known.uncertaintyMs()).toBeGreaterThanOrEqual(WALL + running + 0.3)
+      }),
+    )
+  })
+
+  for (const [what, ran, passed] of [
+    ['slept, and did not count it', 0, 5_000],
+    ['slept, and whose wall clock did not count it', 5_000, 0],
+    ['had its wall clock set back', 10, -2_000],
+  ] as const)
+    it(`is asked anew by a machine that ${what}`, () => {
+      let running = 100
+      let wall = WALL
+      const known = databaseClock(
+        () => running,
+        () => wall,
+      )
+      known.learn(1_000, 90)
+      running += 1_000
+      wall += 1_999
+      expect(known.isStale()).toBe(false)
+      running += ran
+      wall += passed + 2
+      expect(known.isStale()).toBe(true)
+      // It fits what was known, which says nothing all the same.
+      known.learn(known.now() + 5, running - 50)
+      expect(known.isStale()).toBe(false)
+      expect(known.uncertaintyMs()).toBe(52)
+    })
+
   it('learns nothing from an answer that came late', () => {
     let running = 0
-    const known = databaseClock(() => running)
+    const known = clockOver(() => running)
     known.learn(1_000, 0)
     running = 30_000
     known.learn(1_001, 0)

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -75,21 +75,26 @@ function openFile(path: string): SqliteDatabase {
   }
 }
 
-let cluster: Promise<number> | undefined
-
-/** One PostgreSQL for a test file, from the registry, gone with its process. */
-function postgresPort(): Promise<number> {
-  cluster ??= startPostgres()
-  return cluster
+interface Cluster {
+  readonly port: number
+  /** Stops it, and removes what it kept. */
+  remove(): Promise<void>
 }
 
-async function startPostgres(): Promise<number> {
+/** One PostgreSQL for a test file, from the registry; in a benchmark, for its process. */
+let cluster: Promise<Cluster> | undefined
+
+// Of a worker that is to end, vitest waits for no more than its hooks: what is left to the end of the process may be cut short.
+if (process.env.VITEST) {
+  const { afterAll } = await import('vitest')
+  afterAll(async () => (await cluster)?.remove())
+}
+
+async function startPostgres(): Promise<Cluster> {
   const port = 20_000 + (randomBytes(2).readUInt16BE() % 20_000)
-  const folder = await mkdtemp(join(tmpdir(), 'sallyport-pg-'))
-  // Started by root, it runs as another user.
-  await chmod(folder, 0o777)
+  // It makes the folder itself, since as root it runs as another user, and removes it when it is stopped or the process ends.
   const server = new EmbeddedPostgres({
-    databaseDir: join(folder, 'data'),
+    databaseDir: join(tmpdir(), `sallyport-pg-${randomUUID()}`),
     port,
     user: 'postgres',
     password: 'postgres',
@@ -101,13 +106,15 @@ async function startPostgres(): Promise<number> {
   })
   await server.initialise()
   await server.start()
-  return port
+  return { port, remove: () => server.stop() }
 }
 
 export async function openPostgresql(): Promise<TestDatabase> {
-  const port = await postgresPort()
+  cluster ??= startPostgres()
+  const { port } = await cluster
   const database = `t${randomBytes(6).toString('hex')}`
   const admin = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', password: 'postgres', database: 'postgres' })
+  admin.on('error', () => {})
   await admin.connect()
   await admin.query(`create database ${database}`)
   const opened: Kysely<unknown>[] = []

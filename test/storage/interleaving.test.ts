@@ -3,26 +3,9 @@ import type { DispatchStore } from '../../src/ports/dispatch-store.ts'
 import type { HostKysely } from '../../src/storage/sql/host-kysely.ts'
 import { type SqlStore, sqlStore } from '../../src/storage/sql.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
+import { afterOnce } from './after-once.ts'
 import { openPostgresql, type TestDatabase } from './databases.ts'
 import { acceptance, delivery, digested } from './storing.ts'
-
-/** A database that lets something happen once, just after a statement has been answered. */
-function afterOnce(db: HostKysely, statement: RegExp, happen: () => Promise<unknown>): HostKysely {
-  let isArmed = true
-  return {
-    isTransaction: db.isTransaction,
-    async executeQuery(query) {
-      const result = await db.executeQuery(query)
-      if (isArmed && statement.test(query.sql)) {
-        isArmed = false
-        await happen()
-      }
-      return result
-    },
-    withoutPlugins: () => afterOnce(db.withoutPlugins(), statement, happen),
-    connection: () => db.connection(),
-  }
-}
 
 describe('what another process does between reading and writing', () => {
   let database: TestDatabase

@@ -121,6 +121,38 @@ describe('readiness', () => {
     await sqlStore({ db, dialect }).ready()
   })
 
+  it.each([
+    [
+      'postgresql',
+      'PostgreSQL 16.4 on x',
+      { s0: 'LATIN1', s1: 'off' },
+      'encoding is LATIN1. Use a database of the encoding UTF8',
+    ],
+    [
+      'postgresql',
+      'PostgreSQL 16.4 on x',
+      { s0: 'UTF8', s1: 'on' },
+      'can only be read. Give the store the primary server',
+    ],
+    ['mysql', '8.4.2', { s0: 'NO_BACKSLASH_ESCAPES', s1: 'utf8mb4', s2: 1 }, 'has NO_BACKSLASH_ESCAPES. Leave it out'],
+    ['mariadb', '10.11.6-MariaDB', { s0: '', s1: 'latin1', s2: 1 }, 'character set is latin1. Leave the `charset`'],
+    ['mariadb', '10.11.6-MariaDB', { s0: '', s1: 'utf8mb4', s2: 0 }, 'autocommit is off. Leave it on'],
+  ] as const)('of %s %s refuses the settings %j', async (dialect, version, settings, message) => {
+    const { db } = fakeDatabase((text) => [text.includes('version()') ? { version } : settings])
+    expect(await faultOf(sqlStore({ db, dialect }))).toContain(message)
+  })
+
+  it('says what to grant to a user who may not use the tables', async () => {
+    const { db } = fakeDatabase((text) => {
+      if (text.includes('version()')) return [{ version: 'PostgreSQL 16.4 on x' }]
+      if (text.includes('current_setting')) return [{ s0: 'UTF8', s1: 'off' }]
+      throw Object.assign(new Error('permission denied for table sallyport_migrations'), { code: '42501' })
+    })
+    expect(await faultOf(sqlStore({ db, dialect: 'postgresql' }))).toContain(
+      'Grant it SELECT, INSERT, UPDATE and DELETE',
+    )
+  })
+
   it('gives up on a database that does not answer, in the time that it was given', async () => {
     const { db, asked } = fakeDatabase(() => new Promise(() => {}))
     expect(await faultOf(sqlStore({ db, dialect: 'mysql', timeoutMs: 50 }))).toContain('did not answer in time')
@@ -167,7 +199,7 @@ describe('readiness', () => {
       text.includes('version()') ? [{ version: VERSIONS.mysql }] : [{ name: '0001_tables' }],
     )
     await sqlStore({ db, dialect: 'mysql' }).ready()
-    expect(asked.length).toBe(3)
+    expect(asked.length).toBe(4)
     expect(asked.filter((text) => !text.startsWith('select '))).toEqual([])
   })
 })

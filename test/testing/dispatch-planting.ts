@@ -8,7 +8,7 @@ export type Bug = Partial<DispatchStore>
 
 /**
  * Makes a fault. It is called once for all processes, with what they have in common, and what it gives once for each of two
- * processes, which have the rest to themselves.
+ * processes, which have the rest to themselves; and for a third, which starts when these have ended.
  */
 export type Plant = (store: DispatchStore, clock: FakeClock) => () => Bug
 
@@ -27,6 +27,7 @@ export function casesWith(plant?: Plant): ReadonlyMap<string, () => Promise<void
       if (cases.has(name)) throw new Error(`two cases have one name: ${name}`)
       cases.set(name, body)
     },
+    capabilities: { durable: true },
     create() {
       const clock = fakeClock()
       const store = memoryStore({ clock })
@@ -36,6 +37,7 @@ export function casesWith(plant?: Plant): ReadonlyMap<string, () => Promise<void
         other: { ...store, ...process() },
         now: clock.now,
         advance: clock.advance,
+        reopen: () => ({ ...store, ...process() }),
       }
     },
   })

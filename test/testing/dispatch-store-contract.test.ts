@@ -25,15 +25,16 @@ describe('a store that is a while away, in two processes', () => {
   })
 })
 
-describe('a store whose time goes on by itself', () => {
+describe('a store whose time goes on by itself, and that is opened anew', () => {
   dispatchStoreContract({
     test,
+    capabilities: { durable: true },
     create() {
       const clock = fakeClock()
       let passed = 0
       const now = () => clock.now() + ++passed
       const store = memoryStore({ clock: { now } })
-      return { store, other: store, now, advance: clock.advance }
+      return { store, other: store, now, advance: clock.advance, reopen: () => store }
     },
   })
 })

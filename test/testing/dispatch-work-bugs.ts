@@ -225,6 +225,17 @@ export const WORK_BUGS: readonly Planted[] = [
     }),
   },
   {
+    name: 'a lease does not count for when the next is due in the claim that gives it',
+    caughtBy: 'the end of a lease counts for when the next is due at once, in the claim that gives it',
+    plant: (store) => () => ({
+      async claim(request) {
+        const { nextDueInMs, ...claims } = await store.claim(request)
+        const isOfThese = claims.deliveries.length > 0 && nextDueInMs === request.leaseMs
+        return { ...claims, ...(!isOfThese && nextDueInMs !== undefined && { nextDueInMs }) }
+      },
+    }),
+  },
+  {
     name: 'a settlement with a character that a database refuses is lost',
     caughtBy: 'a settlement is not lost for a character that cannot be kept',
     plant: (store) => () => ({

@@ -11,14 +11,15 @@ import { MERGE_BUGS } from './run-merge-bugs.ts'
 /** The cases of the contract, for a store with a bug: by their names. */
 function casesOf(create: () => StoreTrial<RunStore>): ReadonlyMap<string, () => Promise<void>> {
   const cases = new Map<string, () => Promise<void>>()
-  runStoreContract({ test: (name, body) => cases.set(name, body), create })
+  runStoreContract({ test: (name, body) => cases.set(name, body), create, capabilities: { durable: true } })
   return cases
 }
 
 function trialOf(plant: (store: RunStore) => RunStore): StoreTrial<RunStore> {
   const { now, advance } = fakeClock()
-  const store = plant(memoryRuns({ now }))
-  return { store, other: { ...store }, now, advance }
+  const kept = memoryRuns({ now })
+  const store = plant(kept)
+  return { store, other: { ...store }, now, advance, reopen: () => plant(kept) }
 }
 
 /** Whether the case fails, and not because the store threw. */
@@ -47,7 +48,7 @@ describe('a store that works by a clock that runs', () => {
     const advance = (ms: number): void => {
       ahead += ms
     }
-    return { store, other: store, now, advance }
+    return { store, other: store, now, advance, reopen: () => store }
   })
   it.each([...cases])('comes through: %s', (_name, body) => body())
 })

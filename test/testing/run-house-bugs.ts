@@ -8,6 +8,28 @@ const KEY_OF = ({ tenant, state }: StoredRun): RunKey => ({ tenant, sessionId: s
 /** Bugs of what is found, listed, removed and erased. */
 export const HOUSE_BUGS: readonly Bug[] = [
   {
+    it: 'keeps sums in the process, and writes down runs alone',
+    plant(store) {
+      const known = new Set<string>()
+      return {
+        ...store,
+        mergeRun(key, decide) {
+          known.add(key.sessionId)
+          return store.mergeRun(key, decide)
+        },
+        async openSession(tenant, sessionId) {
+          known.add(sessionId)
+          return store.openSession(tenant, sessionId)
+        },
+        async findSession(tenant, sessionId) {
+          const session = await store.findSession(tenant, sessionId)
+          return session && (known.has(sessionId) ? session : { ...session, tally: noTally(), failures: [] })
+        },
+      }
+    },
+    caughtBy: ['runs, sessions and sums are there when the store is opened anew, and go on'],
+  },
+  {
     it: 'finds a run by its id alone',
     plant: (store) => ({
       ...store,

@@ -1,6 +1,6 @@
 import { addDecimals, canonicalDecimal, negateDecimal } from '../../src/model/decimal.ts'
 import { minusTally, noTally, type Tally } from '../../src/model/tally.ts'
-import type { RunAbove, RunKey, RunStore } from '../../src/ports/run-store.ts'
+import type { MergeDecision, MergeSight, RunAbove, RunKey, RunStore } from '../../src/ports/run-store.ts'
 import { type Bug, deciding, seeing } from './run-bug.ts'
 
 function replacing(sum: Tally | undefined, add: Tally): Tally {
@@ -36,6 +36,25 @@ function mapIds(store: RunStore, map: (id: string) => string): RunStore {
   }
 }
 
+const SESSION_AND_USER_ERASED: readonly string[] = [
+  'a session is erased before a merge that it meets or after it, and neither is lost',
+  'a session is erased before a merge that it meets or after it, and neither is lost, over two handles',
+  'a user is erased before a merge that they meet or after it, and neither is lost',
+  'a user is erased before a merge that they meet or after it, and neither is lost, over two handles',
+]
+
+/** What is decided of what there was, a moment before it is written. */
+async function decidedBefore<T>(
+  store: RunStore,
+  key: RunKey,
+  decide: (sight: MergeSight) => MergeDecision<T>,
+): Promise<MergeDecision<T>> {
+  const { result } = await store.mergeRun(key, (sight) => ({ result: structuredClone(sight) }))
+  const decision = decide(result)
+  for (let turn = 0; turn < 5; turn++) await Promise.resolve()
+  return decision
+}
+
 /** Bugs of what merges see, and of what they write. */
 export const MERGE_BUGS: readonly Bug[] = [
   {
@@ -52,6 +71,55 @@ export const MERGE_BUGS: readonly Bug[] = [
       'one run id posted to two sessions at once becomes one run',
       'of a run and the first below it, merged at once, exactly one sees the other',
     ],
+  },
+  {
+    it: 'writes what it decided, though another erased it meanwhile',
+    plant: (store) => ({
+      ...store,
+      async mergeRun(key, decide) {
+        const decision = await decidedBefore(store, key, decide)
+        return store.mergeRun(key, () => decision)
+      },
+    }),
+    caughtBy: SESSION_AND_USER_ERASED,
+  },
+  {
+    it: 'drops a merge that meets an erasure',
+    plant(store) {
+      let erasures = 0
+      return {
+        ...store,
+        async mergeRun(key, decide) {
+          const before = erasures
+          const decision = await decidedBefore(store, key, decide)
+          if (erasures !== before) return { result: decision.result }
+          return store.mergeRun(key, () => decision)
+        },
+        erase(tenant, of) {
+          erasures += 1
+          return store.erase(tenant, of)
+        },
+      }
+    },
+    caughtBy: SESSION_AND_USER_ERASED,
+  },
+  {
+    it: 'gives up an erasure that meets a merge',
+    plant(store) {
+      let merges = 0
+      return {
+        ...store,
+        async mergeRun(key, decide) {
+          merges += 1
+          const decision = await decidedBefore(store, key, decide)
+          const merged = await store.mergeRun(key, () => decision)
+          merges -= 1
+          return merged
+        },
+        erase: async (tenant, of) => (merges > 0 ? 0 : store.erase(tenant, of)),
+      }
+    },
+    caughtBy: SESSION_AND_USER_ERASED,
   },
   {
     it: 'merges without looking at the session',

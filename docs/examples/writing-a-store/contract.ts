@@ -11,15 +11,15 @@ import { documentStore } from './store.ts'
 
 /** Every promise of both ports, as cases of your test runner. */
 export function tryStore(test: RegisterTest): void {
-  dispatchStoreContract({ test, create })
-  runStoreContract({ test, create })
+  const capabilities = { durable: true }
+  dispatchStoreContract({ test, create, capabilities })
+  runStoreContract({ test, create, capabilities })
 }
 
-/** A store for one case, and a second one as another process has it. */
+/** An empty store for one case, another handle on it as a second process has it, and one for a process that starts later. */
 function create(): StoreTrial<DispatchStore & RunStore> {
   const clock = fakeClock()
   const documents = mapDocuments(clock)
-  const store = documentStore(documents)
-  const other = documentStore(documents)
-  return { store, other, now: clock.now, advance: clock.advance }
+  const open = () => documentStore(documents)
+  return { store: open(), other: open(), reopen: open, now: clock.now, advance: clock.advance }
 }

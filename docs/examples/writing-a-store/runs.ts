@@ -110,21 +110,17 @@ function runAfter(
   tenant: string,
   now: number,
 ): StoredRun | undefined {
-  if (!run && !state) return undefined
-  const before = run ?? {
-    tenant,
-    account: { ended: [], untold: [] },
-    createdAt: now,
-    lastSeenAt: now,
-    updatedAt: now,
-    revision: 0,
-  }
+  const after = state ?? run?.state
+  if (!after) return undefined
   return {
-    ...before,
-    ...(state && { state, updatedAt: now, revision: before.revision + 1 }),
-    ...(account && { account }),
-    ...(heard && { lastSeenAt: now }),
-  } as StoredRun
+    tenant,
+    state: after,
+    account: account ?? run?.account ?? { ended: [], untold: [] },
+    createdAt: run?.createdAt ?? now,
+    updatedAt: run && !state ? run.updatedAt : now,
+    lastSeenAt: run && !heard ? run.lastSeenAt : now,
+    revision: (run?.revision ?? 0) + (state ? 1 : 0),
+  }
 }
 
 /** Adds the sums where there is a session, and makes one for a run. */

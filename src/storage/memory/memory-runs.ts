@@ -1,8 +1,9 @@
-import type { RunAccount, RunFailure } from '../../model/run.ts'
+import type { RunFailure } from '../../model/run.ts'
 import { facetsOf } from '../../model/run-facets.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { MergeDecision, RemovalQuery, RunStore, StoredRun, StoredSession } from '../../ports/run-store.ts'
+import type { MergeDecision, RemovalQuery, RunStore, StoredSession } from '../../ports/run-store.ts'
 import { copyJson } from '../copy-json.ts'
+import { runAfter } from '../run-after.ts'
 import { runPage } from './run-pages.ts'
 import { type Room, type RunRow, runShelves, type Shelf } from './run-shelves.ts'
 import { addSums, forgetSpend, spendSince } from './run-sums.ts'
@@ -114,39 +115,6 @@ function removable(rows: SortedList<RunRow> | undefined, updatedBefore: number, 
     if (found.length >= limit) break
   }
   return found
-}
-
-const NO_ACCOUNT: RunAccount = Object.freeze({ ended: [], untold: [] })
-
-/** What is stored of a run after a decision: what was, where nothing was decided of it. */
-function runAfter(
-  run: StoredRun | undefined,
-  { state, account, heard }: MergeDecision<unknown>,
-  tenant: string,
-  now: number,
-): StoredRun | undefined {
-  if (run === undefined)
-    return (
-      state && {
-        tenant,
-        state,
-        account: account ?? NO_ACCOUNT,
-        createdAt: now,
-        updatedAt: now,
-        lastSeenAt: now,
-        revision: 1,
-      }
-    )
-  if (!state && !account && !heard) return run
-  return {
-    tenant,
-    state: state ?? run.state,
-    account: account ?? run.account,
-    createdAt: run.createdAt,
-    updatedAt: state ? now : run.updatedAt,
-    lastSeenAt: heard ? now : run.lastSeenAt,
-    revision: state ? run.revision + 1 : run.revision,
-  }
 }
 
 function changeSession(shelf: Shelf, room: Room, decision: MergeDecision<unknown>, now: number): void {

@@ -2,7 +2,8 @@ import { facetsOf } from '../../model/run-facets.ts'
 import type { Page } from '../../ports/dispatch-store.ts'
 import type { RunQuery, StoredRun } from '../../ports/run-store.ts'
 import { copyJson } from '../copy-json.ts'
-import { isOpen, type RunRow, type RunShelves } from './run-shelves.ts'
+import { isOpenRun } from '../open-run.ts'
+import type { RunRow, RunShelves } from './run-shelves.ts'
 import type { SortedList } from './sorted-list.ts'
 
 /** Looked at for one page at most, so that a list of which little fits does not hold up everything else. */
@@ -38,7 +39,7 @@ function rowsFor(
   if (onlyUntold) return untold
   const shelf = tenant === undefined ? undefined : byTenant.get(tenant)
   if (shelf && sessionId !== undefined) return shelf.rooms.get(sessionId)?.rows
-  if (status?.every(isOpen)) return open
+  if (status?.every(isOpenRun)) return open
   return tenant === undefined ? all : shelf?.rows
 }
 

@@ -1,6 +1,7 @@
 import type { RunState, RunStatus } from '../../model/run.ts'
 import { noTally, type Spend, type Tally } from '../../model/tally.ts'
 import type { StoredRun, StoredSession } from '../../ports/run-store.ts'
+import { isOpenRun } from '../open-run.ts'
 import { SortedList } from './sorted-list.ts'
 
 /** A run in its place: lists keep the row, and what is stored of the run is replaced in it. */
@@ -49,13 +50,6 @@ export interface RunShelves {
   removeAll(shelf: Shelf, rows: readonly RunRow[]): void
 }
 
-const OPEN: ReadonlySet<RunStatus> = new Set<RunStatus>(['queued', 'running', 'waiting'])
-
-/** Whether a run of that status has not ended. */
-export function isOpen(status: RunStatus): boolean {
-  return OPEN.has(status)
-}
-
 /** From so many rows on, they are taken out of every list at once. */
 const MANY = 256
 
@@ -73,7 +67,7 @@ export function runShelves(): RunShelves {
     shelf.rows.delete(row)
     row.room.rows.delete(row)
     shelf.byAge.get(status)?.delete(row)
-    if (isOpen(status)) open.delete(row)
+    if (isOpenRun(status)) open.delete(row)
     if (isUntold(row.run)) untold.delete(row)
   }
 
@@ -95,7 +89,7 @@ export function runShelves(): RunShelves {
       shelf.rows.add(row)
       room.rows.add(row)
       entry(shelf.byAge, status, newAges).add(row)
-      if (isOpen(status)) open.add(row)
+      if (isOpenRun(status)) open.add(row)
       if (isUntold(run)) untold.add(row)
     },
 
@@ -107,7 +101,7 @@ export function runShelves(): RunShelves {
       if (ages) shelf.byAge.get(was)?.delete(row)
       row.run = run
       if (ages) entry(shelf.byAge, is, newAges).add(row)
-      if (isOpen(was) !== isOpen(is)) keep(open, row, isOpen(is))
+      if (isOpenRun(was) !== isOpenRun(is)) keep(open, row, isOpenRun(is))
       if (isUntold(old) !== isUntold(run)) keep(untold, row, isUntold(run))
     },
 

@@ -5,15 +5,15 @@ import { readDispatch } from '../deliveries/delivery-copies.ts'
 import { digestKey } from '../deliveries/digest-key.ts'
 import { type DispatchRow, dispatchRow } from '../deliveries/dispatch-rows.ts'
 import { inBatches } from './batches.ts'
-import { newChanges } from './changes.ts'
+import { firstVersion, newChanges } from './changes.ts'
 import { limitName } from './counter-records.ts'
 import { Conflict, type Database } from './database.ts'
 import { indexKey } from './delivery-records.ts'
+import { jsonSize } from './json-size.ts'
 import { loadOpenDigests, type Named, readCounters } from './load-dispatches.ts'
 import { columnsOf, readRecord } from './read-records.ts'
 import type { KeyRecord } from './records.ts'
 import { untilWritten } from './retries.ts'
-import { firstVersion } from './run-records.ts'
 import { type Workspace, workspace } from './workspace.ts'
 
 /** Accepts, and remembers what was accepted under which key. */
@@ -29,7 +29,7 @@ export function acceptor(db: Database, isAlone: boolean): Acceptor {
   async function acceptAll(acceptances: readonly Acceptance[], expired?: KeyRecord): Promise<readonly AcceptOutcome[]> {
     await db.sync()
     const now = db.now()
-    const work = workspace(now)
+    const work = workspace(now, db.uncertaintyMs())
     await gather(acceptances, db, work)
     const changes = newChanges()
     const answers = acceptances.map((acceptance) => {
@@ -71,7 +71,13 @@ export function acceptor(db: Database, isAlone: boolean): Acceptor {
     return [await untilWritten(() => acceptAfterLook(first))]
   }
 
-  const batched = inBatches<Acceptance, AcceptOutcome>({ run, keysOf, isOnesFault: (cause) => db.isOnesFault(cause) })
+  const batched = inBatches<Acceptance, AcceptOutcome>({
+    run,
+    keysOf,
+    isOnesFault: db.isOnesFault,
+    sizeOf: ({ dispatch }) => jsonSize(dispatch.deliveries),
+    timeoutMs: db.timeoutMs,
+  })
 
   return {
     accept: isAlone

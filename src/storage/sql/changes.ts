@@ -59,3 +59,11 @@ function byPrimaryKey(table: TableName): (one: Row, other: Row) => number {
     return 0
   }
 }
+
+/**
+ * The version that a row begins with. One that is removed and made again does not come to the same versions: who read the one
+ * cannot take the other for it.
+ */
+export function firstVersion(): number {
+  return Math.floor(Math.random() * 2 ** 50) + 1
+}

@@ -31,8 +31,6 @@ interface Summary {
   readonly is_expired: unknown
 }
 
-const CLOCK_AND_KEY: Readonly<Record<string, Column>> = { concurrency_key: { kind: 'text' } }
-
 /**
  * Leases what is due, oldest first, and counts the attempts: by the database's clock, passing over what others are taking. In one
  * statement, where a database can do that.
@@ -161,6 +159,8 @@ function dueText(
     order by d.wake_at limit ${parameters.add(limit)}${dialect.skipLocked}`
 }
 
+const RECEIVER: Readonly<Record<string, Column>> = { concurrency_key: { kind: 'text' } }
+
 function notBusy(
   channel: string,
   { busy }: ClaimRequest,
@@ -170,7 +170,7 @@ function notBusy(
   const keys = busy.filter((one) => one.channel === channel).map(({ concurrencyKey }) => concurrencyKey)
   if (keys.length === 0) return ''
   const list = parameters.add(JSON.stringify(keys.map((concurrency_key) => ({ concurrency_key }))))
-  const taken = `select b.concurrency_key from ${rows(list, CLOCK_AND_KEY, 'b')}`
+  const taken = `select b.concurrency_key from ${rows(list, RECEIVER, 'b')}`
   return `and (d.concurrency_key is null or d.concurrency_key not in (${taken}))`
 }
 
@@ -207,12 +207,12 @@ export function leasedRecord(before: DeliveryRecord, { fence, leaseMs, now }: Le
 }
 
 /** The time, when the next is due, and whether something has expired. */
-function summaryText(request: ClaimRequest, db: Database, parameters: Parameters, others = ''): string {
+function summaryText(request: ClaimRequest, db: Database, parameters: Parameters): string {
   const { dialect, nameOf } = db
   const next = Object.keys(request.limits).map((channel) => {
     const own = `d.channel = ${parameters.add(channel)}`
     return `select (select d.wake_at from ${nameOf('deliveries')} d where ${own} and d.wake_at is not null and (d.wake_at > ${NOW} or d.expires_at > ${NOW})
-      ${notBusy(channel, request, dialect.rows, parameters)} ${others} order by d.wake_at limit 1) as next_at`
+      ${notBusy(channel, request, dialect.rows, parameters)} order by d.wake_at limit 1) as next_at`
   })
   const earliest = next.length > 0 ? `(select min(n.next_at) from (${next.join(' union all ')}) n)` : 'null'
   const expired = `(select count(*) from (select 1 from ${nameOf('deliveries')} d where d.expires_at <= ${NOW} and d.wake_at <= ${NOW} limit 1) e)`

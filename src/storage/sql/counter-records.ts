@@ -1,7 +1,7 @@
 import type { Counter } from '../deliveries/send-limits.ts'
+import { firstVersion } from './changes.ts'
 import { storableText } from './delivery-records.ts'
 import type { CounterRecord } from './records.ts'
-import { firstVersion } from './run-records.ts'
 
 /** A counter as it was read, and what has become of it. */
 export interface KnownCounter {

@@ -1,11 +1,13 @@
 /** The time of a database, as it is known here. */
 export interface DatabaseClock {
   /**
-   * Epoch milliseconds: not ahead of the database, and behind it by less than an answer took to come; unless its clock was set
+   * Epoch milliseconds: not ahead of the database, and behind it by less than {@link uncertaintyMs}; unless its clock was set
    * since it was last asked, a minute ago at most.
    */
   now(): number
-  /** Whether what is known is too old, or nothing is known. */
+  /** The database's time is less than so many milliseconds after {@link now}. */
+  uncertaintyMs(): number
+  /** Whether what is known is too old, or nothing is known, or this machine has slept since. */
   isStale(): boolean
   /**
    * Takes in what the database said the time was.
@@ -16,26 +18,41 @@ export interface DatabaseClock {
 }
 
 const FRESH_MS = 60_000
+/** Two clocks that were read one after the other may differ by this, and not because one of them stood still. */
+const APART_MS = 1_000
 
 /**
  * Follows a database's clock without asking it every time. What it said was so at some moment between question and answer: each
- * answer bounds how far its clock is from the one here, that of the process, which nobody sets.
+ * answer bounds, on both sides, how far its clock is from the one here, that of the process, which nobody sets.
  *
- * @param running Milliseconds from any beginning, only ever more: `performance.now`.
+ * @param running Milliseconds from any beginning, only ever more: `performance.now`. It may stand still while the machine sleeps.
+ * @param wall Epoch milliseconds, however wrong. Where it parts from the other, one of the two stood still or was set.
  */
-export function databaseClock(running: () => number): DatabaseClock {
-  let offset = Number.NEGATIVE_INFINITY
+export function databaseClock(running: () => number, wall: () => number): DatabaseClock {
+  let least = Number.NEGATIVE_INFINITY
+  let greatest = Number.POSITIVE_INFINITY
   let learnedAt = Number.NEGATIVE_INFINITY
+  let apart = 0
+
+  function hasSlept(): boolean {
+    return Math.abs(wall() - running() - apart) > APART_MS
+  }
+
   return {
-    now: () => Math.floor(offset + running()),
-    isStale: () => running() - learnedAt > FRESH_MS,
+    now: () => Math.floor(least + running()),
+    // One more, for what `now` leaves out of a millisecond.
+    uncertaintyMs: () => Math.ceil(greatest - least) + 1,
+    isStale: () => running() - learnedAt > FRESH_MS || hasSlept(),
     learn(databaseNow, askedAt) {
       const answeredAt = running()
-      const least = databaseNow - answeredAt
-      const greatest = databaseNow + 1 - askedAt
-      // It was set back, or another took its place: what was learned before says nothing.
-      offset = greatest < offset ? least : Math.max(offset, least)
+      // It answers in whole milliseconds.
+      const [lower, upper] = [databaseNow - answeredAt, databaseNow + 1 - askedAt]
+      // Its clock was set, or another took its place, or this one stood still: what was learned before says nothing.
+      const isNew = hasSlept() || lower > greatest || upper < least
+      least = isNew ? lower : Math.max(least, lower)
+      greatest = isNew ? upper : Math.min(greatest, upper)
       learnedAt = answeredAt
+      apart = wall() - answeredAt
     },
   }
 }

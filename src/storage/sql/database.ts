@@ -5,8 +5,11 @@ import { databaseClock } from './database-clock.ts'
 import type { Dialect } from './dialects.ts'
 import { functionName } from './functions.ts'
 import type { HostKysely } from './host-kysely.ts'
-import { pause } from './pause.ts'
+import { Conflict, pause } from './retries.ts'
 import { changeParameters, changeText, type NameTable, NOW, partsOf, rowsOf, tableNames } from './statements.ts'
+import { TimedOut, within } from './timeouts.ts'
+
+export { Conflict }
 
 /** Runs SQL in which {@link NOW} stands for the time of the statement. */
 export interface Queries {
@@ -21,8 +24,12 @@ export interface Database extends Queries {
   readonly nameOf: NameTable
   /** What the names of its tables begin with. */
   readonly prefix: string
-  /** The store's time, epoch milliseconds. {@link sync} first. */
+  /** How long one statement may take, and how long a call may wait before it is begun, in milliseconds. */
+  readonly timeoutMs: number
+  /** The store's time, epoch milliseconds; never ahead of the database. {@link sync} first. */
   now(): number
+  /** The store's time is less than so many milliseconds after {@link now}. */
+  uncertaintyMs(): number
   /** Sees to it that the time is known. */
   sync(): Promise<void>
   /** Takes in the time that the database gave, asked for at {@link askedAt}. */
@@ -34,14 +41,6 @@ export interface Database extends Queries {
   isOnesFault(cause: unknown): boolean
   /** All that `work` does, or nothing. */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>
-}
-
-/** What was read is no longer so: to be tried again from the start. */
-export class Conflict extends Error {}
-
-/** The database did not answer in time. What was asked may still be done. */
-class TimedOut extends Error {
-  readonly code = 'database_timeout'
 }
 
 /** How a database is used. */
@@ -59,7 +58,10 @@ export function openDatabase(options: DatabaseOptions): Database {
   const { dialect, prefix, timeoutMs, clock, isTransaction = false } = options
   const db = options.db.withoutPlugins()
   const nameOf = tableNames(dialect, prefix)
-  const known = databaseClock(() => performance.now())
+  const known = databaseClock(
+    () => performance.now(),
+    () => Date.now(),
+  )
   const texts = new Map<string, string>()
 
   /** Built once for each kind of writing: tables and kinds of change are few. */
@@ -166,8 +168,17 @@ export function openDatabase(options: DatabaseOptions): Database {
       await queries.change('rollback to savepoint sallyport', []).catch(() => {
         throw new Error('the transaction was undone by the database', { cause })
       })
+      if (cause instanceof Conflict && (await keepsSnapshot())) throw cause.cause
       throw cause
     }
+  }
+
+  /** All that it reads is as it was at its beginning: what has changed since cannot be read, however often it is tried. */
+  async function keepsSnapshot(): Promise<boolean> {
+    if (dialect.name !== 'postgresql') return false
+    const level = `select 1 where current_setting('transaction_isolation') in ('repeatable read', 'serializable')`
+    const found = await queries.query(level, []).catch(() => [1])
+    return found.length > 0
   }
 
   /** Waits for a connection no longer than for a statement: where a pool is used up, nothing is begun later. */
@@ -233,7 +244,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     dialect,
     nameOf,
     prefix,
+    timeoutMs,
     now: () => (clock ? clock.now() : known.now()),
+    uncertaintyMs: () => (clock ? 0 : known.uncertaintyMs()),
     askedAt: () => performance.now(),
     learn(databaseNow, askedAt) {
       if (!clock) known.learn(Number(databaseNow), askedAt)
@@ -253,18 +266,5 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     isOnesFault,
     transaction,
-  }
-}
-
-/** Rejects when it takes too long; what comes of it later is nobody's any more. */
-async function within<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TimedOut(`The database did not answer within ${ms} ms.`)), ms)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
   }
 }

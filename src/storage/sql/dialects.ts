@@ -87,7 +87,7 @@ const SQLITE_REFUSALS: readonly unknown[] = [18, 19, 20, 25]
 
 const SQLITE: Dialect = {
   name: 'sqlite',
-  now: "cast((julianday('now') - 2440587.5) * 86400000 as integer)",
+  now: "cast(round((julianday('now') - 2440587.5) * 86400000) as integer)",
   parameter: () => '?',
   rows: (parameter, columns, name) => {
     const values = Object.keys(columns).map((column) => `value ->> '$.${column}' as ${column}`)

@@ -75,8 +75,10 @@ function claimFunction(dialect: Dialect, nameOf: NameTable, prefix: string): str
     ...outputs('dispatches', 'h_', dialect),
   ]
   const deliveries = nameOf('deliveries')
-  const free = (channel: string): string =>
-    `not exists (select 1 from json_to_recordset(busy) as b(channel text, concurrency_key text) where b.channel = ${channel} and b.concurrency_key = d.concurrency_key)`
+  // It names nothing of what is around it: it is looked up in a hash, however many are busy.
+  const free = `(d.concurrency_key is null or (d.channel, d.concurrency_key) not in (
+          select b.channel, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text)
+        ))`
   return `create or replace function ${functionName('claim', dialect, prefix)}(channels json, busy json, lease_ms bigint, mark text, at bigint) returns table (${columns.join(', ')}) language plpgsql ${ALONG_INDEXES} as $body$
   #variable_conflict use_column
   begin
@@ -85,7 +87,7 @@ function claimFunction(dialect: Dialect, nameOf: NameTable, prefix: string): str
     ), due as materialized (
       select found.* from asked a cross join lateral (
         select d.* from ${deliveries} d
-        where d.channel = a.channel and d.wake_at <= at and d.expires_at > at and ${free('a.channel')}
+        where d.channel = a.channel and d.wake_at <= at and d.expires_at > at and ${free}
         order by d.wake_at limit a.amount for update skip locked
       ) found
     ), leased as (
@@ -102,7 +104,7 @@ function claimFunction(dialect: Dialect, nameOf: NameTable, prefix: string): str
     next_at := (
       select min(next.wake_at) from json_to_recordset(channels) as a(channel text) cross join lateral (
         select d.wake_at from ${deliveries} d
-        where d.channel = a.channel and d.wake_at is not null and (d.wake_at > at or d.expires_at > at) and ${free('a.channel')}
+        where d.channel = a.channel and d.wake_at is not null and (d.wake_at > at or d.expires_at > at) and ${free}
         order by d.wake_at limit 1
       ) next
     );

@@ -1,4 +1,5 @@
 import type { LeaseProof } from '../../ports/dispatch-store.ts'
+import { boundedMap } from './bounded-map.ts'
 import type { DeliveryRecord, DispatchRecord } from './records.ts'
 
 /** What this process leased, as it is stored. */
@@ -18,7 +19,7 @@ export interface LeaseMemory {
 const KEPT = 10_000
 
 export function leaseMemory(): LeaseMemory {
-  const kept = new Map<string, Leased>()
+  const kept = boundedMap<Leased>(KEPT)
 
   function find({ deliveryId, fence }: LeaseProof): Leased | undefined {
     const leased = kept.get(deliveryId)
@@ -26,15 +27,7 @@ export function leaseMemory(): LeaseMemory {
   }
 
   return {
-    keep(leased) {
-      const { delivery_id } = leased.delivery
-      kept.delete(delivery_id)
-      kept.set(delivery_id, leased)
-      for (const oldest of kept.keys()) {
-        if (kept.size <= KEPT) break
-        kept.delete(oldest)
-      }
-    },
+    keep: (leased) => kept.put(leased.delivery.delivery_id, leased),
     find,
     forget(lease) {
       if (find(lease)) kept.delete(lease.deliveryId)

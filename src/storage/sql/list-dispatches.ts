@@ -6,7 +6,7 @@ import type { DispatchRow } from '../deliveries/dispatch-rows.ts'
 import { cursorOf, placeOf } from './cursors.ts'
 import type { Database } from './database.ts'
 import { indexKey } from './delivery-records.ts'
-import { loadDispatches } from './load-dispatches.ts'
+import { loadToShow } from './load-dispatches.ts'
 import { workspace } from './workspace.ts'
 
 /** Looked at for one page at most, so that a list of which little fits does not take forever. */
@@ -74,7 +74,7 @@ async function readPlaces(query: DispatchQuery, wanted: number, db: Database): P
 async function readRows(places: readonly Place[], db: Database): Promise<ReadonlyMap<string, DispatchRow>> {
   const work = workspace(db.now())
   const ids = places.map(({ dispatch_id }) => dispatch_id)
-  await loadDispatches(ids, 'heads', db, work)
+  await loadToShow(ids, db, work)
   return new Map(
     ids.flatMap((id): [string, DispatchRow][] => {
       const row = work.dispatch(id)

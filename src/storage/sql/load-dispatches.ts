@@ -13,8 +13,12 @@ export interface Named {
   readonly name: string
 }
 
+/** So often dispatches are read again that others changed meanwhile. */
+const TRIES = 5
+
 /**
- * Takes dispatches into a workspace: whole, with the deliveries that they share with others.
+ * Takes dispatches into a workspace: whole, with the deliveries that they share with others. What shares deliveries may be of
+ * several moments: the versions of what is written tell whether it is.
  *
  * @param owners `whole`: those others too, since a delivery's end is to be followed by what is held in each.
  */
@@ -24,17 +28,41 @@ export async function loadDispatches(
   db: Database,
   into: Workspace,
 ): Promise<void> {
+  await put(await readShared(ids, owners, db), db, into)
+}
+
+/** Takes dispatches into a workspace as they all were at one moment: to be shown. */
+export async function loadToShow(ids: readonly string[], db: Database, into: Workspace): Promise<void> {
+  let read = await readShared(ids, 'heads', db)
+  for (let tries = 1; tries < TRIES && !(await isStillSo(read, db)); tries++) read = await readShared(ids, 'heads', db)
+  await put(read, db, into)
+}
+
+/** What was read of some dispatches, in the order in which a workspace takes it in. */
+interface Read {
+  readonly found: readonly Found[]
+  /** The dispatches of others that share deliveries with them. */
+  readonly heads: readonly DispatchRecord[]
+  readonly events: readonly DigestEventRecord[]
+  readonly shared: readonly DeliveryRecord[]
+}
+
+async function readShared(ids: readonly string[], owners: 'whole' | 'heads', db: Database): Promise<Read> {
   const found = await readDispatches(ids, db)
   let events = found.some(({ digested }) => digested) ? await readEvents(ids, db) : []
-  if (owners === 'whole' && events.length > 0) {
-    const more = await readDispatches(missing(events, found), db)
-    found.push(...more)
+  if (events.length === 0) return { found, heads: [], events, shared: [] }
+  if (owners === 'whole') {
+    found.push(...(await readDispatches(missing(events, found), db)))
     events = await readEvents(idsOf(found), db)
   }
-  const shared = events.length > 0 ? await readDeliveries(events, db) : []
+  const shared = await readDeliveries(events, db)
   // Once more, after the deliveries: their versions guard which events they have.
-  if (events.length > 0) events = await readEvents(idsOf(found), db)
-  const heads = events.length > 0 ? await readHeads(missing(events, found), db) : []
+  events = await readEvents(idsOf(found), db)
+  const heads = await readHeads(missing(events, found), db)
+  return { found, heads, events, shared }
+}
+
+async function put({ found, heads, events, shared }: Read, db: Database, into: Workspace): Promise<void> {
   for (const { record } of found) into.putDispatch(record, true)
   for (const head of heads) into.putDispatch(head, false)
   for (const event of events) into.putEvent(event)
@@ -44,6 +72,28 @@ export async function loadDispatches(
     deliveries.flatMap(limitsOf).map((key) => ({ tenant, name: limitName(key) })),
   )
   for (const counter of await readCounters(named, db)) into.putCounter(counter)
+}
+
+/**
+ * Whether everything that took more than one statement to read still has the version that it was read with: then all of it was
+ * so at that moment. A dispatch that shares nothing took one.
+ */
+async function isStillSo({ found, shared }: Read, { dialect, nameOf, query }: Database): Promise<boolean> {
+  const digested = found.filter((one) => one.digested)
+  if (digested.length === 0) return true
+  const dispatches = digested.map(({ record: { dispatch_id, version } }) => ({ dispatch_id, version }))
+  const deliveries = digested
+    .flatMap((one) => one.deliveries)
+    .concat(shared)
+    .map(({ delivery_id, version }) => ({ delivery_id, version }))
+  const same = (table: 'dispatches' | 'deliveries', key: 'dispatch_id' | 'delivery_id', number: number): string => {
+    const { dispatch_id: id, version } = TABLES.dispatches.columns
+    const known = dialect.rows(dialect.parameter(number), { [key]: id, version }, 'x')
+    return `(select count(*) from ${known} join ${nameOf(table)} d on d.${key} = x.${key} and d.version = x.version)`
+  }
+  const text = `select ${same('dispatches', 'dispatch_id', 1)} + ${same('deliveries', 'delivery_id', 2)} as amount`
+  const [row] = await query<Row>(text, [JSON.stringify(dispatches), JSON.stringify(deliveries)])
+  return Number(row?.amount) === dispatches.length + deliveries.length
 }
 
 /** The dispatches that deliveries belong to. */

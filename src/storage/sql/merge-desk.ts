@@ -1,5 +1,4 @@
 import { dayOf } from '../../model/day.ts'
-import type { RunAccount } from '../../model/run.ts'
 import { MAX_RUNS_ABOVE } from '../../model/run-tree-limit.ts'
 import { addTally, noTally, type Spend, type Tally } from '../../model/tally.ts'
 import type {
@@ -12,6 +11,7 @@ import type {
   TallyChanges,
 } from '../../ports/run-store.ts'
 import { compoundKey } from '../compound-key.ts'
+import { runAfter } from '../run-after.ts'
 import type { Changes } from './changes.ts'
 import type { LastMerge } from './merge-memory.ts'
 import { type KnownRun, type KnownSession, type KnownSum, saveRun, saveSession, saveSum } from './merge-rows.ts'
@@ -214,27 +214,6 @@ export function mergeDesk(): MergeDesk {
 /** Always the same one, so that two writers do not wait for one another. */
 function inOrder<T>(map: ReadonlyMap<string, T>): readonly T[] {
   return [...map].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value)
-}
-
-const NO_ACCOUNT: RunAccount = Object.freeze({ ended: [], untold: [] })
-
-/** What is stored of a run after a decision: what was, where nothing was decided of it. */
-function runAfter(
-  run: StoredRun | undefined,
-  { state, account, heard }: MergeDecision<unknown>,
-  tenant: string,
-  now: number,
-): StoredRun | undefined {
-  if (!state && (run === undefined || (!account && !heard))) return run
-  return {
-    tenant,
-    state: state ?? (run as StoredRun).state,
-    account: account ?? run?.account ?? NO_ACCOUNT,
-    createdAt: run?.createdAt ?? now,
-    updatedAt: state || !run ? now : run.updatedAt,
-    lastSeenAt: heard || !run ? now : run.lastSeenAt,
-    revision: (run?.revision ?? 0) + (state ? 1 : 0),
-  }
 }
 
 function runKey(tenant: string, runId: string): string {

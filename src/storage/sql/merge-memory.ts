@@ -1,6 +1,7 @@
 import type { Tally } from '../../model/tally.ts'
 import type { RunKey, StoredRun, StoredSession } from '../../ports/run-store.ts'
 import { compoundKey } from '../compound-key.ts'
+import { boundedMap } from './bounded-map.ts'
 
 /** What a merge wrote last in a session, and the versions that it has since. */
 export interface LastMerge {
@@ -28,7 +29,7 @@ const REMEMBERED = 1_000
 const PAUSE = 50
 
 export function mergeMemory(): MergeMemory {
-  const sessions = new Map<string, LastMerge>()
+  const sessions = boundedMap<LastMerge>(REMEMBERED)
   let pause = 0
 
   return {
@@ -40,16 +41,8 @@ export function mergeMemory(): MergeMemory {
       else if (last?.run.state.runId === runId) return last
       return undefined
     },
-    forget({ tenant, sessionId }) {
-      sessions.delete(compoundKey(tenant, sessionId))
-    },
-    put(last) {
-      sessions.set(compoundKey(last.session.tenant, last.session.sessionId), last)
-      for (const oldest of sessions.keys()) {
-        if (sessions.size <= REMEMBERED) break
-        sessions.delete(oldest)
-      }
-    },
+    forget: ({ tenant, sessionId }) => sessions.delete(compoundKey(tenant, sessionId)),
+    put: (last) => sessions.put(compoundKey(last.session.tenant, last.session.sessionId), last),
     wasWrong() {
       pause = PAUSE
     },

@@ -1,7 +1,7 @@
 import type { Tally } from '../../model/tally.ts'
 import type { StoredRun, StoredSession } from '../../ports/run-store.ts'
-import type { Changes } from './changes.ts'
-import { firstVersion, runRecord, sessionRecord } from './run-records.ts'
+import { type Changes, firstVersion } from './changes.ts'
+import { runRecord, sessionRecord } from './run-records.ts'
 
 /** A run as it was read, and what has become of it. */
 export interface KnownRun {

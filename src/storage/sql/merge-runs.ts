@@ -110,6 +110,7 @@ export function merger(db: Database, isAlone: boolean): Pick<RunStore, 'mergeRun
     run,
     keysOf,
     share: true,
+    timeoutMs: db.timeoutMs,
     isOnesFault: (cause) => db.isOnesFault(cause),
   })
 

@@ -1,10 +1,11 @@
 import { addSpend, noSpend, type Spend } from '../../model/tally.ts'
 import { compoundKey } from '../compound-key.ts'
-import type { Changes } from './changes.ts'
+import { boundedMap } from './bounded-map.ts'
+import { type Changes, firstVersion } from './changes.ts'
 import { Conflict, type Database } from './database.ts'
 import type { Spent } from './merge-desk.ts'
 import { columnsOf, readRecord } from './read-records.ts'
-import { firstVersion, readSpend } from './run-records.ts'
+import { readSpend } from './run-records.ts'
 import { TABLES } from './tables.ts'
 
 /**
@@ -34,7 +35,7 @@ export interface SpendWriter {
 /** @param isAlone What is written may yet be undone: nothing of it is remembered. */
 export function spendWriter(db: Database, isAlone: boolean): SpendWriter {
   const readShares = shareReader(db)
-  const remembered = new Map<string, Share>()
+  const remembered = boundedMap<Share>(REMEMBERED)
   const busy = new Set<number>()
   let own = anyPart()
   let conflicts = 0
@@ -45,15 +46,6 @@ export function spendWriter(db: Database, isAlone: boolean): SpendWriter {
     for (let tried = 0; tried < PARTS && busy.has(part); tried++) part = (part + 1) % PARTS
     busy.add(part)
     return part
-  }
-
-  function remember(key: string, share: Share): void {
-    if (isAlone) return
-    remembered.set(key, share)
-    for (const oldest of remembered.keys()) {
-      if (remembered.size <= REMEMBERED) break
-      remembered.delete(oldest)
-    }
   }
 
   /** They are taken out of memory: what becomes of them is not known until they are written. */
@@ -85,7 +77,7 @@ export function spendWriter(db: Database, isAlone: boolean): SpendWriter {
       written.push([key, { ...rest, version: isNew ? version : version + 1 }])
     }
     await db.write(changes)
-    for (const [key, share] of written) remember(key, share)
+    if (!isAlone) for (const [key, share] of written) remembered.put(key, share)
   }
 
   return {

@@ -27,6 +27,12 @@ export function unusable(cause: unknown): SallyportError {
   if (code === 'database_timeout') {
     return notReady('The database did not answer in time.', 'Check that it runs, and whether its pool is used up.')
   }
+  if (code === '42501' || code === 'ER_TABLEACCESS_DENIED_ERROR') {
+    return notReady(
+      'The database does not let this user do what the store does.',
+      'Grant it SELECT, INSERT, UPDATE and DELETE on the tables, and USAGE on their schema.',
+    )
+  }
   const isCode = typeof code === 'string' && /^\w{1,60}$/.test(code)
   return isCode
     ? notReady(`The database cannot be used: its driver says ${code}.`, 'Check that it runs, and how it is reached.')

@@ -19,7 +19,7 @@ const SERVERS: Readonly<Record<DialectName, { readonly title: string; readonly o
 /**
  * Asks the database what it is.
  *
- * @throws {SallyportError} `config_invalid`, unless it answers, is what the store was told that it is, and is not too old.
+ * @throws {SallyportError} `config_invalid`, unless it answers, is what the store was told that it is, is not too old, and is set to what the store needs.
  */
 export async function checkServer(db: Database): Promise<void> {
   const { name } = db.dialect
@@ -41,6 +41,80 @@ export async function checkServer(db: Database): Promise<void> {
       `The database is ${title} ${server.version.join('.')}, which is too old.`,
       `Use ${oldest.join('.')} or a newer one.`,
     )
+  }
+  await checkSettings(db)
+}
+
+/** What a server or a connection is set to, and what of it a store cannot be used with. */
+interface Setting {
+  readonly asked: string
+  /** One sentence of what is wrong, and one of what to do; `undefined`: nothing. */
+  wrong(value: string): readonly [what: string, remedy: string] | undefined
+}
+
+const SETTINGS: Readonly<Record<DialectName, readonly Setting[]>> = {
+  sqlite: [],
+  postgresql: [
+    {
+      asked: `current_setting('server_encoding')`,
+      wrong: (encoding) =>
+        /^(UTF8|SQL_ASCII)$/.test(encoding)
+          ? undefined
+          : [
+              `The database's encoding is ${encoding}.`,
+              'Use a database of the encoding UTF8: others refuse some texts.',
+            ],
+    },
+    {
+      asked: `current_setting('transaction_read_only')`,
+      wrong: (isOn) =>
+        isOn === 'on'
+          ? ['The database can only be read.', 'Give the store the primary server, and a user that may write.']
+          : undefined,
+    },
+  ],
+  mysql: mysqlSettings(),
+  mariadb: mysqlSettings(),
+}
+
+function mysqlSettings(): readonly Setting[] {
+  return [
+    {
+      asked: '@@sql_mode',
+      wrong: (modes) =>
+        /NO_BACKSLASH_ESCAPES/.test(modes)
+          ? ['The sql_mode has NO_BACKSLASH_ESCAPES.', 'Leave it out: the driver escapes with backslashes.']
+          : undefined,
+    },
+    {
+      asked: '@@character_set_connection',
+      wrong: (name) =>
+        name === 'utf8mb4'
+          ? undefined
+          : [
+              `The connection's character set is ${name}.`,
+              'Leave the `charset` of the driver as it is, which is utf8mb4.',
+            ],
+    },
+    {
+      asked: '@@autocommit',
+      wrong: (isOn) =>
+        isOn === '0' ? ['autocommit is off.', 'Leave it on for the connections of the store.'] : undefined,
+    },
+  ]
+}
+
+async function checkSettings(db: Database): Promise<void> {
+  const settings = SETTINGS[db.dialect.name]
+  if (settings.length === 0) return
+  const text = `select ${settings.map(({ asked }, at) => `${asked} as s${at}`).join(', ')}`
+  const [row] = await db.query<Readonly<Record<string, unknown>>>(text, []).catch((cause: unknown) => {
+    throw unusable(cause)
+  })
+  for (const [at, { wrong }] of settings.entries()) {
+    const value = row?.[`s${at}`]
+    const found = value === undefined || value === null ? undefined : wrong(String(value))
+    if (found) throw notReady(...found)
   }
 }
 

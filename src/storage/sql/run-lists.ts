@@ -1,9 +1,10 @@
 import type { Page } from '../../ports/dispatch-store.ts'
 import type { RunQuery, StoredRun } from '../../ports/run-store.ts'
+import { isOpenRun } from '../open-run.ts'
 import { cursorOf, placeOf } from './cursors.ts'
 import type { Database } from './database.ts'
 import type { Dialect } from './dialects.ts'
-import { isOpen, RUN_COLUMNS, storedRun, tagLines } from './run-records.ts'
+import { RUN_COLUMNS, storedRun, tagLines } from './run-records.ts'
 import { holds } from './run-texts.ts'
 import { NOW } from './statements.ts'
 
@@ -125,7 +126,7 @@ function filtersOf({ status, provider, model, tag, silentForMs }: RunQuery, dial
 function timeOf({ tenant, sessionId, userId, status, untold }: RunQuery): 'created_at' | 'open_since' | 'untold_since' {
   if (untold) return 'untold_since'
   if (tenant !== undefined && (sessionId !== undefined || userId !== undefined)) return 'created_at'
-  return status?.every(isOpen) ? 'open_since' : 'created_at'
+  return status?.every(isOpenRun) ? 'open_since' : 'created_at'
 }
 
 function orderOf(query: RunQuery): readonly string[] {

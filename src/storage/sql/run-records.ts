@@ -1,15 +1,8 @@
-import type { RunStatus } from '../../model/run.ts'
 import { facetsOf } from '../../model/run-facets.ts'
 import { addSpend, addTally, noSpend, noTally, type Spend, type Tally } from '../../model/tally.ts'
 import type { StoredRun, StoredSession } from '../../ports/run-store.ts'
+import { isOpenRun } from '../open-run.ts'
 import type { RunRecord, SessionRecord } from './records.ts'
-
-const OPEN: ReadonlySet<RunStatus> = new Set<RunStatus>(['queued', 'running', 'waiting'])
-
-/** Whether a run of that status has not ended. */
-export function isOpen(status: RunStatus): boolean {
-  return OPEN.has(status)
-}
 
 /** Which of its texts a record of a run has: an update leaves alone what has not changed. */
 export interface Written {
@@ -39,9 +32,9 @@ export function runRecord(run: StoredRun, sessionId: string, version: number, wr
     updated_at: updatedAt,
     last_seen_at: run.lastSeenAt,
     revision: run.revision,
-    open_since: isOpen(status) ? createdAt : null,
+    open_since: isOpenRun(status) ? createdAt : null,
     untold_since: isUntold ? createdAt : null,
-    over_since: isOpen(status) || isUntold ? null : updatedAt,
+    over_since: isOpenRun(status) || isUntold ? null : updatedAt,
     version,
   }
 }
@@ -118,12 +111,4 @@ export function readSpend(text: unknown): Spend {
   const spend = noSpend()
   addSpend(spend, JSON.parse(String(text)))
   return spend
-}
-
-/**
- * The version that a row begins with. One that is removed and made again does not come to the same versions: who read the one
- * cannot take the other for it.
- */
-export function firstVersion(): number {
-  return Math.floor(Math.random() * 2 ** 50) + 1
 }

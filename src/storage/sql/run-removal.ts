@@ -1,28 +1,33 @@
 import type { RunStatus } from '../../model/run.ts'
 import type { RemovalQuery } from '../../ports/run-store.ts'
+import { isOpenRun } from '../open-run.ts'
 import type { Database, Queries } from './database.ts'
 import type { TableName } from './records.ts'
-import { untilWritten } from './retries.ts'
-import { isOpen } from './run-records.ts'
+import { pause, untilWritten } from './retries.ts'
 import { removalText } from './run-texts.ts'
 import { NOW } from './statements.ts'
 import { TABLES } from './tables.ts'
 
 /** So many rows are removed by one statement, so that none takes long. */
 const SOME = 1_000
+/** So often it is tried to remove what others hold: for a fifth of a second, give or take. */
+const TRIES = 30
 
 /** Runs go in one statement; those that have not ended, if they are asked for, in another. */
 export async function removeRuns(query: RemovalQuery, db: Database): Promise<number> {
   const statuses = [...new Set(query.status)]
-  const over = statuses.filter((status) => !isOpen(status))
-  const open = statuses.filter(isOpen)
+  const over = statuses.filter((status) => !isOpenRun(status))
+  const open = statuses.filter(isOpenRun)
   const ended = await removeOf(over, 'r.over_since', 'r.over_since is not null', query, query.limit, db)
   const isOpenToo = 'r.open_since is not null and r.untold_since is null'
   return ended + (await removeOf(open, 'r.updated_at', isOpenToo, query, query.limit - ended, db))
 }
 
-/** What changed longest ago goes first. What is being merged at this moment, or removed by another, is passed over. */
-function removeOf(
+/**
+ * What changed longest ago goes first. What others hold at this moment, since they merge into it or remove it, is passed over,
+ * and looked at again while there is nothing else left. What they go on holding is left to the next removal.
+ */
+async function removeOf(
   status: readonly RunStatus[],
   changed: string,
   condition: string,
@@ -30,16 +35,24 @@ function removeOf(
   limit: number,
   db: Database,
 ): Promise<number> {
-  if (status.length === 0 || limit <= 0) return Promise.resolve(0)
+  if (status.length === 0 || limit <= 0) return 0
   const { dialect, nameOf } = db
   const parameters: unknown[] = []
   const next = (value: unknown): string => dialect.parameter(parameters.push(value))
   const text = `select r.tenant, r.run_id from ${nameOf('runs')} r
     where ${condition} and ${changed} < ${NOW} - ${next(Math.floor(unchangedForMs))}
     and r.status in (${status.map(next).join(', ')})${tenant === undefined ? '' : ` and r.tenant = ${next(tenant)}`}
-    order by ${changed} limit ${next(Math.floor(limit))}${dialect.skipLocked}`
-  const removal = removalText(nameOf('runs'), ['tenant', 'run_id'], text, dialect)
-  return untilWritten(() => db.change(removal, parameters))
+    order by ${changed} limit ${dialect.parameter(parameters.length + 1)}`
+  const removal = removalText(nameOf('runs'), ['tenant', 'run_id'], `${text}${dialect.skipLocked}`, dialect)
+  let removed = 0
+  for (let tries = 1; ; tries++) {
+    const most = Math.floor(limit) - removed
+    removed += await untilWritten(() => db.change(removal, [...parameters, most]))
+    if (removed >= Math.floor(limit) || dialect.skipLocked === '' || tries >= TRIES) return removed
+    const left = await db.query(text, [...parameters, 1])
+    if (left.length === 0) return removed
+    await pause(tries)
+  }
 }
 
 /**

@@ -13,5 +13,6 @@ export function removalText(table: string, columns: readonly string[], select: s
   if (dialect.updatesFrom)
     return `with x as materialized (${select}) delete from ${table} as d where (${list('d')}) in (select ${list('x')} from x)`
   const same = columns.map((column) => `d.${dialect.quote(column)} = x.${dialect.quote(column)}`)
-  return `delete d from ${table} as d join (${select}) as x on ${same.join(' and ')}`
+  // In that order: where it read all of the table first, it would wait for rows that are not to go.
+  return `delete d from (${select}) as x straight_join ${table} as d on ${same.join(' and ')}`
 }

@@ -3,28 +3,47 @@ import type { DeliveryRow } from '../deliveries/dispatch-rows.ts'
 import { settleDelivery } from '../deliveries/settle-delivery.ts'
 import { inBatches } from './batches.ts'
 import type { Database } from './database.ts'
+import { jsonSize } from './json-size.ts'
 import { fenceOf, type LeaseMemory } from './lease-memory.ts'
 import { loadDispatches, ownersOf } from './load-dispatches.ts'
 import { untilWritten } from './retries.ts'
-import { saveWork, workspace } from './workspace.ts'
+import { unsureSettlements } from './unsure-settlements.ts'
+import { saveWork, type Workspace, workspace } from './workspace.ts'
 
 /** Settles: what is known here, and concerns nothing else, is written without reading anything, all of a moment together. */
 export function settlements(db: Database, memory: LeaseMemory): DispatchStore['settle'] {
+  const unsure = unsureSettlements()
+
+  /** Settles on what a workspace holds, and writes it. */
+  async function write(
+    work: Workspace,
+    now: number,
+    asked: readonly Settlement[],
+  ): Promise<readonly (Settled | undefined)[]> {
+    const settled = asked.map((settlement) => {
+      const found = work.found(settlement.deliveryId)
+      if (!found) return undefined
+      const one = settleDelivery(found.row, settlement, now, work.moves)
+      // When this fails, or nobody waits for it any longer, it may be written all the same.
+      unsure.keep(settlement, found, one)
+      return one
+    })
+    await saveWork(work, db)
+    return settled
+  }
+
   /** `undefined`: it has to be read. */
   async function settleKnown(asked: readonly Settlement[]): Promise<readonly (Settled | undefined)[]> {
     await db.sync()
     const now = db.now()
-    const work = workspace(now)
-    const settled = asked.map((settlement) => {
+    const work = workspace(now, db.uncertaintyMs())
+    for (const settlement of asked) {
       const leased = memory.find(settlement)
-      if (!leased || leased.delivery.alone === null) return undefined
+      if (!leased || leased.delivery.alone === null) continue
       work.putDispatch(leased.dispatch, false)
       work.putDelivery(leased.delivery)
-      const delivery = work.delivery(settlement.deliveryId)
-      return delivery && settleDelivery(delivery, settlement, now, work.moves)
-    })
-    await saveWork(work, db)
-    return settled
+    }
+    return write(work, now, asked)
   }
 
   /** With all that may follow from it. */
@@ -32,13 +51,12 @@ export function settlements(db: Database, memory: LeaseMemory): DispatchStore['s
     return untilWritten(async () => {
       await db.sync()
       const now = db.now()
-      const work = workspace(now)
+      const work = workspace(now, db.uncertaintyMs())
       await loadDispatches(await ownersOf([settlement.deliveryId], db), 'whole', db, work)
-      const delivery = work.delivery(settlement.deliveryId)
-      if (!delivery || !isLeased(delivery, settlement)) return { live: false }
-      const settled = settleDelivery(delivery, settlement, now, work.moves)
-      await saveWork(work, db)
-      return settled
+      const found = work.found(settlement.deliveryId)
+      if (!found || !isLeased(found.row, settlement)) return unsure.find(settlement, found) ?? { live: false }
+      const [settled] = await write(work, now, [settlement])
+      return settled ?? { live: false }
     })
   }
 
@@ -53,11 +71,14 @@ export function settlements(db: Database, memory: LeaseMemory): DispatchStore['s
     },
     keysOf: ({ deliveryId }) => [deliveryId],
     isOnesFault: db.isOnesFault,
+    sizeOf: (settlement) => (settlement.to === 'queued' && settlement.content ? jsonSize(settlement.content) : 0),
+    timeoutMs: db.timeoutMs,
   })
 
   return async (settlement) => {
     const settled = (await batched(settlement)) ?? (await settleWhole(settlement))
     memory.forget(settlement)
+    unsure.forget(settlement)
     return settled
   }
 }

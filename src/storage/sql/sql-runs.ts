@@ -1,20 +1,12 @@
 import { addSpend, noSpend, noTally } from '../../model/tally.ts'
 import type { RunStore, StoredRun, StoredSession } from '../../ports/run-store.ts'
-import { newChanges } from './changes.ts'
+import { firstVersion, newChanges } from './changes.ts'
 import type { Database } from './database.ts'
 import { merger } from './merge-runs.ts'
 import { untilWritten } from './retries.ts'
 import { eraseUser } from './run-erasure.ts'
 import { listRuns } from './run-lists.ts'
-import {
-  firstVersion,
-  RUN_COLUMNS,
-  readSpend,
-  SESSION_COLUMNS,
-  sessionRecord,
-  storedRun,
-  storedSession,
-} from './run-records.ts'
+import { RUN_COLUMNS, readSpend, SESSION_COLUMNS, sessionRecord, storedRun, storedSession } from './run-records.ts'
 import { eraseSession, removeRuns } from './run-removal.ts'
 
 /** How the run half of an SQL store is made. */

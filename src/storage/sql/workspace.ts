@@ -33,6 +33,8 @@ export interface Workspace {
   remove(dispatch: DispatchRow): void
   dispatch(dispatchId: string): DispatchRow | undefined
   delivery(deliveryId: string): DeliveryRow | undefined
+  /** A delivery that was taken in: what has become of it, and what was read. */
+  found(deliveryId: string): KnownDelivery | undefined
   /** Writes down all that is new or has changed. */
   save(changes: Changes): void
 }
@@ -50,7 +52,8 @@ interface KnownDispatch {
   readonly isWhole: boolean
 }
 
-interface KnownDelivery {
+/** A delivery as it is now, and as it was read. */
+export interface KnownDelivery {
   readonly row: DeliveryRow
   readonly record: DeliveryRecord
 }
@@ -65,8 +68,11 @@ interface LeftRecord {
 /** So long a name that somebody took a turn by is kept at least. */
 const TURN_MS = 60_000
 
-/** @param now When all this happens, by the store's clock. */
-export function workspace(now: number): Workspace {
+/**
+ * @param now When all this happens, by the store's clock: never later than it is.
+ * @param uncertaintyMs Less than so much later it may be. What is put off counts from then, so that it is never due early.
+ */
+export function workspace(now: number, uncertaintyMs = 0): Workspace {
   const dispatches = new Map<string, KnownDispatch>()
   const deliveries = new Map<string, KnownDelivery>()
   const events = new Map<string, DigestEventRecord[]>()
@@ -76,7 +82,7 @@ export function workspace(now: number): Workspace {
 
   const places: Places = {
     place(row, wakeAt) {
-      row.wakeAt = wakeAt
+      row.wakeAt = wakeAt > now ? wakeAt + uncertaintyMs : wakeAt
       row.slot = 0
     },
     remove(row) {
@@ -166,16 +172,19 @@ export function workspace(now: number): Workspace {
     remove: (row) => void removed.add(row),
     dispatch: (dispatchId) => dispatches.get(dispatchId)?.row,
     delivery: (deliveryId) => deliveries.get(deliveryId)?.row,
+    found: (deliveryId) => deliveries.get(deliveryId),
 
     save(changes) {
-      for (const known of dispatches.values()) saveDispatch(known, changes)
-      for (const { row, record } of deliveries.values()) saveDelivery(row, record, changes)
+      let isMoved = false
+      for (const { row, record } of deliveries.values()) isMoved = saveDelivery(row, record, changes) || isMoved
       for (const known of counters.values())
         if (known.isChanged) changes[known.version === 0 ? 'insert' : 'update']('counters', counterRecord(known))
+      for (const known of dispatches.values()) saveDispatch(known, isMoved, changes)
     },
   }
 
-  function saveDispatch({ row, record, isWhole }: KnownDispatch, changes: Changes): void {
+  /** @param isMoved Some delivery is written. */
+  function saveDispatch({ row, record, isWhole }: KnownDispatch, isMoved: boolean, changes: Changes): void {
     if (!record) {
       changes.insert('dispatches', dispatchRecord(row))
       for (const [place, delivery] of row.deliveries.entries()) {
@@ -190,8 +199,9 @@ export function workspace(now: number): Workspace {
       changes.remove('dispatches', { dispatch_id: record.dispatch_id, version: record.version })
       return
     }
-    // Its version guards all that is decided by looking at its deliveries together.
-    changes.update('dispatches', { ...record, records: leftRecords(row) })
+    // Its version guards all that is decided by looking at its deliveries together. Where nothing is, they were read in one
+    // statement, and were so at that moment; but for those that others share.
+    if (isMoved || record.digested !== null) changes.update('dispatches', { ...record, records: leftRecords(row) })
   }
 
   function insertEvent(dispatch: DispatchRow, delivery: DeliveryRow, place: number, changes: Changes): void {
@@ -219,7 +229,8 @@ export function workspace(now: number): Workspace {
     return writeJson(left.length > 0 ? left : undefined) ?? null
   }
 
-  function saveDelivery(row: DeliveryRow, record: DeliveryRecord, changes: Changes): void {
+  /** Whether it was to be written. */
+  function saveDelivery(row: DeliveryRow, record: DeliveryRecord, changes: Changes): boolean {
     const gathered = events.get(record.delivery_id) ?? []
     const owners = new Set(row.digest?.events.map(({ dispatch }) => dispatch.head.dispatchId))
     const isGone = removed.has(row.dispatch)
@@ -232,12 +243,13 @@ export function workspace(now: number): Workspace {
         })
     if (isGone) {
       changes.remove('deliveries', { delivery_id: record.delivery_id, version: record.version })
-      return
+      return true
     }
     const own = gathered.find((event) => event.dispatch_id === row.dispatch.head.dispatchId)
     const after = deliveryRecord(row, own?.place ?? record.place, record.version)
-    if (!isChanged(record, after) && owners.size === gathered.length) return
+    if (!isChanged(record, after) && owners.size === gathered.length) return false
     changes.update('deliveries', after.content === record.content ? { ...after, content: null } : after)
+    return true
   }
 
   return self

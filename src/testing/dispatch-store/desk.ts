@@ -1,7 +1,7 @@
 import type { Delivery, Dispatch } from '../../model/dispatch.ts'
 import type { AcceptOutcome, ClaimedDelivery, Claims, DispatchStore } from '../../ports/dispatch-store.ts'
 import { ok } from '../assertions.ts'
-import type { ContractCase, StoreTrial } from '../contract.ts'
+import type { ContractCase, StoreCapabilities, StoreTrial } from '../contract.ts'
 import { acceptance, type Given, LEASE, proof, REJECTED, TENANT } from './samples.ts'
 
 /** More claims than anything here takes: what is handed out again and again must not go on for ever. */
@@ -29,6 +29,8 @@ export interface Desk {
   found(dispatchId: string, tenant?: string): Promise<Dispatch>
   /** The one delivery that a dispatch has. */
   only(dispatchId: string, tenant?: string): Promise<Delivery>
+  /** A desk at the same data, once all handles were closed. */
+  reopen(): Promise<Desk>
   /** Of each delivery of a dispatch its status, and after it the reason if there is one. */
   states(dispatchId: string, tenant?: string): Promise<readonly string[]>
 }
@@ -37,13 +39,16 @@ export interface Desk {
 export function contractCase(
   name: string,
   run: (desk: Desk) => Promise<void>,
-  needs?: DispatchCase['needs'],
+  need?: keyof StoreCapabilities,
 ): DispatchCase {
   return {
     name,
-    ...(needs && { needs }),
+    ...(need && { needs: [need] }),
     run(trial) {
-      ok(!needs || trial.other, `\`create\` gave no \`other\`: give one, or say that there is no ${needs}`)
+      ok(
+        need !== 'secondHandle' || trial.other,
+        '`create` gave no `other`: give one, or say that there is no secondHandle',
+      )
       return run(desk(trial))
     },
   }
@@ -90,6 +95,11 @@ function desk(trial: StoreTrial<DispatchStore>): Desk {
       const [delivery] = (await found(dispatchId, tenant)).deliveries
       ok(delivery, `the dispatch ${dispatchId} has no delivery`)
       return delivery
+    },
+    async reopen() {
+      const reopened = await trial.reopen?.()
+      ok(reopened, '`create` gave no `reopen`: give one, or do not say that it is durable')
+      return desk({ ...trial, store: reopened, other: reopened })
     },
     states: async (dispatchId, tenant) => (await found(dispatchId, tenant)).deliveries.map(stateOf),
   }

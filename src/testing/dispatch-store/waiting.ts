@@ -1,5 +1,5 @@
 import { equal, matches, ok } from '../assertions.ts'
-import { between, contractCase, type DispatchCase } from './desk.ts'
+import { between, contractCase, type DispatchCase, idsOf } from './desk.ts'
 import { delivery, digested, HOUR, LEASE, MINUTE } from './samples.ts'
 
 /** When a worker is to come again. */
@@ -46,6 +46,24 @@ export function waitingCases(): readonly DispatchCase[] {
       await accept('4', { deliveries: [digested('d', {}, { delayMs: MINUTE })] })
       await next(MINUTE, 'a digest')
     }),
+
+    contractCase(
+      'the end of a lease counts for when the next is due at once, in the claim that gives it',
+      async (desk) => {
+        const { accept, claim } = desk
+        const leased = async (id: string, latest: number) => {
+          await accept(id)
+          const { deliveries, nextDueInMs } = await claim({ a: 9 }, 30 * MINUTE)
+          equal(idsOf(deliveries), [`${id}-a`])
+          between(nextDueInMs, 1, latest, 'when the next is due')
+        }
+        await leased('1', 30 * MINUTE)
+        await accept('later', { deliveries: [delivery('later', { delayMs: HOUR })] })
+        await leased('2', 30 * MINUTE)
+        await accept('sooner', { deliveries: [delivery('sooner', { delayMs: 10 * MINUTE })] })
+        await leased('3', 10 * MINUTE)
+      },
+    ),
 
     contractCase('a worker does not wait for busy receivers', async ({ store, accept }) => {
       await accept('1', { deliveries: [delivery('x', { concurrencyKey: 'dead' })] })

@@ -1,7 +1,7 @@
 import type { MergeDecision, MergeSight, RunStore } from '../../ports/run-store.ts'
-import { equal, ok } from '../assertions.ts'
+import { equal } from '../assertions.ts'
 import { idsOf, readAll, see } from './reading.ts'
-import { keyOf, put, QUIET, type RunStoreCase, type RunTrial, runIds, stateOf } from './run-fixtures.ts'
+import { keyOf, otherOf, put, QUIET, type RunStoreCase, type RunTrial, runIds, stateOf } from './run-fixtures.ts'
 import { changesOf, countOf, spendOf, tallyOf } from './tally-fixtures.ts'
 
 const MANY = 100
@@ -16,11 +16,10 @@ function race(name: string, run: (trial: RunTrial, turn: Turns) => Promise<void>
     { name, run: (trial) => run(trial, () => trial.store) },
     {
       name: `${name}, over two handles`,
-      needs: 'secondHandle',
-      run: (trial) => {
-        const { store, other } = trial
-        ok(other, 'the trial has a second handle, or the store declares that there is none')
-        return run(trial, (at) => (at % 2 === 0 ? store : other))
+      needs: ['secondHandle'],
+      async run(trial) {
+        const handles = [trial.store, otherOf(trial)] as const
+        await run(trial, (at) => handles[at % 2 === 0 ? 0 : 1])
       },
     },
   ]

@@ -38,6 +38,12 @@ export function stateOf({ runId, sessionId }: RunKey, more: Partial<RunState> = 
   return { runId, sessionId, ...nothing, ...more }
 }
 
+/** The second handle, which there must be. */
+export function otherOf({ other }: RunTrial): RunStore {
+  ok(other, 'the trial has a second handle, or the store declares that there is none')
+  return other
+}
+
 /** Makes a run, or replaces it: with what is said, and else the least that it can be. */
 export async function put(
   store: RunStore,

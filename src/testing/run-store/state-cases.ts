@@ -1,7 +1,17 @@
 import type { RunState } from '../../model/run.ts'
 import { equal } from '../assertions.ts'
 import { idsOf, listIds, readAll, see, spoil } from './reading.ts'
-import { decide, HOSTILE_IDS, HOSTILE_NAMES, keyOf, put, QUIET, type RunStoreCase, stateOf } from './run-fixtures.ts'
+import {
+  decide,
+  HOSTILE_IDS,
+  HOSTILE_NAMES,
+  keyOf,
+  otherOf,
+  put,
+  QUIET,
+  type RunStoreCase,
+  stateOf,
+} from './run-fixtures.ts'
 import { changesOf, own } from './tally-fixtures.ts'
 
 const TEXTS = [
@@ -185,8 +195,10 @@ export const STATE_CASES: readonly RunStoreCase[] = [
   },
   {
     name: 'what one handle writes, the other has at once',
-    needs: 'secondHandle',
-    async run({ store, other = store }) {
+    needs: ['secondHandle'],
+    async run(trial) {
+      const { store } = trial
+      const other = otherOf(trial)
       const run = await put(store, keyOf('r'), everyPart())
       equal(await other.findRun('t', 'r'), run)
       equal((await see(other, keyOf('r'))).run, run)

@@ -1,0 +1,4 @@
+import { test } from 'node:test'
+import { tryStore } from './contract.ts'
+
+tryStore(test)

@@ -1,0 +1,40 @@
+import type { DispatchRemoval } from '../../ports/dispatch-store.ts'
+import { isOpenDispatch, leaveDigests } from '../deliveries/remove-dispatch.ts'
+import { Conflict, type Database } from './database.ts'
+import { loadDispatches } from './load-dispatches.ts'
+import { untilWritten } from './retries.ts'
+import { NOW } from './statements.ts'
+import { saveWork, workspace } from './workspace.ts'
+
+/** Those that were accepted longest ago go first, of those of which nothing may yet be sent. */
+export function removeDispatches(query: DispatchRemoval, db: Database): Promise<number> {
+  return untilWritten(async () => {
+    await db.sync()
+    const ids = await findOver(query, db)
+    const work = workspace(db.now())
+    await loadDispatches(ids, 'heads', db, work)
+    for (const id of ids) {
+      const row = work.dispatch(id)
+      if (!row || isOpenDispatch(row)) throw new Conflict('what was to go has changed')
+      leaveDigests(row)
+      work.remove(row)
+    }
+    await saveWork(work, db)
+    return ids.length
+  })
+}
+
+async function findOver({ tenant, acceptedForMs, limit }: DispatchRemoval, db: Database): Promise<readonly string[]> {
+  const { dialect, nameOf } = db
+  const open = `v.status in ('queued', 'sending', 'held')`
+  const own = `select 1 from ${nameOf('deliveries')} v where v.dispatch_id = d.dispatch_id and ${open}`
+  const shared = `select 1 from ${nameOf('digest_events')} e join ${nameOf('deliveries')} v on v.delivery_id = e.delivery_id where e.dispatch_id = d.dispatch_id and ${open}`
+  const ofTenant = tenant === undefined ? '' : `and d.tenant = ${dialect.parameter(2)}`
+  const text = `select d.dispatch_id from ${nameOf('dispatches')} d
+    where d.accepted_at < ${NOW} - ${dialect.parameter(1)} ${ofTenant}
+    and not exists (${own}) and not exists (${shared}) order by d.accepted_at limit ${Math.trunc(limit)}`
+  const forMs = Math.floor(acceptedForMs)
+  const parameters = tenant === undefined ? [forMs] : [forMs, tenant]
+  const found = await db.query<{ dispatch_id: string }>(text, parameters)
+  return found.map(({ dispatch_id }) => dispatch_id)
+}
