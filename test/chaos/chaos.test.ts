@@ -10,11 +10,10 @@ import {
 } from './database-servers.ts'
 import { type HostYard, hostYard } from './hosts.ts'
 import { killsOn, losingRedis, ON_POSTGRESQL, type Players, SHORT } from './scenarios.ts'
-import { late, type Verdict } from './trial.ts'
+import type { Verdict } from './trial.ts'
 
-const CAP_MS = 90_000
-/** A slow machine is none of the store's failings. */
-const SLACK_MS = 10_000
+/** For a machine that has much else to do. */
+const CAP_MS = 300_000
 
 let yard: HostYard
 let cluster: PostgresCluster
@@ -31,11 +30,11 @@ function players(): Players {
   return { yard, cluster, seed: 1, scale: SHORT }
 }
 
+/** What a slow machine can break is judged by `npm run chaos` alone. */
 function expectKept(verdict: Verdict): void {
   expect(verdict.broken).toEqual([])
   expect(verdict.accepted).toBeGreaterThan(0)
   expect(verdict.lost).toBe(0)
-  expect(late(verdict, SLACK_MS)).toEqual([])
 }
 
 async function expectKeptOn(server: DatabaseServer): Promise<void> {

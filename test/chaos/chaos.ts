@@ -5,54 +5,76 @@
 import { spawnSync } from 'node:child_process'
 import { mariadbServer, noMariadb, postgresCluster, sqliteFiles } from './database-servers.ts'
 import { hostYard } from './hosts.ts'
+import { versionOf } from './place.ts'
 import { writeReport } from './report.ts'
 import { killsOn, LONG, losingRedis, ON_POSTGRESQL, type Players } from './scenarios.ts'
-import { late, type Verdict } from './trial.ts'
+import { missed, type Verdict } from './trial.ts'
 
-/** The others are played once: what chance decides in them matters little. */
-const BY_SEED = ['crashes', 'sqlite', 'mariadb']
+/** How often each is played at most. What chance decides in the others matters little: they are played once. */
+const MOST_SEEDS: Readonly<Record<string, number>> = { crashes: Number.POSITIVE_INFINITY, sqlite: 3, mariadb: 3 }
 const DEFAULT_SEEDS = 10
 
 const args = process.argv.slice(2)
 const given = args.indexOf('--seeds')
 const seeds = given < 0 ? DEFAULT_SEEDS : Number(args[given + 1])
+if (!Number.isInteger(seeds) || seeds < 1) throw new Error('--seeds takes a whole number, 1 or more')
 const wanted = args.filter((_, index) => given < 0 || (index !== given && index !== given + 1))
 
+const redisVersion = /v=(\S+)/.exec(String(spawnSync('redis-server', ['--version']).stdout))?.[1]
+const withoutMariadb = noMariadb()
 const [yard, cluster, files] = await Promise.all([hostYard(), postgresCluster(), sqliteFiles()])
-const absent: string[] = []
-const plays: Record<string, (players: Players) => Promise<Verdict>> = {
+const mariadb = withoutMariadb === undefined ? await mariadbServer() : undefined
+const plays: Readonly<Record<string, (players: Players) => Promise<Verdict>>> = {
   ...ON_POSTGRESQL,
   sqlite: (players) => killsOn(files, players),
+  ...(mariadb && { mariadb: (players) => killsOn(mariadb, players) }),
+  ...(redisVersion !== undefined && { 'redis-loss': losingRedis }),
 }
-const withoutMariadb = noMariadb()
-const mariadb = withoutMariadb === undefined ? await mariadbServer() : undefined
-if (mariadb) plays.mariadb = (players) => killsOn(mariadb, players)
-else absent.push(`MariaDB: ${withoutMariadb}`)
-if (spawnSync('redis-server', ['--version']).status === 0) plays['redis-loss'] = losingRedis
-else absent.push('Redis: there is no redis-server on the path')
+const absent = [
+  ...(mariadb ? [] : [`MariaDB: ${withoutMariadb}`]),
+  ...(redisVersion === undefined ? ['Redis: there is no redis-server on the path'] : []),
+]
+const unknown = wanted.filter((name) => !(name in plays))
+if (unknown.length > 0) console.error(`there is no ${unknown.join(', ')}; there are: ${Object.keys(plays).join(', ')}`)
+const rounds = Object.entries(plays).flatMap(([name, play]) => {
+  if (wanted.length > 0 && !wanted.includes(name)) return []
+  return Array.from({ length: Math.min(seeds, MOST_SEEDS[name] ?? 1) }, (_, index) => ({ name, play, seed: index + 1 }))
+})
 
+const since = Date.now()
 const verdicts: Verdict[] = []
+const versions = [`Node ${process.version}`]
 try {
-  for (const [name, play] of Object.entries(plays)) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue
-    for (let seed = 1; seed <= (BY_SEED.includes(name) ? seeds : 1); seed++) {
-      const verdict = await play({ yard, cluster, seed, scale: LONG })
-      verdicts.push(verdict)
-      tell(name, verdict)
-    }
+  for (const server of [cluster, files, ...(mariadb ? [mariadb] : [])]) {
+    versions.push(await versionOf(await server.open()))
+  }
+  if (redisVersion !== undefined) versions.push(`Redis ${redisVersion}`)
+  for (const [index, { name, play, seed }] of rounds.entries()) {
+    console.log(`[${index + 1} of ${rounds.length}, after ${elapsed()}] ${name}, seed ${seed}`)
+    const verdict = await play({ yard, cluster, seed, scale: LONG })
+    verdicts.push(verdict)
+    tell(verdict)
   }
 } finally {
   await Promise.all([yard.close(), cluster.close(), files.close(), mariadb?.close()])
 }
 for (const reason of absent) console.log(`not played: ${reason}`)
-if (wanted.length === 0) await writeReport(verdicts, absent)
-process.exitCode = verdicts.some((verdict) => [...verdict.broken, ...late(verdict)].length > 0) ? 1 : 0
+console.log(`took ${elapsed()}`)
+if (wanted.length === 0) {
+  await writeReport(verdicts, { command: `npm run chaos -- --seeds ${seeds}`, versions, absent, took: elapsed() })
+}
+const isKept = verdicts.every((verdict) => [...verdict.broken, ...missed(verdict)].length === 0)
+process.exitCode = isKept && unknown.length === 0 ? 0 : 1
 
-function tell(name: string, verdict: Verdict): void {
-  const { seed, accepted, lost, duplicates, allowed, faults, times, broken } = verdict
-  console.log(
-    `${name}, seed ${seed}: ${accepted} accepted, ${lost} lost, ${duplicates} twice (at most ${allowed}); ${faults}`,
-  )
+function elapsed(): string {
+  const s = Math.round((Date.now() - since) / 1_000)
+  return `${Math.floor(s / 60)} min ${s % 60} s`
+}
+
+function tell(verdict: Verdict): void {
+  const { accepted, lost, duplicates, allowed, faults, times, broken } = verdict
+  console.log(`  ${accepted} accepted, ${lost} lost, ${duplicates} twice (at most ${allowed}); ${faults}`)
   for (const { what, ms, promisedMs } of times) console.log(`  ${what}: ${ms} ms (promised: ${promisedMs})`)
-  for (const sentence of [...broken.slice(0, 20), ...late(verdict)]) console.log(`  BROKEN ${sentence}`)
+  for (const sentence of broken.slice(0, 20)) console.log(`  BROKEN ${sentence}`)
+  for (const sentence of missed(verdict).slice(0, 20)) console.log(`  MISSED ${sentence}`)
 }

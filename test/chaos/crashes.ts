@@ -1,4 +1,6 @@
 import type { PostgresCluster } from './database-servers.ts'
+import { holdCommits } from './held-commits.ts'
+import type { Load } from './load.ts'
 import {
   CONCURRENCY,
   lastAccepted,
@@ -14,19 +16,22 @@ import { passing, until } from './until.ts'
 /** How much is broken, and of how much. */
 export interface CrashPlan {
   readonly dispatches: number
+  /** Of hosts: every other one is that of the host that has just answered 202, at that moment. */
   readonly kills: number
-  /** Crashes of the database, which must be one that can be crashed. */
+  /** Crashes of the database, which must be one that can be crashed: every other one while nobody's post can be committed. */
   readonly restarts: number
   readonly leaseMs: number
 }
 
-type Crash = 'kill' | 'restart'
+type Crash = 'kill' | 'kill after a 202' | 'restart' | 'restart before commits'
 
 const HOSTS = 3
 /** So many events are posted while a crash is under way. */
 const MEANWHILE = 15
 /** So long it takes at most until one of the hosts is struck, once it is time: so that it is in the middle of anything. */
 const AIM_MS = 40
+/** So long nothing is committed: long enough for a 202 that does not wait for it. */
+const HELD_MS = 300
 
 /** Hosts are killed, and the database with them, while they accept and deliver. */
 export async function crashes(stage: Stage, plan: CrashPlan, cluster?: PostgresCluster): Promise<Verdict> {
@@ -35,26 +40,44 @@ export async function crashes(stage: Stage, plan: CrashPlan, cluster?: PostgresC
   try {
     await Promise.all(Array.from({ length: HOSTS }, () => trial.start()))
     const ahead = moments(plan, trial)
-    const load = trial.load({ total: plan.dispatches, allowed: () => (ahead[0]?.after ?? plan.dispatches) + MEANWHILE })
+    let held = 0
+    const allowed = (): number => (ahead[0]?.after ?? plan.dispatches) + MEANWHILE + held
+    const load = trial.load({ total: plan.dispatches, allowed })
+    const empty: string[] = []
     let overAt = Date.now()
     for (let next = ahead[0]; next; ahead.shift(), next = ahead[0]) {
       const { crash, after } = next
-      await until(`${after} are accepted`, () => load.accepted.length >= after)
-      await passing(trial.chance.between(0, AIM_MS))
-      if (crash === 'kill') await kill(trial)
-      else await restart(cluster)
+      const last = await load.reached(after)
+      if (crash === 'kill after a 202') {
+        await kill(
+          trial,
+          trial.hosts.find(({ port }) => port === last.port),
+        )
+      } else if (crash === 'restart before commits') {
+        const commits = await holdCommits(stage.place)
+        const since = Date.now()
+        held = MEANWHILE
+        await until('a post waits for its commit', commits.areWaitedFor)
+        await passing(HELD_MS)
+        empty.push(...promisedSince(since, load))
+        await restart(cluster)
+        held = 0
+      } else {
+        await passing(trial.chance.between(0, AIM_MS))
+        if (crash === 'kill') await kill(trial)
+        else await restart(cluster)
+      }
       overAt = Date.now()
     }
     await load.done
-    await trial.delivered(load)
+    await trial.delivered()
     const ledger = await trial.ledger(load)
-    const allowed = plan.kills * CONCURRENCY + plan.restarts * HOSTS * CONCURRENCY
-    const tooMany = ledger.duplicates > allowed ? [`${ledger.duplicates} duplicates, of ${allowed} allowed`] : []
     return {
       ...ledger,
-      ...{ scenario: 'crashes', database: stage.place.dialect, seed: stage.seed, allowed },
-      faults: `${plan.kills} SIGKILLs, ${plan.restarts} database crashes`,
-      broken: [...ledger.broken, ...tooMany],
+      ...{ scenario: 'crashes', database: stage.place.dialect, seed: stage.seed, allowed: plan.kills * CONCURRENCY },
+      faults: faultsOf(plan),
+      broken: [...ledger.broken, ...empty],
+      untimely: [],
       times: [
         {
           what: 'all delivered after the last crash',
@@ -73,14 +96,30 @@ function moments(
   { dispatches, kills, restarts }: CrashPlan,
   { chance }: Trial,
 ): { readonly crash: Crash; readonly after: number }[] {
-  const all = [...Array<Crash>(kills).fill('kill'), ...Array<Crash>(restarts).fill('restart')]
-  const list = all.map((crash) => ({ crash, after: chance.between(1, Math.floor(dispatches * 0.95)) }))
+  const all = [...inTurns(kills, 'kill after a 202', 'kill'), ...inTurns(restarts, 'restart before commits', 'restart')]
+  const list = all.map((crash) => ({ crash, after: chance.between(1, Math.floor(dispatches * 0.8)) }))
   return list.sort((one, other) => one.after - other.after)
 }
 
+function inTurns(count: number, one: Crash, other: Crash): readonly Crash[] {
+  return Array.from({ length: count }, (_, index) => (index % 2 === 0 ? one : other))
+}
+
+function faultsOf({ kills, restarts }: CrashPlan): string {
+  const killed = `${kills} SIGKILLs, ${Math.ceil(kills / 2)} of them at a 202`
+  if (restarts === 0) return killed
+  return `${killed}; ${restarts} database crashes, ${Math.ceil(restarts / 2)} of them while nothing could be committed`
+}
+
+/** What was first posted after that, and answered 202. */
+function promisedSince(since: number, { accepted }: Load): readonly string[] {
+  const promised = accepted.filter(({ postedAt }) => postedAt >= since)
+  return promised.map(({ order, dispatchId }) => `${order} was answered 202 before it was committed: ${dispatchId}`)
+}
+
 /** Another takes its place at once. */
-async function kill(trial: Trial): Promise<void> {
-  await trial.end(trial.chance.of(trial.hosts), 'SIGKILL')
+async function kill(trial: Trial, victim = trial.chance.of(trial.hosts)): Promise<void> {
+  await trial.end(victim, 'SIGKILL')
   await trial.start()
 }
 

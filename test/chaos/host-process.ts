@@ -10,45 +10,76 @@ import { appSecrets } from '../../src/auth.ts'
 import { defineEvents } from '../../src/core/catalog/define-events.ts'
 import type { Channel } from '../../src/ports/channel.ts'
 import type { Clock } from '../../src/ports/clock.ts'
+import type { LeaseProof } from '../../src/ports/dispatch-store.ts'
 import type { BullmqQueue } from '../../src/queue/bullmq.ts'
 import { systemClock } from '../../src/runtime/system-clock.ts'
 import { createSallyport } from '../../src/sallyport.ts'
 import { type SqlStore, sqlStore } from '../../src/storage/sql.ts'
-import { DELAY_MS, type HostOrder, type HostSettings, type HostWord, type Sending } from './host-settings.ts'
+import {
+  type AttemptName,
+  DELAY_MS,
+  type HostOrder,
+  type HostSettings,
+  type HostWord,
+  type Sending,
+} from './host-settings.ts'
 import { connectTo } from './place.ts'
 
 const settings: HostSettings = JSON.parse(process.argv[2] ?? '{}')
 const { name, place, secret, sinkPort, worker, redisPort, isWorking = true, graceMs = 5_000 } = settings
 let clockOffMs = settings.clockOffMs ?? 0
+/** The fence of each attempt, and of which attempt each fence is. */
 const fences = new Map<string, string>()
+const attempts = new Map<string, number>()
+/** The last attempt at each delivery. */
+const latest = new Map<string, number>()
 
 const clock: Clock = { ...systemClock, now: () => Date.now() + clockOffMs }
-const say = (word: HostWord): void => void process.send?.(word, undefined, undefined, () => {})
+/** Resolves when it is on its way, as all that was said before is. */
+const say = (word: HostWord): Promise<void> =>
+  new Promise((resolve) => void process.send?.(word, undefined, undefined, () => resolve()))
 
-/** A store that says what it was asked to settle. */
+/** A store that says what it leased, and what it was asked to settle. */
 function witnessed(store: SqlStore): SqlStore {
   return {
     ...store,
     async claim(request) {
+      const askedAt = Date.now()
       const claims = await store.claim(request)
-      for (const { deliveryId, fence } of claims.deliveries) fences.set(deliveryId, fence)
+      for (const { deliveryId, fence, attempts: attempt } of claims.deliveries) {
+        fences.set(`${deliveryId} ${attempt}`, fence)
+        attempts.set(`${deliveryId} ${fence}`, attempt)
+        latest.set(deliveryId, attempt)
+        say({ word: 'leased', deliveryId, attempt, askedAt, at: Date.now(), leaseMs: request.leaseMs })
+      }
       return claims
+    },
+    async renew(lease, leaseMs) {
+      const askedAt = Date.now()
+      const isLive = await store.renew(lease, leaseMs)
+      if (isLive) say({ word: 'leased', ...attemptOf(lease), askedAt, at: Date.now(), leaseMs })
+      return isLive
     },
     async settle(settlement) {
       const settled = await store.settle(settlement)
-      say({ word: 'settled', deliveryId: settlement.deliveryId, to: settlement.to, live: settled.live })
+      say({ word: 'settled', ...attemptOf(settlement), to: settlement.to, live: settled.live })
       return settled
     },
   }
 }
 
+function attemptOf({ deliveryId, fence }: LeaseProof): AttemptName {
+  return { deliveryId, attempt: attempts.get(`${deliveryId} ${fence}`) ?? 0 }
+}
+
 const sink: Channel = {
   address: ({ email }) => email,
-  retrySchedule: [200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600],
+  // None is given up because a machine was slow.
+  retrySchedule: [200, 400, 800, ...Array<number>(50).fill(1_600)],
   async send({ content }, { deliveryId, attempt, signal }) {
     const sending: Sending = {
       ...{ host: name, order: String(content.text), deliveryId, attempt },
-      fence: fences.get(deliveryId) ?? '',
+      fence: fences.get(`${deliveryId} ${attempt}`) ?? '',
     }
     const body = JSON.stringify(sending)
     try {
@@ -74,8 +105,11 @@ const sallyport = createSallyport({
   store: witnessed(sqlStore({ db, dialect: place.dialect })),
   channels: { sink },
   logger: {
-    log(level, event) {
-      if (level !== 'info') say({ word: 'logged', event })
+    log(level, event, { deliveryId, attempt }) {
+      if (level === 'info') return
+      if (typeof deliveryId !== 'string') return void say({ word: 'logged', event })
+      const last = latest.get(deliveryId) ?? 0
+      say({ word: 'logged', event, deliveryId, attempt: typeof attempt === 'number' ? attempt : last })
     },
   },
 })
@@ -102,5 +136,6 @@ process.on('SIGTERM', async () => {
   clearInterval(closing)
   await queue?.close()
   await db.destroy()
+  await say({ word: 'stopped' })
   process.exit()
 })

@@ -23,9 +23,26 @@ export const DELAY_MS = 1_500
 /** What a host process tells the one that started it. */
 export type HostWord =
   | { readonly word: 'listening'; readonly port: number }
-  | { readonly word: 'logged'; readonly event: string }
+  /** The last: its worker has stopped. */
+  | { readonly word: 'stopped' }
+  | ({ readonly word: 'logged'; readonly event: string } & Partial<AttemptName>)
+  | ({ readonly word: 'leased' } & Leased)
   /** The store was asked to write down how a lease ended, and did, or found that it was not the live one. */
-  | { readonly word: 'settled'; readonly deliveryId: string; readonly to: string; readonly live: boolean }
+  | ({ readonly word: 'settled'; readonly to: string; readonly live: boolean } & AttemptName)
+
+/** Says which attempt is meant. */
+export interface AttemptName {
+  readonly deliveryId: string
+  readonly attempt: number
+}
+
+/** A lease that the store gave, or renewed. */
+export interface Leased extends AttemptName {
+  /** When it was asked for, and when the answer came. Epoch milliseconds, by the clock of the machine. */
+  readonly askedAt: number
+  readonly at: number
+  readonly leaseMs: number
+}
 
 /** What a host process can be told. */
 export interface HostOrder {
@@ -33,11 +50,9 @@ export interface HostOrder {
 }
 
 /** What a host's channel posts to the sink. */
-export interface Sending {
+export interface Sending extends AttemptName {
   readonly host: string
   readonly order: string
-  readonly deliveryId: string
-  readonly attempt: number
   /** Under which it was leased. */
   readonly fence: string
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'tsup'
-import type { HostOrder, HostSettings, HostWord } from './host-settings.ts'
+import type { AttemptName, HostOrder, HostSettings, HostWord, Leased } from './host-settings.ts'
 
 type Settled = Extract<HostWord, { readonly word: 'settled' }>
 
@@ -13,10 +13,12 @@ type Settled = Extract<HostWord, { readonly word: 'settled' }>
 export interface Host {
   readonly name: string
   readonly port: number
-  readonly pid: number
   /** Events of its log that are warnings or errors, and how often. */
   readonly logged: ReadonlyMap<string, number>
+  readonly leased: readonly Leased[]
   readonly settled: readonly Settled[]
+  /** Whether it said how this attempt of its ended: written down, refused or lost, or that the store could not be told. */
+  hasEnded(attempt: AttemptName): boolean
   order(order: HostOrder): void
   signal(name: 'SIGSTOP' | 'SIGCONT'): void
   /** Resolves when it is gone. */
@@ -32,7 +34,9 @@ export interface HostYard {
   close(): Promise<void>
 }
 
-const START_CAP_MS = 20_000
+const START_CAP_MS = 60_000
+/** What a host logs of an attempt that it settles no more. */
+const GIVEN_UP = ['delivery.lease_lost', 'delivery.settle_failed']
 
 export async function hostYard(): Promise<HostYard> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-chaos-'))
@@ -67,7 +71,9 @@ export async function hostYard(): Promise<HostYard> {
 
 async function hostOf(name: string, child: ChildProcess): Promise<Host> {
   const logged = new Map<string, number>()
+  const leased: Leased[] = []
   const settled: Settled[] = []
+  const over = new Set<string>()
   let errors = ''
   let isEnded = false
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -78,14 +84,19 @@ async function hostOf(name: string, child: ChildProcess): Promise<Host> {
     child.once('exit', (code) => reject(new Error(`${name} ended with ${code}: ${errors}`)))
     child.on('message', (word: HostWord) => {
       if (word.word === 'logged') logged.set(word.event, (logged.get(word.event) ?? 0) + 1)
+      if (word.word === 'leased') leased.push(word)
       if (word.word === 'settled') settled.push(word)
+      if (word.word === 'settled' || (word.word === 'logged' && GIVEN_UP.includes(word.event))) {
+        over.add(`${word.deliveryId} ${word.attempt}`)
+      }
       if (word.word !== 'listening') return
       clearTimeout(cap)
       resolve(word.port)
     })
   })
   return {
-    ...{ name, port, logged, settled, pid: child.pid ?? 0 },
+    ...{ name, port, logged, leased, settled },
+    hasEnded: ({ deliveryId, attempt }) => over.has(`${deliveryId} ${attempt}`),
     order: (order) => void child.send(order),
     signal: (signal) => void child.kill(signal),
     async end(signal) {
@@ -104,7 +115,8 @@ function isOver({ exitCode, signalCode }: ChildProcess): boolean {
 
 async function ended(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   if (isOver(child)) return
-  const gone = once(child, 'exit')
+  // All that it said is read by then.
+  const gone = once(child, 'close')
   child.kill(signal)
   await gone
 }

@@ -1,8 +1,12 @@
 import { sql } from 'kysely'
+import type { Leased } from './host-settings.ts'
 import type { Host } from './hosts.ts'
 import type { Accepted } from './load.ts'
 import { connectTo, type Place } from './place.ts'
 import type { Arrival } from './sink.ts'
+
+/** Of a database's clock. */
+const ROUNDING_MS = 1
 
 /** A delivery as the database has it. */
 export interface StoredDelivery {
@@ -23,7 +27,7 @@ export interface Ledger {
   readonly lost: number
   /** Arrivals beyond the first of each delivery. */
   readonly duplicates: number
-  /** Sentences of what must never be. */
+  /** Sentences of what must never be, however slow the machine is. */
   readonly broken: readonly string[]
 }
 
@@ -38,18 +42,22 @@ export async function readDeliveries(place: Place): Promise<readonly StoredDeliv
   }
 }
 
-/** How many are not `sent`; `undefined` while the database does not say. */
+/** How many are not at their end; `undefined` while the database does not say. */
 export async function countOpen(place: Place): Promise<number | undefined> {
   const found = await readDeliveries(place).catch(() => undefined)
-  return found?.filter(({ status }) => status !== 'sent').length
+  return found?.filter(({ status }) => status === 'queued' || status === 'sending').length
 }
 
-/** Compares three accounts: of the callers, of the sink, and of the database. */
-export function balance(
-  accepted: readonly Accepted[],
-  arrivals: readonly Arrival[],
-  deliveries: readonly StoredDelivery[],
-): Ledger {
+/** What is compared. */
+export interface Accounts {
+  readonly accepted: readonly Accepted[]
+  readonly arrivals: readonly Arrival[]
+  readonly leased: readonly Leased[]
+  readonly deliveries: readonly StoredDelivery[]
+}
+
+/** Compares the accounts of the callers, of the sink, of the hosts and of the database. */
+export function balance({ accepted, arrivals, leased, deliveries }: Accounts): Ledger {
   const arrived = grouped(arrivals, ({ deliveryId }) => deliveryId)
   const stored = new Map(deliveries.map((delivery) => [delivery.delivery_id, delivery]))
   const lost = accepted.filter(
@@ -65,6 +73,7 @@ export function balance(
     ...repeated(arrivals, ({ deliveryId, attempt }) => `${deliveryId} attempt ${attempt}`, 'an attempt was made twice'),
     ...repeated(arrivals, ({ deliveryId, fence }) => `${deliveryId} ${fence}`, 'a lease was used for two sends'),
     ...deliveries.flatMap(problemsOfLog),
+    ...takenTooSoon(leased, deliveries),
   ]
   return { accepted: accepted.length, lost: lost.length, duplicates: arrivals.length - arrived.size, broken }
 }
@@ -85,6 +94,26 @@ function problemsOfLog(delivery: StoredDelivery): readonly string[] {
   const sent = outcomes.filter((outcome) => outcome === 'sent').length
   const isRight = delivery.status === 'sent' ? sent === 1 && outcomes.at(-1) === 'sent' : sent === 0
   return isRight ? [] : [`${delivery.delivery_id} is ${delivery.status} after ${outcomes.join(', ')}`]
+}
+
+/** Leases that were another's before they had ended: the store gave the next, and nothing was written of how the one before went. */
+function takenTooSoon(leased: readonly Leased[], deliveries: readonly StoredDelivery[]): readonly string[] {
+  const leases = grouped(leased, ({ deliveryId, attempt }) => `${deliveryId} ${attempt}`)
+  return deliveries.flatMap((delivery) =>
+    outcomesOf(delivery).flatMap((outcome, index) => {
+      const own = leases.get(`${delivery.delivery_id} ${index + 1}`)
+      const next = leases.get(`${delivery.delivery_id} ${index + 2}`)
+      if (outcome !== 'lost' || !own || !next) return []
+      const earlyMs = Math.max(...own.map(endsAt)) - Math.min(...next.map(({ at }) => at))
+      if (earlyMs <= ROUNDING_MS) return []
+      return [`${delivery.delivery_id} was leased ${earlyMs} ms before the lease of attempt ${index + 1} had ended`]
+    }),
+  )
+}
+
+/** The earliest that it can end. */
+function endsAt({ askedAt, leaseMs }: Leased): number {
+  return askedAt + leaseMs
 }
 
 function unlike<T>(list: readonly T[], keyOf: (one: T) => string, field: keyof T, what: string): readonly string[] {

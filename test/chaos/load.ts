@@ -6,7 +6,7 @@ import { passing } from './until.ts'
 export interface Answer {
   readonly order: string
   readonly port: number
-  /** 0: the connection was refused or lost. */
+  /** 0: the connection was refused or lost, or nothing came for long. */
   readonly status: number
   /** Epoch milliseconds. */
   readonly postedAt: number
@@ -18,6 +18,8 @@ export interface Accepted {
   readonly order: string
   readonly dispatchId: string
   readonly deliveryId: string
+  /** Of the host that answered. */
+  readonly port: number
   /** When it was first posted, and when the 202 came. Epoch milliseconds. */
   readonly postedAt: number
   readonly at: number
@@ -27,10 +29,10 @@ export interface Accepted {
 export interface Load {
   readonly answers: readonly Answer[]
   readonly accepted: readonly Accepted[]
-  /** Posts that nobody answered. */
-  readonly unanswered: number
   /** Resolves when all that was begun is accepted. */
   readonly done: Promise<void>
+  /** Resolves at the very moment when so many are accepted, with the last of them. */
+  reached(count: number): Promise<Accepted>
   /** Begins no more events. */
   stop(): void
   /** Posts nothing more, whatever was accepted of it. */
@@ -60,17 +62,22 @@ export interface LoadOptions {
 }
 
 /** So long a caller waits for an answer before it believes that none will come. */
-const ANSWER_CAP_MS = 20_000
+const ANSWER_CAP_MS = 30_000
 
 export function startLoad(options: LoadOptions): Load {
   const { secret, chance, ports, total = Number.POSITIVE_INFINITY, callers = 8, pauseMs = 0, hasKeys = true } = options
   const { name = 'order', eventType = 'order.shipped', allowed = () => total } = options
   const answers: Answer[] = []
   const accepted: Accepted[] = []
-  let unanswered = 0
+  const waiting: { readonly count: number; readonly wake: (last: Accepted) => void }[] = []
   let begun = 0
   let isStopped = false
   let isAbandoned = false
+
+  function accept(one: Accepted): void {
+    accepted.push(one)
+    for (const { count, wake } of waiting) if (accepted.length >= count) wake(one)
+  }
 
   async function post(order: string, firstAt: number): Promise<boolean> {
     const open = ports()
@@ -94,10 +101,10 @@ export function startLoad(options: LoadOptions): Load {
       const at = Date.now()
       if (status === 202) {
         const { dispatchId, deliveries } = answer
-        accepted.push({ order, dispatchId, deliveryId: deliveries[0]?.deliveryId ?? '', postedAt: firstAt, at })
+        accept({ order, dispatchId, deliveryId: deliveries[0]?.deliveryId ?? '', port, postedAt: firstAt, at })
       }
-    } catch (cause) {
-      if (cause instanceof Error && cause.name === 'TimeoutError') unanswered++
+    } catch {
+      status = 0
     }
     answers.push({ order, port, status, postedAt, at: Date.now() })
     return status === 202
@@ -119,8 +126,10 @@ export function startLoad(options: LoadOptions): Load {
   const done = Promise.all(Array.from({ length: callers }, call)).then(() => {})
   return {
     ...{ answers, accepted, done },
-    get unanswered() {
-      return unanswered
+    reached(count) {
+      const last = accepted.at(-1)
+      if (last && accepted.length >= count) return Promise.resolve(last)
+      return new Promise((wake) => waiting.push({ count, wake }))
     },
     stop() {
       isStopped = true

@@ -1,4 +1,4 @@
-import { Kysely, MysqlDialect, PostgresDialect, type SqliteDatabase, SqliteDialect } from 'kysely'
+import { Kysely, MysqlDialect, PostgresDialect, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
 import type { PoolConfig } from 'pg'
 
 /** Where a database is, as one process can tell it another. */
@@ -47,4 +47,15 @@ async function openFile(path: string): Promise<SqliteDatabase> {
     },
     close: () => void database.close(),
   }
+}
+
+/** What a database says that it is. */
+export async function versionOf(place: Place): Promise<string> {
+  const db = await connectTo(place)
+  const asked = place.dialect === 'sqlite' ? sql`sqlite_version()` : sql`version()`
+  const { rows } = await sql<{ readonly version: string }>`select ${asked} as version`.execute(db)
+  await db.destroy()
+  const said = rows[0]?.version ?? 'unknown'
+  if (place.dialect === 'postgresql') return said.split(' ').slice(0, 2).join(' ')
+  return `${place.dialect === 'sqlite' ? 'SQLite' : 'MariaDB'} ${said}`
 }

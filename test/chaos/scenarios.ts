@@ -23,13 +23,13 @@ export interface Scale {
 }
 
 export const SHORT: Scale = {
-  crashes: { dispatches: 200, kills: 4, restarts: 1, leaseMs: 2_000 },
+  crashes: { dispatches: 160, kills: 6, restarts: 2, leaseMs: 2_000 },
   kills: { dispatches: 100, kills: 3, restarts: 0, leaseMs: 2_000 },
   zombieRounds: 2,
-  outageMs: 3_000,
-  silenceMs: 3_000,
+  outageMs: 2_000,
+  silenceMs: 2_000,
   redisPhaseMs: 700,
-  clockDispatches: 60,
+  clockDispatches: 40,
   drained: { dispatches: 120, stops: 3 },
 }
 

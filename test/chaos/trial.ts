@@ -29,9 +29,14 @@ export interface Verdict extends Ledger {
   readonly seed: number
   /** What was done to it. */
   readonly faults: string
-  /** How many duplicates the promise allows. */
+  /** How many duplicates the promise allows: more of them, too, can come of a slow machine. */
   readonly allowed: number
-  /** A slow machine may break these: whether that is a failure is for the caller to say. */
+  /**
+   * Sentences of what must not be where every process gets its turn. Where one stands still for longer than a lease, that lease
+   * ends, as it is to: whether it is a failure is for the caller to say.
+   */
+  readonly untimely: readonly string[]
+  /** A slow machine may break these as well. */
   readonly times: readonly Measured[]
 }
 
@@ -45,8 +50,8 @@ export interface Trial {
   /** Ends one, and no longer posts to it. */
   end(host: Host, signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
   load(options?: Partial<LoadOptions>): Load
-  /** Resolves when all that was accepted is at the sink, and written down as sent. */
-  delivered(load: Load, capMs?: number): Promise<void>
+  /** Resolves when nothing is left to be delivered, of all that was accepted. */
+  delivered(): Promise<void>
   ledger(load: Pick<Load, 'accepted'>): Promise<Ledger>
   close(): Promise<void>
 }
@@ -88,16 +93,13 @@ export async function openTrial(
       loads.push(load)
       return load
     },
-    async delivered({ accepted }, capMs) {
-      const isThere = (): boolean => {
-        const arrived = new Set(sink.arrivals.map(({ deliveryId }) => deliveryId))
-        return accepted.every(({ deliveryId }) => arrived.has(deliveryId))
-      }
+    async delivered() {
       // What is lost is told by the ledger, with what became of it.
-      await until('all is delivered', async () => isThere() && (await countOpen(place)) === 0, capMs).catch(() => {})
+      await until('all is delivered', async () => (await countOpen(place)) === 0).catch(() => {})
     },
     async ledger({ accepted }) {
-      const ledger = balance(accepted, sink.arrivals, await readDeliveries(place))
+      const leased = all.flatMap((host) => host.leased)
+      const ledger = balance({ accepted, arrivals: sink.arrivals, leased, deliveries: await readDeliveries(place) })
       const falls = all.flatMap(({ fall }) => (fall === undefined ? [] : [fall]))
       return { ...ledger, broken: [...falls, ...ledger.broken] }
     },
@@ -119,8 +121,12 @@ export function lastAccepted({ accepted }: Load): number {
   return Math.max(0, ...accepted.map(({ at }) => at))
 }
 
-/** The times of a verdict that were longer than promised, and by more than that. */
-export function late({ times }: Verdict, slackMs = 0): readonly string[] {
-  const over = times.filter(({ ms, promisedMs }) => !(ms <= promisedMs + slackMs))
-  return over.map(({ what, ms, promisedMs }) => `${what}: ${ms} ms, of ${promisedMs} promised`)
+/** What a machine that is too slow for it can break of a promise, and did. */
+export function missed({ duplicates, allowed, untimely, times }: Verdict): readonly string[] {
+  const late = times.filter(({ ms, promisedMs }) => !(ms <= promisedMs))
+  return [
+    ...(duplicates > allowed ? [`${duplicates} duplicates, of ${allowed} allowed`] : []),
+    ...untimely,
+    ...late.map(({ what, ms, promisedMs }) => `${what}: ${ms} ms, of ${promisedMs} promised`),
+  ]
 }

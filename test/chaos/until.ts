@@ -6,7 +6,7 @@ const LOOK_MS = 20
  * @param capMs A generous one: for what never will be.
  * @throws After that, saying what was waited for.
  */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>, capMs = 60_000): Promise<void> {
+export async function until(what: string, isSo: () => boolean | Promise<boolean>, capMs = 120_000): Promise<void> {
   const since = Date.now()
   while (!(await isSo())) {
     if (Date.now() - since > capMs) throw new Error(`not within ${capMs} ms: ${what}`)
