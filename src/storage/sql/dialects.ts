@@ -23,6 +23,8 @@ export interface Dialect {
   /** A `json` column of such a list may be given as the array or object itself; it is read as its text. */
   readonly nestsJson: boolean
   readonly concat: (...parts: readonly string[]) => string
+  /** Compares two values in a way that no index serves, where a planner might take the wrong one. */
+  readonly same: (one: string, other: string) => string
   readonly quote: (name: string) => string
   readonly types: Readonly<Record<Kind, (length: number) => string>>
   /** What comes after a definition of a table. */
@@ -60,6 +62,7 @@ const POSTGRESQL: Dialect = {
   givesValues: false,
   nestsJson: true,
   concat: (...parts) => parts.join(' || '),
+  same: (one, other) => `${one} is not distinct from ${other}`,
   quote: ascii,
   types: {
     key: () => 'text collate "C"',
@@ -96,6 +99,7 @@ const SQLITE: Dialect = {
   givesValues: true,
   nestsJson: false,
   concat: (...parts) => parts.join(' || '),
+  same: (one, other) => `${one} = ${other}`,
   quote: ascii,
   types: {
     key: () => 'text',
@@ -129,6 +133,7 @@ const MYSQL: Dialect = {
   givesValues: false,
   nestsJson: false,
   concat: (...parts) => `concat(${parts.join(', ')})`,
+  same: (one, other) => `${one} = ${other}`,
   quote: (name) => `\`${name}\``,
   types: {
     key: (length) => `varchar(${length})`,

@@ -17,6 +17,7 @@ export const SIGHT_COLUMNS: readonly string[] = [
  * @param parameter The keys of the merges, as a JSON array.
  */
 export function sightText(parameter: string, dialect: Dialect, nameOf: NameTable): string {
+  const { same } = dialect
   const { tenant, session_id, run_id, parent_run_id } = TABLES.runs.columns
   const keys = dialect.rows(parameter, { tenant, session_id, run_id, parent_run_id }, 'x')
   const [runs, sums, sessions] = [nameOf('runs'), nameOf('run_sums'), nameOf('sessions')]
@@ -24,16 +25,17 @@ export function sightText(parameter: string, dialect: Dialect, nameOf: NameTable
     c (tenant, session_id, run_id, next_id, depth) as (
       select k.tenant, k.session_id, coalesce(r.run_id, k.run_id),
         case when r.top is null then coalesce(r.parent_run_id, k.parent_run_id) end, 0
-      from k left join ${runs} r on r.tenant = k.tenant and r.run_id = k.run_id
+      from k left join ${runs} r on r.run_id = k.run_id and ${same('r.tenant', 'k.tenant')}
       union all
       select c.tenant, c.session_id, c.next_id, case when r.top is null then r.parent_run_id end, c.depth + 1
-      from c left join ${runs} r on r.tenant = c.tenant and r.run_id = c.next_id and r.session_id = c.session_id
+      from c left join ${runs} r on r.run_id = c.next_id and ${same('r.tenant', 'c.tenant')}
+        and ${same('r.session_id', 'c.session_id')}
       where c.next_id is not null and c.depth < ${MAX_RUNS_ABOVE}
     ),
     n as (select distinct tenant, session_id, run_id from c)
     select 'run' as kind, r.tenant, r.session_id, r.run_id, r.state, r.account, r.created_at, r.updated_at, r.last_seen_at,
       r.revision, r.version
-    from n join ${runs} r on r.tenant = n.tenant and r.run_id = n.run_id
+    from n join ${runs} r on r.run_id = n.run_id and ${same('r.tenant', 'n.tenant')}
     union all
     select 'sum', s.tenant, s.session_id, s.run_id, s.tally, '', 0, 0, 0, 0, s.version
     from n join ${sums} s on s.tenant = n.tenant and s.session_id = n.session_id and s.run_id = n.run_id

@@ -98,9 +98,10 @@ const TEXTS: Readonly<Record<'update' | 'remove', WriteText>> = {
   },
 }
 
-function isSame({ primaryKey }: Table, dialect: Dialect): string {
+function isSame({ primaryKey, compared = [] }: Table, dialect: Dialect): string {
+  const sides = (column: string): [string, string] => [`d.${dialect.quote(column)}`, `x.${dialect.quote(column)}`]
   return [...primaryKey, 'version']
-    .map((column) => `d.${dialect.quote(column)} = x.${dialect.quote(column)}`)
+    .map((column) => (compared.includes(column) ? dialect.same(...sides(column)) : sides(column).join(' = ')))
     .join(' and ')
 }
 

@@ -29,6 +29,11 @@ export interface Index {
 export interface Table<Of = Readonly<Record<string, unknown>>> {
   readonly columns: Readonly<Record<keyof Of, Column>>
   readonly primaryKey: readonly (keyof Of)[]
+  /**
+   * Of the primary key what is compared, and not looked for: other indexes begin with it, and a planner that knows nothing of the
+   * table yet might take one of those.
+   */
+  readonly compared?: readonly (keyof Of)[]
   readonly indexes: readonly Index[]
 }
 
@@ -216,7 +221,8 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       over_since: optional(integer),
       version,
     },
-    primaryKey: ['tenant', 'run_id'],
+    primaryKey: ['run_id', 'tenant'],
+    compared: ['tenant'],
     indexes: [
       { name: 'by_time', columns: ['tenant', 'created_at', 'run_id'] },
       { name: 'by_session', columns: ['tenant', 'session_id', 'created_at', 'run_id'] },
