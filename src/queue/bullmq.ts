@@ -6,6 +6,7 @@ import {
   QueueEventsProducer,
   Worker,
 } from 'bullmq'
+import type { ConfigProblem } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { DeliveryQueue } from '../ports/delivery-queue.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -80,12 +81,8 @@ const CLOSE_MS = 3_000
  * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */
 export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
+  refuseBadOptions('bullmqQueue', options, ['connection', 'name', 'prefix', 'clock', 'logger'], problemsOf)
   const { name = 'sallyport', prefix, clock = systemClock, logger = consoleLogger } = options
-  const isName = typeof name === 'string' && name !== '' && !name.includes(':')
-  refuseBadOptions('bullmqQueue', [
-    ...connectionProblems(options.connection),
-    ...(isName ? [] : [{ field: 'name', detail: 'must be a text without a colon' }]),
-  ])
   const from = crypto.randomUUID()
   const connections = connectionsOf(options.connection, () => !closing)
   const toTell = { connection: connections.telling, ...(prefix !== undefined && { prefix }) }
@@ -181,4 +178,12 @@ function once<T>(make: () => T): () => T {
     made ??= make()
     return made
   }
+}
+
+function problemsOf({ connection, name = 'sallyport' }: BullmqQueueOptions): readonly ConfigProblem[] {
+  const isName = typeof name === 'string' && name !== '' && !name.includes(':')
+  return [
+    ...connectionProblems(connection),
+    ...(isName ? [] : [{ field: 'name', detail: 'must be a text without a colon' }]),
+  ]
 }

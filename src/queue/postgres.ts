@@ -52,7 +52,7 @@ const CLOSE_MS = 3_000
  * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */
 export function postgresQueue(options: PostgresQueueOptions): PostgresQueue {
-  refuseBadOptions('postgresQueue', problemsOf(options))
+  refuseBadOptions('postgresQueue', options, ['connect', 'channel', 'clock', 'logger'], problemsOf)
   const { connect, channel = 'sallyport_due', clock = systemClock, logger = consoleLogger } = options
   const from = crypto.randomUUID()
   const bell = createBell()

@@ -194,6 +194,7 @@ describeRedis('the queue over BullMQ', () => {
     ['a key prefix of ioredis', { connection: { keyPrefix: 'app:' } }, 'connection'],
     ['a name with a colon', { connection: {}, name: 'a:b' }, 'name'],
     ['an empty name', { connection: {}, name: '' }, 'name'],
+    ['an option that there is not', { connection: {}, nam: 'a' }, 'nam'],
   ])('refuses %s', (_what, options, field) => {
     expect(() => bullmqQueue(options as BullmqQueueOptions)).toThrow(
       expect.objectContaining({ code: 'option_invalid', problems: [expect.objectContaining({ field })] }),

@@ -57,11 +57,18 @@ describe('the queue over PostgreSQL, without one', () => {
   it.each([
     ['no way to connect', { connect: undefined }, 'connect'],
     ['a channel that is no identifier', { connect: async () => {}, channel: 'a"; DROP TABLE b; --' }, 'channel'],
+    ['an option that there is not', { connect: async () => {}, chanel: 'a' }, 'chanel'],
     ['an empty channel', { connect: async () => {}, channel: '' }, 'channel'],
     ['a channel that PostgreSQL would cut off', { connect: async () => {}, channel: 'c'.repeat(64) }, 'channel'],
   ])('refuses %s', (_what, options, field) => {
     expect(() => postgresQueue(options as unknown as PostgresQueueOptions)).toThrow(
       expect.objectContaining({ code: 'option_invalid', problems: [expect.objectContaining({ field })] }),
+    )
+  })
+
+  it('refuses to be called without options', () => {
+    expect(() => Reflect.apply(postgresQueue, undefined, [])).toThrow(
+      expect.objectContaining({ code: 'option_invalid', problems: [{ detail: 'takes an object of options' }] }),
     )
   })
 })

@@ -17,11 +17,12 @@ for (const kind of await databaseKinds())
     let store: SqlStore
     let other: SqlStore
 
+    const time = { now: () => clock.now() }
+    const open = (): SqlStore =>
+      sqlStore({ db: database.connect(), dialect: kind.name, clock: time, timeoutMs: 30_000 })
+
     beforeAll(async () => {
       database = await kind.open()
-      const time = { now: () => clock.now() }
-      const open = (): SqlStore =>
-        sqlStore({ db: database.connect(), dialect: kind.name, clock: time, timeoutMs: 30_000 })
       store = open()
       other = open()
       await store.migrate()
@@ -34,9 +35,10 @@ for (const kind of await databaseKinds())
       for (const table of Object.keys(TABLES))
         await db.executeQuery(CompiledQuery.raw(`delete from sallyport_${table}`))
       await db.destroy()
-      return { store, other, now: clock.now, advance: (ms) => clock.advance(ms) }
+      return { store, other, now: clock.now, advance: (ms) => clock.advance(ms), reopen: async () => open() }
     }
 
-    describe('dispatches', () => dispatchStoreContract({ test, skip: test.skip, create }))
-    describe('runs', () => runStoreContract({ test, skip: test.skip, create }))
+    const capabilities = { durable: true }
+    describe('dispatches', () => dispatchStoreContract({ test, skip: test.skip, create, capabilities }))
+    describe('runs', () => runStoreContract({ test, skip: test.skip, create, capabilities }))
   })

@@ -1,6 +1,7 @@
 import type { AttemptEnd } from '../../model/dispatch.ts'
 import type { LeaseProof, Settled, Settlement } from '../../ports/dispatch-store.ts'
 import type { DeliveryRow } from '../deliveries/dispatch-rows.ts'
+import { boundedMap } from './bounded-map.ts'
 import type { KnownDelivery } from './workspace.ts'
 
 /** Settlements of which it is not known yet whether they are written: who tries again hears what came of them. */
@@ -25,15 +26,10 @@ interface Unsure {
 const KEPT = 10_000
 
 export function unsureSettlements(): UnsureSettlements {
-  const kept = new Map<string, Unsure>()
+  const kept = boundedMap<Unsure>(KEPT)
   return {
     keep({ deliveryId, fence, to }, { row: { status, attempts }, record }, settled) {
-      kept.delete(deliveryId)
-      kept.set(deliveryId, { fence, to, version: record.version + 1, status, attempts, settled })
-      for (const oldest of kept.keys()) {
-        if (kept.size <= KEPT) break
-        kept.delete(oldest)
-      }
+      kept.put(deliveryId, { fence, to, version: record.version + 1, status, attempts, settled })
     },
     find({ deliveryId, fence, to, attempt }, found) {
       const made = kept.get(deliveryId)
