@@ -35,7 +35,6 @@ const BYTES = 1_000_000
 interface Waiting<Item, Outcome> {
   readonly item: Item
   readonly keys: readonly string[]
-  readonly bytes: number
   /** Whoever asked has heard that it took too long. */
   isLate: boolean
   resolve(outcome: Outcome): void
@@ -61,13 +60,17 @@ export function inBatches<Item, Outcome>(options: BatchOptions<Item, Outcome>): 
     let isFull = false
     for (const one of waiting) {
       const isBlocked = one.keys.some((key) => busy.has(key) || passed.has(key) || (!share && own.has(key)))
-      if (!isBlocked && batch.length > 0) isFull ||= batch.length >= SIZE || bytes + one.bytes > BYTES
+      if (!isBlocked && !isFull && batch.length > 0) {
+        // How large one is that goes alone is not asked.
+        if (batch.length === 1) bytes = sizeOf((batch[0] ?? one).item)
+        bytes += sizeOf(one.item)
+        isFull = batch.length >= SIZE || bytes > BYTES
+      }
       if (isBlocked || isFull) {
         left.push(one)
         for (const key of one.keys) passed.add(key)
       } else {
         batch.push(one)
-        bytes += one.bytes
         for (const key of one.keys) own.add(key)
       }
     }
@@ -132,7 +135,6 @@ export function inBatches<Item, Outcome>(options: BatchOptions<Item, Outcome>): 
       const one: Waiting<Item, Outcome> = {
         item,
         keys: keysOf(item),
-        bytes: sizeOf(item),
         isLate: false,
         resolve(outcome) {
           callOff()
