@@ -157,7 +157,8 @@ export interface RunStore {
   findSpend(tenant: string, userId: string, sinceDay: number): Promise<Spend>
   /**
    * Removes runs, and leaves every sum as it is. A run whose account has something untold is spared, and does not count towards
-   * the limit. Resolves to how many it removed: fewer than `limit`, and nothing is left that may go.
+   * the limit. Resolves to how many it removed: fewer than `limit`, and nothing is left that may go,
+   * but for what others are writing to.
    */
   removeRuns(query: RemovalQuery): Promise<number>
   /**

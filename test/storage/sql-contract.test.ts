@@ -29,12 +29,27 @@ for (const kind of await databaseKinds())
     }, 60_000)
     afterAll(() => database.close())
 
+    /** What a store of the case before still has in hand is waited for: of SQLite only one may write. */
+    async function clear(): Promise<void> {
+      const db = database.connect()
+      for (const table of Object.keys(TABLES)) {
+        const emptied = CompiledQuery.raw(`delete from sallyport_${table}`)
+        for (let tries = 1; ; tries++) {
+          const failed = await db.executeQuery(emptied).then(
+            () => undefined,
+            (cause: unknown) => ({ cause }),
+          )
+          if (!failed) break
+          if (tries === 1_000) throw failed.cause
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+      }
+      await db.destroy()
+    }
+
     async function create(): Promise<StoreTrial<DispatchStore & RunStore>> {
       clock = fakeClock()
-      const db = database.connect()
-      for (const table of Object.keys(TABLES))
-        await db.executeQuery(CompiledQuery.raw(`delete from sallyport_${table}`))
-      await db.destroy()
+      await clear()
       return { store, other, now: clock.now, advance: (ms) => clock.advance(ms), reopen: async () => open() }
     }
 
