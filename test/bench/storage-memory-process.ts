@@ -6,7 +6,7 @@ import { hostOn } from './storage-worker.ts'
 
 const [url, count] = [process.argv[2] ?? '', Number(process.argv[3])]
 const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) }) })
-const { worker, sent } = await hostOn(sqlStore({ db: kysely, dialect: 'postgresql' }))
+const { worker, sent } = await hostOn(sqlStore({ db: kysely, dialect: 'postgresql' }), undefined, 100)
 
 const resident = (): number => Math.round(process.memoryUsage.rss() / 2 ** 20)
 const before = resident()

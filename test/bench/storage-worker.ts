@@ -28,7 +28,11 @@ const LOGGER = {
   },
 }
 
-export async function hostOn(store: DispatchStore & RunStore, queue?: DeliveryQueue): Promise<Host> {
+export async function hostOn(
+  store: DispatchStore & RunStore,
+  queue?: DeliveryQueue,
+  concurrency: number = CONCURRENCY,
+): Promise<Host> {
   const { secret } = await generateAppSecret({ env: 'bench' })
   let left = 0
   let done = (): void => {}
@@ -45,7 +49,7 @@ export async function hostOn(store: DispatchStore & RunStore, queue?: DeliveryQu
   const { dispatch, worker } = createSallyport({
     ...{ auth: appSecrets([secret]), events, store, channels: { none }, logger: LOGGER },
     ...(queue && { queue }),
-    worker: { concurrency: CONCURRENCY },
+    worker: { concurrency },
   })
   return {
     worker,
