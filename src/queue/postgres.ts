@@ -43,7 +43,8 @@ const CLOSE_MS = 3_000
  *
  * `wake(0)` is a notification that every process hears: each looks for what is due, and takes what it has places for. It goes
  * out on the queue's own connection, never within a transaction of an accept. `wake(delayMs)` is a timer of this process, and
- * ends with it: a little late, so that alarms share it, by a tenth of a second within a minute. The workers of its own process are woken without the server. Many wakes at once make few: one every 10 ms.
+ * ends with it: a little late, so that alarms share it, by a tenth of a second within a minute. The workers of its own process
+ * are woken without the server. Many wakes at once make few: one every 10 ms.
  *
  * Nothing depends on it: without a connection, workers find what is due when they next look. Wakes never wait and never throw;
  * what is not yet said is said, once, when there is a connection again, and who listens looks once then. A connection that has

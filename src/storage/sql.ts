@@ -25,7 +25,10 @@ export interface SqlStoreOptions {
   readonly dialect: DialectName
   /** What the names of all tables begin with: letters, digits and underscores, 30 at most. Default: `sallyport_`. */
   readonly prefix?: string
-  /** How long one statement may take before the store counts as unavailable, in milliseconds: a call may wait for two. Default: 900. */
+  /**
+   * How long one statement may take before the store counts as unavailable, in milliseconds. An event, a settlement or a merge
+   * waits as long to be begun, and as long again to be done. Default: 900.
+   */
   readonly timeoutMs?: number
   /**
    * With `postgresql`: the channel of the host's `postgresQueue()`, `sallyport_due` if it has no other. What is accepted within a

@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
+import { Kysely, SqliteDialect } from 'kysely'
 import Database from 'libsql'
 import { sqlStore } from 'sallyport/storage/sql'
+import { keptStatements } from '../support/kept-statements.ts'
 import { accepted } from './storage-accept.ts'
 import { inFlight, sideBySide } from './storage-measure.ts'
 import { acceptance, bareInserts, bareRows } from './storage-rows.ts'
@@ -26,22 +27,9 @@ function open(path: string, synchronous: string): Database.Database {
   return database
 }
 
-/** As docs/operating.md has it: statements are kept. */
-function kept(database: Database.Database): SqliteDatabase {
-  const statements = new Map<string, ReturnType<SqliteDatabase['prepare']>>()
-  return {
-    prepare(text) {
-      const statement = statements.get(text) ?? database.prepare(text)
-      statements.set(text, statement)
-      return statement
-    },
-    close: () => void database.close(),
-  }
-}
-
 async function compare(folder: string, synchronous: string): Promise<void> {
   const kysely = new Kysely<unknown>({
-    dialect: new SqliteDialect({ database: kept(open(join(folder, 'store.db'), synchronous)) }),
+    dialect: new SqliteDialect({ database: keptStatements(open(join(folder, 'store.db'), synchronous)) }),
   })
   const store = sqlStore({ db: kysely, dialect: 'sqlite' })
   await store.migrate()

@@ -10,7 +10,7 @@ import { sql } from 'kysely'
 import { createConnection } from 'mysql2/promise'
 import pg from 'pg'
 import { sqlStore } from '../../src/storage/sql.ts'
-import { freePort } from './free-port.ts'
+import { freePort } from '../support/free-port.ts'
 import { connectTo, type Place } from './place.ts'
 import { until } from './until.ts'
 

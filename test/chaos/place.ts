@@ -1,5 +1,6 @@
 import { Kysely, MysqlDialect, PostgresDialect, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
 import type { PoolConfig } from 'pg'
+import { keptStatements } from '../support/kept-statements.ts'
 
 /** Where a database is, as one process can tell it another. */
 export type Place =
@@ -31,22 +32,14 @@ export async function connectTo(place: Place): Promise<Kysely<unknown>> {
 }
 
 /**
- * A process waits within SQLite for others to be through, as hosts' drivers do. Of libsql a statement that found the database busy stays open
- * until it is run again: so they are kept, and run again. A killed process loses nothing by it that `synchronous = full` would keep.
+ * A process waits within SQLite for others to be through, as hosts' drivers do. A killed one loses nothing that
+ * `synchronous = full` would keep.
  */
 async function openFile(path: string): Promise<SqliteDatabase> {
   const { default: Database } = await import('libsql')
   const database = new Database(path, { timeout: 1_000 })
   database.exec('pragma journal_mode = wal; pragma synchronous = normal')
-  const statements = new Map<string, ReturnType<SqliteDatabase['prepare']>>()
-  return {
-    prepare(text) {
-      const statement = statements.get(text) ?? database.prepare(text)
-      statements.set(text, statement)
-      return statement
-    },
-    close: () => void database.close(),
-  }
+  return keptStatements(database)
 }
 
 /** What a database says that it is. */

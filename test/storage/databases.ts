@@ -9,6 +9,8 @@ import Database from 'libsql'
 import { createPool } from 'mysql2'
 import pg from 'pg'
 import type { DialectName } from '../../src/storage/sql/dialects.ts'
+import { freePort } from '../support/free-port.ts'
+import { keptStatements } from '../support/kept-statements.ts'
 
 /** A database that tests have to themselves. */
 export interface TestDatabase {
@@ -58,21 +60,13 @@ async function openSqlite(): Promise<TestDatabase> {
 }
 
 /**
- * Two handles of one process must not wait for one another within SQLite, which would hold up both. Of libsql a statement that
- * found the database busy stays open until it is run again: so they are kept, and run again.
+ * Two handles of one process must not wait for one another within SQLite, which would hold up both: a statement that found the
+ * database busy is run again.
  */
 function openFile(path: string): SqliteDatabase {
   const database = new Database(path, { timeout: 0 })
   database.exec('pragma journal_mode = wal; pragma synchronous = normal')
-  const statements = new Map<string, ReturnType<SqliteDatabase['prepare']>>()
-  return {
-    prepare(text) {
-      const statement = statements.get(text) ?? database.prepare(text)
-      statements.set(text, statement)
-      return statement
-    },
-    close: () => void database.close(),
-  }
+  return keptStatements(database)
 }
 
 interface Cluster {
@@ -91,7 +85,7 @@ if (process.env.VITEST) {
 }
 
 async function startPostgres(): Promise<Cluster> {
-  const port = 20_000 + (randomBytes(2).readUInt16BE() % 20_000)
+  const port = await freePort()
   // It makes the folder itself, since as root it runs as another user, and removes it when it is stopped or the process ends.
   const server = new EmbeddedPostgres({
     databaseDir: join(tmpdir(), `sallyport-pg-${randomUUID()}`),

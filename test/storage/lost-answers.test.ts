@@ -1,39 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { DispatchStore } from '../../src/ports/dispatch-store.ts'
-import type { HostKysely } from '../../src/storage/sql/host-kysely.ts'
-import { type SqlStore, type SqlStoreOptions, sqlStore } from '../../src/storage/sql.ts'
-import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
-import { afterOnce } from './after-once.ts'
+import { type SqlStore, sqlStore } from '../../src/storage/sql.ts'
 import { openPostgresql, type TestDatabase } from './databases.ts'
-import { type AnyKysely, run } from './migrating-stores.ts'
+import { afterOnce, hostBetween } from './host-between.ts'
+import { run } from './migrating-stores.ts'
+import { storeEach } from './store-each.ts'
 import { acceptance, claimOne, deliveriesOf, delivery, digested, lease } from './storing.ts'
 
 describe('a database whose answers are late, or lost', () => {
-  let database: TestDatabase
-  let db: AnyKysely
-  let clock: FakeClock
-  let other: SqlStore
-  let prefix: string
-  let stores = 0
-
-  beforeAll(async () => {
-    database = await openPostgresql()
-    db = database.connect()
-  }, 60_000)
-  afterAll(() => database.close())
-  beforeEach(async () => {
-    clock = fakeClock()
-    prefix = `s${++stores}_`
-    other = storeOver(db)
-    await other.migrate()
-  })
-
-  function storeOver(host: HostKysely, more: Partial<SqlStoreOptions> = {}): SqlStore {
-    return sqlStore({ db: host, dialect: 'postgresql', prefix, clock: { now: () => clock.now() }, ...more })
-  }
+  const own = storeEach(openPostgresql)
 
   async function databaseNow(): Promise<number> {
-    const [row] = await run<{ at: string }>(db, 'select floor(extract(epoch from clock_timestamp()) * 1000) as at')
+    const [row] = await run<{ at: string }>(own.db, 'select floor(extract(epoch from clock_timestamp()) * 1000) as at')
     return Number(row?.at)
   }
 
@@ -43,10 +21,10 @@ describe('a database whose answers are late, or lost', () => {
     let late = 0
     const spy = vi.spyOn(performance, 'now').mockImplementation(() => running() + late)
     try {
-      const asked = afterOnce(db, /^select .* as now$/, async () => {
+      const asked = afterOnce(own.db, /^select .* as now$/, async () => {
         late = 500
       })
-      await work(sqlStore({ db: asked, dialect: 'postgresql', prefix, timeoutMs: 20_000 }))
+      await work(sqlStore({ db: asked, dialect: 'postgresql', prefix: own.prefix, timeoutMs: 20_000 }))
     } finally {
       spy.mockRestore()
     }
@@ -62,7 +40,7 @@ describe('a database whose answers are late, or lost', () => {
       ]
       await store.accept(acceptance('d', { deliveries }))
       // By another, since a claim tells a store the time.
-      const again = await claimOne(sqlStore({ db, dialect: 'postgresql', prefix }), 'c')
+      const again = await claimOne(sqlStore({ db: own.db, dialect: 'postgresql', prefix: own.prefix }), 'c')
       const settling = await databaseNow()
       await store.settle({ ...lease(again), to: 'queued', delayMs: 1_500 })
       const due = new Map((await deliveriesOf(store, 'd')).map(({ deliveryId, dueAt }) => [deliveryId, dueAt]))
@@ -83,16 +61,11 @@ describe('a database whose answers are late, or lost', () => {
 
   it('is asked the time again by a machine that has slept', async () => {
     let asked = 0
-    const count: HostKysely = {
-      isTransaction: false,
-      withoutPlugins: () => count,
-      connection: () => db.connection(),
-      executeQuery(query) {
-        if (query.sql.endsWith(' as now')) asked++
-        return db.executeQuery(query)
-      },
-    }
-    const store = sqlStore({ db: count, dialect: 'postgresql', prefix, timeoutMs: 20_000 })
+    const count = hostBetween(own.db, (query) => {
+      if (query.sql.endsWith(' as now')) asked++
+      return own.db.executeQuery(query)
+    })
+    const store = sqlStore({ db: count, dialect: 'postgresql', prefix: own.prefix, timeoutMs: 20_000 })
     await store.accept(acceptance('1'))
     await store.accept(acceptance('2'))
     expect(asked).toBe(1)
@@ -109,8 +82,8 @@ describe('a database whose answers are late, or lost', () => {
 
   /** A store that writes how a delivery ended, once, and does not hear that it did. */
   function unheard(): SqlStore {
-    return storeOver(
-      afterOnce(db, /update_1"\('deliveries'/, () => Promise.reject(new Error('the connection is gone'))),
+    return own.over(
+      afterOnce(own.db, /update_1"\('deliveries'/, () => Promise.reject(new Error('the connection is gone'))),
     )
   }
 
@@ -119,7 +92,7 @@ describe('a database whose answers are late, or lost', () => {
     await store.accept(acceptance('d'))
     const settlement = { ...lease(await claimOne(store)), to: 'sent', attempt: { outcome: 'sent' } } as const
     await expect(store.settle(settlement)).rejects.toThrow('gone')
-    clock.advance(100)
+    own.clock.advance(100)
     expect(await store.settle(settlement)).toEqual({ live: true, others: [] })
     expect(await store.settle(settlement)).toEqual({ live: false })
   })
@@ -148,49 +121,72 @@ describe('a database whose answers are late, or lost', () => {
     await store.accept(acceptance('d'))
     const settlement = { ...lease(await claimOne(store)), to: 'queued', delayMs: 0 } as const
     await expect(store.settle(settlement)).rejects.toThrow('gone')
-    await claimOne(other)
+    await claimOne(own.other)
     expect(await store.settle(settlement)).toEqual({ live: false })
   })
 
   it('had none written: it is lost to who leased it then', async () => {
     let isArmed = true
-    const lossy: HostKysely = {
-      isTransaction: false,
-      withoutPlugins: () => lossy,
-      connection: () => db.connection(),
-      async executeQuery(query) {
-        if (isArmed && query.sql.includes(`update_1"('deliveries'`)) {
-          isArmed = false
-          throw new Error('the connection is gone')
-        }
-        return db.executeQuery(query)
-      },
-    }
-    const store = storeOver(lossy)
+    const lossy = hostBetween(own.db, async (query) => {
+      if (isArmed && query.sql.includes(`update_1"('deliveries'`)) {
+        isArmed = false
+        throw new Error('the connection is gone')
+      }
+      return own.db.executeQuery(query)
+    })
+    const store = own.over(lossy)
     await store.accept(acceptance('d'))
     const settlement = { ...lease(await claimOne(store)), to: 'sent', attempt: { outcome: 'sent' } } as const
     await expect(store.settle(settlement)).rejects.toThrow('gone')
-    clock.advance(30_001)
-    await claimOne(other)
+    own.clock.advance(30_001)
+    await claimOne(own.other)
     expect(await store.settle(settlement)).toEqual({ live: false })
   })
 
   it('is asked nothing more for those that have waited for it too long', async () => {
     let asked = 0
-    const hanging: HostKysely = {
-      isTransaction: false,
-      withoutPlugins: () => hanging,
-      connection: () => ({ execute: () => new Promise(() => {}) }),
-      executeQuery() {
-        asked++
-        return new Promise(() => {})
-      },
-    }
-    const store = storeOver(hanging, { timeoutMs: 20 })
+    const hanging = hostBetween(own.db, () => {
+      asked++
+      return new Promise(() => {})
+    })
+    const store = own.over(hanging, { timeoutMs: 20 })
     const calls = Array.from({ length: 350 }, (_, at) => store.accept(acceptance(`${at}`)))
     const ended = await Promise.allSettled(calls)
     for (const one of ended) expect(one).toMatchObject({ reason: { code: 'database_timeout' } })
     expect(asked).toBe(2)
+  })
+
+  it('is asked once a second, and not by every claim, for what those claims may have leased that failed', async () => {
+    const looks: string[] = []
+    let isAway = true
+    const away = hostBetween(own.db, async (query) => {
+      if (isAway && query.sql.includes('claim_1')) throw new Error('the connection is gone')
+      if (query.sql.includes('f.fence')) looks.push(query.sql)
+      return own.db.executeQuery(query)
+    })
+    const running = performance.now.bind(performance)
+    let later = 0
+    const spy = vi.spyOn(performance, 'now').mockImplementation(() => running() + later)
+    try {
+      const store = own.over(away)
+      const nothing = { leaseMs: 30_000, limits: { a: 1, b: 1 }, busy: [] }
+      for (let claim = 0; claim < 5; claim++) await expect(store.claim(nothing)).rejects.toThrow('gone')
+      isAway = false
+      looks.length = 0
+      for (let claim = 0; claim < 5; claim++) await store.claim(nothing)
+      expect(looks).toHaveLength(1)
+      later += 1_000
+      await store.claim(nothing)
+      expect(looks).toHaveLength(2)
+      later += 30_000
+      await store.claim(nothing)
+      expect(looks).toHaveLength(3)
+      later += 1_000
+      await store.claim(nothing)
+      expect(looks).toHaveLength(3)
+    } finally {
+      spy.mockRestore()
+    }
   })
 })
 

@@ -1,9 +1,9 @@
 import type { IsolationLevel } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { HostKysely, HostTransaction } from '../../src/storage/sql/host-kysely.ts'
-import { type SqlStore, sqlStore } from '../../src/storage/sql.ts'
-import { openPostgresql, type TestDatabase } from './databases.ts'
+import { openPostgresql } from './databases.ts'
 import { type AnyKysely, run } from './migrating-stores.ts'
+import { storeEach } from './store-each.ts'
 import { acceptance, delivery, keyed } from './storing.ts'
 
 const LIMITED = delivery('a', { limits: [{ key: 'l', max: 5, windowMs: 60_000 }] })
@@ -26,20 +26,7 @@ function counting(transaction: HostKysely): HostTransaction & { readonly tries: 
 }
 
 describe('within a transaction that goes on seeing what it first saw', () => {
-  let database: TestDatabase
-  let db: AnyKysely
-  let store: SqlStore
-  let stores = 0
-
-  beforeAll(async () => {
-    database = await openPostgresql()
-    db = database.connect()
-  }, 60_000)
-  afterAll(() => database.close())
-  beforeEach(async () => {
-    store = sqlStore({ db, dialect: 'postgresql', prefix: `s${++stores}_`, timeoutMs: 20_000 })
-    await store.migrate()
-  })
+  const own = storeEach(openPostgresql)
 
   for (const level of ['repeatable read', 'serializable'] satisfies IsolationLevel[])
     for (const [what, accepted, code] of [
@@ -47,37 +34,37 @@ describe('within a transaction that goes on seeing what it first saw', () => {
       ['a limit that another counted for', limited, '40001'],
     ] as const)
       it(`at ${level}, what meets ${what} is the host's to try again from its beginning`, async () => {
-        const inTransaction = (work: (own: AnyKysely) => Promise<void>) =>
-          db.transaction().setIsolationLevel(level).execute(work)
-        await store.accept(limited('d0'))
+        const inTransaction = (work: (inner: AnyKysely) => Promise<void>) =>
+          own.db.transaction().setIsolationLevel(level).execute(work)
+        await own.other.accept(limited('d0'))
         const tried: number[] = []
         const failed = inTransaction(async (transaction) => {
           await run(transaction, 'select 1')
-          await store.accept(accepted('d1'))
-          const own = counting(transaction)
+          await own.other.accept(accepted('d1'))
+          const inner = counting(transaction)
           try {
-            await store.within(own).accept(accepted('d2'))
+            await own.other.within(inner).accept(accepted('d2'))
           } finally {
-            tried.push(own.tries())
+            tried.push(inner.tries())
           }
         })
         await expect(failed).rejects.toMatchObject({ code })
         expect(tried).toEqual([1])
-        expect(await store.findDispatch('default', 'd2')).toBeUndefined()
+        expect(await own.other.findDispatch('default', 'd2')).toBeUndefined()
         await inTransaction(async (transaction) => {
-          const again = await store.within(transaction as HostTransaction).accept(accepted('d2'))
+          const again = await own.other.within(transaction as HostTransaction).accept(accepted('d2'))
           expect(again.outcome).toBe(code === '23505' ? 'replayed' : 'accepted')
         })
       })
 
   it('at read committed it is tried again within', async () => {
-    await db
+    await own.db
       .transaction()
       .setIsolationLevel('read committed')
       .execute(async (transaction) => {
         await run(transaction, 'select 1')
-        await store.accept(keyed('d1'))
-        expect((await store.within(transaction as HostTransaction).accept(keyed('d2'))).outcome).toBe('replayed')
+        await own.other.accept(keyed('d1'))
+        expect((await own.other.within(transaction as HostTransaction).accept(keyed('d2'))).outcome).toBe('replayed')
       })
   })
 })

@@ -2,12 +2,13 @@ import type { ClaimRequest, DispatchStore } from '../../ports/dispatch-store.ts'
 import type { Database } from './database.ts'
 import { proofFor } from './lease-memory.ts'
 import { NOW } from './statements.ts'
+import { TABLES } from './tables.ts'
 
 /** What claims leased that failed, or were late: nobody sends it, and it was no attempt. */
 export interface AbandonedLeases {
   /** @param handed Of what was leased under that fence, these are being sent. */
   add(fence: string, request: ClaimRequest, handed?: ReadonlySet<string>): void
-  /** Lets all of it be due again. */
+  /** Lets all of it be due again. What the database may yet do is looked for once a second, until it is due by itself. */
   giveBack(): Promise<void>
 }
 
@@ -20,32 +21,49 @@ interface Abandoned {
   readonly until: number
 }
 
+interface Row {
+  readonly delivery_id: string
+  readonly fence: string
+}
+
+/** A database that was away for long leaves many of them behind: they do not cost every claim that follows. */
+const REST_MS = 1_000
+
 export function abandonedLeases(db: Database, settle: DispatchStore['settle']): AbandonedLeases {
   let abandoned: Abandoned[] = []
+  let restUntil = Number.NEGATIVE_INFINITY
   const { dialect, nameOf } = db
-  const [channelAt, leaseAt, fenceAt] = [1, 2, 3].map(dialect.parameter)
-  const text = `select delivery_id from ${nameOf('deliveries')}
-    where channel = ${channelAt} and wake_at > ${NOW} and wake_at <= ${NOW} + ${leaseAt} and fence = ${fenceAt}`
+  const { channel, fence } = TABLES.deliveries.columns
+  const channels = dialect.rows(dialect.parameter(1), { channel }, 'c')
+  const fences = dialect.rows(dialect.parameter(3), { fence }, 'f')
+  const text = `select d.delivery_id, d.fence from ${channels} join ${nameOf('deliveries')} d on d.channel = c.channel
+    where d.wake_at > ${NOW} and d.wake_at <= ${NOW} + ${dialect.parameter(2)} and d.fence in (select f.fence from ${fences})`
 
-  async function giveBackOf({ fence, channels, leaseMs, handed }: Abandoned): Promise<void> {
-    for (const channel of channels)
-      for (const { delivery_id: deliveryId } of await db.query<{ delivery_id: string }>(text, [
-        channel,
-        leaseMs,
-        fence,
-      ]))
-        if (!handed.has(deliveryId))
-          await settle({ deliveryId, fence: proofFor(deliveryId, fence), to: 'queued', delayMs: 0 })
+  async function find(): Promise<readonly Row[]> {
+    const named = [...new Set(abandoned.flatMap((one) => one.channels))].map((channel) => ({ channel }))
+    const longestMs = Math.max(...abandoned.map(({ leaseMs }) => leaseMs))
+    const leased = abandoned.map(({ fence }) => ({ fence }))
+    return db.query<Row>(text, [JSON.stringify(named), longestMs, JSON.stringify(leased)])
   }
 
   return {
     add(fence, { limits, leaseMs }, handed = new Set()) {
       const until = db.askedAt() + leaseMs
       abandoned.push({ fence, channels: Object.keys(limits), leaseMs, handed, until })
+      restUntil = Number.NEGATIVE_INFINITY
     },
     async giveBack() {
-      for (const one of abandoned) await giveBackOf(one)
-      abandoned = abandoned.filter(({ until }) => until > db.askedAt())
+      const now = db.askedAt()
+      if (abandoned.length === 0 || now < restUntil) return
+      const handed = new Set(abandoned.flatMap((one) => [...one.handed]))
+      const left = (await find()).filter((row) => !handed.has(row.delivery_id))
+      await Promise.all(
+        left.map(({ delivery_id: deliveryId, fence }) =>
+          settle({ deliveryId, fence: proofFor(deliveryId, fence), to: 'queued', delayMs: 0 }),
+        ),
+      )
+      abandoned = abandoned.filter(({ until }) => until > now)
+      restUntil = now + REST_MS
     },
   }
 }

@@ -18,7 +18,7 @@ export interface FoundDue {
   readonly leased: readonly ClaimedRecord[]
   /** When it was, by the database's clock. */
   readonly now: number
-  /** When the next one is due, of the channels that were asked for. */
+  /** When the next one is due, of the channels that were asked for, or its lease ends: also one that was just given. */
   readonly nextAt: number | undefined
   /** Something, of whatever channel, is past its expiry. */
   readonly isExpired: boolean

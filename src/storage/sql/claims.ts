@@ -133,10 +133,8 @@ export function claims(
     if (failed && deliveries.length === 0) throw failed.reason
     const { expired, isMore } = isExpired ? await expire(now).catch(unless(deliveries.length > 0)) : NONE_EXPIRED
     void forgetExpired()
-    const nextAts = [...(nextAt === undefined ? [] : [nextAt]), ...(leased.length > 0 ? [now + request.leaseMs] : [])]
     if (isMore) return { deliveries, expired, nextDueInMs: 0 }
-    if (nextAts.length === 0) return { deliveries, expired }
-    return { deliveries, expired, nextDueInMs: Math.max(0, Math.min(...nextAts) - now) }
+    return { deliveries, expired, ...(nextAt !== undefined && { nextDueInMs: Math.max(0, nextAt - now) }) }
   }
 }
 

@@ -65,7 +65,10 @@ function changeFunction(kind: ChangeKind, dialect: Dialect, nameOf: NameTable, p
   end $body$`
 }
 
-/** Leases what is due: a row for each, as it was before, and a last one of when it was, when the next is due, and whether something has expired. */
+/**
+ * Leases what is due: a row for each, as it was before, and a last one of when it was, when the next is due, and whether
+ * something has expired.
+ */
 function claimFunction(dialect: Dialect, nameOf: NameTable, prefix: string): string {
   const columns = [
     'claimed_at bigint',

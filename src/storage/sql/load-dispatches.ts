@@ -28,14 +28,16 @@ export async function loadDispatches(
   db: Database,
   into: Workspace,
 ): Promise<void> {
-  await put(await readShared(ids, owners, db), db, into)
+  const read = await readShared(ids, owners, db)
+  put(read, into)
+  for (const counter of await readCounters(limitsIn(read), db)) into.putCounter(counter)
 }
 
 /** Takes dispatches into a workspace as they all were at one moment: to be shown. */
 export async function loadToShow(ids: readonly string[], db: Database, into: Workspace): Promise<void> {
   let read = await readShared(ids, 'heads', db)
   for (let tries = 1; tries < TRIES && !(await isStillSo(read, db)); tries++) read = await readShared(ids, 'heads', db)
-  await put(read, db, into)
+  put(read, into)
 }
 
 /** What was read of some dispatches, in the order in which a workspace takes it in. */
@@ -62,16 +64,19 @@ async function readShared(ids: readonly string[], owners: 'whole' | 'heads', db:
   return { found, heads, events, shared }
 }
 
-async function put({ found, heads, events, shared }: Read, db: Database, into: Workspace): Promise<void> {
+function put({ found, heads, events, shared }: Read, into: Workspace): void {
   for (const { record } of found) into.putDispatch(record, true)
   for (const head of heads) into.putDispatch(head, false)
   for (const event of events) into.putEvent(event)
   for (const { deliveries } of found) for (const delivery of deliveries) into.putDelivery(delivery)
   for (const delivery of shared) into.putDelivery(delivery)
-  const named = found.flatMap(({ record: { tenant }, deliveries }) =>
+}
+
+/** What is counted for the limits of dispatches: one of their deliveries may be let out. */
+function limitsIn({ found }: Read): readonly Named[] {
+  return found.flatMap(({ record: { tenant }, deliveries }) =>
     deliveries.flatMap(limitsOf).map((key) => ({ tenant, name: limitName(key) })),
   )
-  for (const counter of await readCounters(named, db)) into.putCounter(counter)
 }
 
 /**

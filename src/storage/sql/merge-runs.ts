@@ -111,7 +111,7 @@ export function merger(db: Database, isAlone: boolean): Pick<RunStore, 'mergeRun
     keysOf,
     share: true,
     timeoutMs: db.timeoutMs,
-    isOnesFault: (cause) => db.isOnesFault(cause),
+    isOnesFault: db.isOnesFault,
   })
 
   async function merged(merge: Merge): Promise<Outcome | undefined> {

@@ -19,13 +19,13 @@ export function changeText(change: TableChange, dialect: Dialect, nameOf: NameTa
   const table: Table = TABLES[change.table]
   const name = nameOf(change.table)
   const columns = WRITTEN[kind][change.table]
-  const names = Object.keys(columns).map(dialect.quote).join(', ')
+  const names = columns.map(([column]) => dialect.quote(column)).join(', ')
   if (!dialect.givesValues) {
-    const rows = dialect.rows(parameter, columns, 'x')
+    const rows = dialect.rows(parameter, Object.fromEntries(columns), 'x')
     if (kind === 'insert') return `insert into ${name} (${names}) select ${names} from ${rows}`
     return TEXTS[kind](table, name, dialect, rows)
   }
-  const row = `(${names.replaceAll(/[^,]+/g, '?')})`
+  const row = `(${columns.map(() => '?').join(', ')})`
   const values = `values ${Array(change.rows.length).fill(row).join(', ')}`
   if (kind === 'insert') return `insert into ${name} (${names}) ${values}`
   return `with x (${names}) as (${values}) ${TEXTS[kind](table, name, dialect, 'x')}`
@@ -34,8 +34,8 @@ export function changeText(change: TableChange, dialect: Dialect, nameOf: NameTa
 /** The parameters of that text. */
 export function changeParameters(change: TableChange, dialect: Dialect): readonly unknown[] {
   if (!dialect.givesValues) return [rowsOf(change, dialect)]
-  const names = Object.keys(WRITTEN[change.kind][change.table])
-  return change.rows.flatMap((row) => names.map((name) => row[name] ?? null))
+  const columns = WRITTEN[change.kind][change.table]
+  return change.rows.flatMap((row) => columns.map(([name]) => row[name] ?? null))
 }
 
 /** So many rows a statement has at most that has parameters for each: SQLite takes 32,766 parameters. */
@@ -55,7 +55,7 @@ export function partsOf(change: TableChange, { givesValues }: Dialect): readonly
 
 /** The rows of a change as JSON: what is absent of a row is not named in it. */
 export function rowsOf({ kind, table, rows }: TableChange, { nestsJson }: Dialect): string {
-  const written = Object.entries(WRITTEN[kind][table])
+  const written = WRITTEN[kind][table]
   function textOf(row: TableChange['rows'][number]): string {
     let text = ''
     for (const [name, column] of written) {
@@ -79,7 +79,8 @@ type WriteText = (table: Table, name: string, dialect: Dialect, given: string) =
 
 const TEXTS: Readonly<Record<'update' | 'remove', WriteText>> = {
   update(table, name, dialect, given) {
-    const sets = Object.entries(pick(table, (_, { fixed }) => !fixed)).map(([column, { kept }]) => {
+    const changed = Object.entries(table.columns).filter(([, { fixed }]) => !fixed)
+    const sets = changed.map(([column, { kept }]) => {
       const target = dialect.updatesFrom ? dialect.quote(column) : `d.${dialect.quote(column)}`
       if (column === 'version') return `${target} = d.version + 1`
       const value = `x.${dialect.quote(column)}`
@@ -120,11 +121,7 @@ function isProof(table: Table): Wanted {
   return (name) => isKey(table, name) || name === 'version'
 }
 
-function pick(table: Table, wanted: Wanted): Readonly<Record<string, Column>> {
-  return Object.fromEntries(Object.entries(table.columns).filter(([name, column]) => wanted(name, column)))
-}
-
-type Columns = Readonly<Record<string, Column>>
+type Columns = readonly (readonly [name: string, column: Column])[]
 
 /** The columns that a change tells of. */
 const WRITTEN: Readonly<Record<ChangeKind, Readonly<Record<TableName, Columns>>>> = {
@@ -134,6 +131,9 @@ const WRITTEN: Readonly<Record<ChangeKind, Readonly<Record<TableName, Columns>>>
 }
 
 function columnsIn(wanted: (table: Table) => Wanted): Readonly<Record<TableName, Columns>> {
-  const tables = Object.entries<Table>(TABLES).map(([name, table]) => [name, pick(table, wanted(table))])
+  const tables = Object.entries<Table>(TABLES).map(([name, table]) => {
+    const columns = Object.entries(table.columns).filter(([column, kept]) => wanted(table)(column, kept))
+    return [name, columns]
+  })
   return Object.fromEntries(tables)
 }

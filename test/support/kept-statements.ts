@@ -1,0 +1,15 @@
+import type { SqliteDatabase } from 'kysely'
+import type Database from 'libsql'
+
+/** A SQLite whose statements are kept: of libsql one that found the database busy stays open until it is run again. */
+export function keptStatements(database: Database.Database): SqliteDatabase {
+  const statements = new Map<string, ReturnType<SqliteDatabase['prepare']>>()
+  return {
+    prepare(text) {
+      const statement = statements.get(text) ?? database.prepare(text)
+      statements.set(text, statement)
+      return statement
+    },
+    close: () => void database.close(),
+  }
+}
