@@ -1,13 +1,11 @@
 import { type DispatchDeps, handleDispatch as handleDispatchFully } from './core/dispatch/handle-dispatch.ts'
-import type { DispatchPreview } from './core/dispatch/preview-dispatch.ts'
 import type { HandlerRequest, HandlerResult } from './core/result.ts'
 import { handleSessionRun as handleSessionRunFully } from './core/runs/handle-session-run.ts'
-import {
-  handleSessionRunBatch as handleSessionRunBatchFully,
-  type SessionRunBatchAnswer,
-} from './core/runs/handle-session-run-batch.ts'
+import { handleSessionRunBatch as handleSessionRunBatchFully } from './core/runs/handle-session-run-batch.ts'
 import type { SessionRunDeps } from './core/runs/record-deps.ts'
 import type { DispatchAnswer } from './model/dispatch.ts'
+import type { DispatchPreview } from './model/dispatch-preview.ts'
+import type { SessionRunBatchAnswer } from './model/run-batch.ts'
 import type { RunAnswer } from './model/run-post.ts'
 import type { Clock } from './ports/clock.ts'
 import type { IdGenerator } from './ports/id-generator.ts'

@@ -21,7 +21,6 @@ export type { ChannelLimits, WorkerOptions } from './core/delivery/worker-option
 export type { DispatchDeps } from './core/dispatch/handle-dispatch.ts'
 export type { AcceptedEvent, DeliveryEvent, Hook, Hooks } from './core/dispatch/hooks.ts'
 export type { PlanningDeps } from './core/dispatch/plan-request.ts'
-export type { DispatchPreview, PreviewedDelivery } from './core/dispatch/preview-dispatch.ts'
 export type { Action, Endpoints } from './core/endpoints.ts'
 export type { HandlerRequest, HandlerResult, Refused } from './core/result.ts'
 export type {
@@ -38,7 +37,6 @@ export type {
   RunEvents,
   RunEventTarget,
 } from './core/run-events/run-events.ts'
-export type { RecordedPost, RefusedPost, SessionRunBatchAnswer } from './core/runs/handle-session-run-batch.ts'
 export { mergeRun, type RunMerge } from './core/runs/merge-run.ts'
 export type { SessionRunDeps } from './core/runs/record-deps.ts'
 export { handleDispatch, handleSessionRun, handleSessionRunBatch, type RuntimePorts } from './defaults.ts'
@@ -81,6 +79,7 @@ export type {
   Route,
   Warning,
 } from './model/dispatch.ts'
+export type { DispatchPreview, PreviewedDelivery } from './model/dispatch-preview.ts'
 export type { JsonObject, JsonValue } from './model/json.ts'
 export type { DispatchGrant, Operation, Principal } from './model/principal.ts'
 export type { Recipient } from './model/recipient.ts'
@@ -103,13 +102,18 @@ export type {
   StatusTold,
   WaitingFor,
 } from './model/run.ts'
+export type {
+  RecordedPost,
+  RefusedPost,
+  SessionRunBatchAnswer,
+  SessionRunBatchRequest,
+} from './model/run-batch.ts'
 export { facetsOf, type RunFacets } from './model/run-facets.ts'
 export type {
   IgnoredField,
   InstantInput,
   RunAnswer,
   RunPost,
-  SessionRunBatchRequest,
   SessionRunRequest,
 } from './model/run-post.ts'
 export type {

@@ -48,9 +48,3 @@ export interface SessionRunRequest {
   readonly sessionId: string
   readonly run: RunPost
 }
-
-/** The body of `POST /api/agents/session/run/batch`. */
-export interface SessionRunBatchRequest {
-  /** 1 to 100 posts, of one run or of several. */
-  readonly runs: readonly SessionRunRequest[]
-}

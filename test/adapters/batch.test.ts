@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { defineEvents } from '../../src/core/catalog/define-events.ts'
-import type { SessionRunBatchAnswer } from '../../src/core/runs/handle-session-run-batch.ts'
+import type { SessionRunBatchAnswer } from '../../src/model/run-batch.ts'
 import { createSallyport, type Sallyport } from '../../src/sallyport.ts'
 import { memoryStore } from '../../src/storage/memory.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'

@@ -54,6 +54,13 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'src/policies/': { holds: 'what may go out, and when', layers: CONTRACTS, pure: true },
   'src/pricing/': { holds: 'prices of tokens', layers: CONTRACTS, pure: true },
+  'src/openapi/': {
+    holds: 'the endpoints, described',
+    layers: ['src/core/', 'src/http/', ...CONTRACTS],
+    modules: { 'src/openapi/': ['valibot', '@valibot/to-json-schema'] },
+  },
+  'src/client/': { holds: 'the callers of the endpoints', layers: CONTRACTS },
+  'src/integrations/': { holds: 'what records the runs of other libraries', layers: ['src/client/', ...CONTRACTS] },
   'src/otel/': {
     holds: 'runs as OpenTelemetry has them',
     layers: CONTRACTS,
@@ -80,6 +87,9 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: [
       'src/core/',
       'src/auth/',
+      'src/client/',
+      'src/integrations/',
+      'src/openapi/',
       'src/policies/',
       'src/queue/',
       'src/runtime/',
@@ -98,6 +108,9 @@ export const LOADED: Readonly<Record<string, readonly string[]>> = {
   'sallyport/koa': ['node:buffer'],
   'sallyport/fetch': [],
   'sallyport/node': ['node:buffer'],
+  'sallyport/openapi': ['@valibot/to-json-schema', 'valibot'],
+  'sallyport/client': [],
+  'sallyport/integrations': [],
   'sallyport/liquid': ['liquidjs'],
   'sallyport/json-logic': ['json-logic-engine'],
   'sallyport/policy': [],

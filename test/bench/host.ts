@@ -1,10 +1,16 @@
 /** One host in a process of its own: `host.ts <name>` prints its port and serves until it is killed. */
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { bodyParser } from '@koa/bodyparser'
 import express from 'express'
+import { Hono } from 'hono'
+import Koa from 'koa'
 import { createSallyport, handleDispatch, handleSessionRun, type Sallyport } from 'sallyport'
 import { appSecrets } from 'sallyport/auth'
 import { toExpress } from 'sallyport/express'
+import { toFetch } from 'sallyport/fetch'
+import { toKoa } from 'sallyport/koa'
 import { toNode } from 'sallyport/node'
 import { memoryStore } from 'sallyport/storage/memory'
 import { workload } from './workload.ts'
@@ -33,6 +39,32 @@ const HOSTS: Record<string, () => Promise<RequestListener>> = {
   },
   async 'express-sallyport'() {
     return express().use(toExpress(await sallyport()))
+  },
+  async 'koa-constant'() {
+    const answerTo = await answers()
+    const app = new Koa().use(bodyParser())
+    app.use((ctx) => {
+      ctx.body = answerTo(ctx.path)
+    })
+    return app.callback()
+  },
+  async 'koa-sallyport'() {
+    return new Koa().use(toKoa(await sallyport())).callback()
+  },
+  async 'hono-constant'() {
+    const answerTo = await answers()
+    const app = new Hono()
+    app.post('/*', async (c) => {
+      await c.req.json()
+      return Response.json(answerTo(c.req.path))
+    })
+    return getRequestListener(app.fetch)
+  },
+  async 'hono-sallyport'() {
+    const handler = toFetch(await sallyport())
+    const app = new Hono()
+    app.all('/api/*', (c) => handler(c.req.raw))
+    return getRequestListener(app.fetch)
   },
   async 'node-constant'() {
     const answerTo = await answers()

@@ -35,8 +35,8 @@ export async function benchOverHttp(): Promise<void> {
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
   for (const connections of [1, 50]) {
     console.log(`\nOver HTTP, ${connections} at a time: requests a second, p99 in ms, ratio to the constant`)
-    for (const framework of ['express', 'node']) {
-      for (const operation of ['run', 'dispatch'] as const) {
+    for (const framework of ['express', 'koa', 'node', 'hono']) {
+      for (const operation of ['run'] as const) {
         const load = { path: PATHS[operation], body: bodies[operation], headers, connections }
         await compare(`${framework}-constant`, `${framework}-sallyport`, operation, load, secret)
       }

@@ -1,4 +1,5 @@
 import type { Dispatch, DispatchAnswer, Warning } from '../../model/dispatch.ts'
+import type { DispatchPreview } from '../../model/dispatch-preview.ts'
 import type { Principal } from '../../model/principal.ts'
 import type { AuthVerifier } from '../../ports/auth-verifier.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -17,7 +18,7 @@ import { keyReused, readIdempotencyKey, repeatableOf, replay, replayed } from '.
 import { newDispatch } from './new-dispatch.ts'
 import type { Plan } from './plan-dispatch.ts'
 import { type PlanningDeps, planRequest, unknownEvent } from './plan-request.ts'
-import { type DispatchPreview, previewDispatch } from './preview-dispatch.ts'
+import { previewDispatch } from './preview-dispatch.ts'
 import { wake } from './wake.ts'
 
 /** What dispatching needs. */

@@ -1,6 +1,5 @@
-import type { Problem } from '../../errors.ts'
-import type { Warning } from '../../model/dispatch.ts'
 import type { Principal } from '../../model/principal.ts'
+import type { RecordedPost, RefusedPost, SessionRunBatchAnswer } from '../../model/run-batch.ts'
 import type { RunAnswer } from '../../model/run-post.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { authenticate } from '../authenticate.ts'
@@ -10,28 +9,6 @@ import { type HandlerRequest, type HandlerResult, isRefused, type Refused, succe
 import { APPLIED, prefersMinimal, recordRun } from './handle-session-run.ts'
 import { readBatch } from './read-batch.ts'
 import type { RecordDeps, SessionRunDeps } from './record-deps.ts'
-
-/** A post of a batch that was recorded: the answer that it would have got by itself, with its status. */
-export interface RecordedPost extends RunAnswer {
-  readonly status: number
-  readonly problem?: never
-}
-
-/** A post of a batch that was refused: the problem that it would have been answered with by itself. */
-export interface RefusedPost {
-  readonly status: number
-  readonly problem: Problem
-  /** When to send it again, in milliseconds from now. Absent where that is no use, or nobody knows. */
-  readonly retryAfterMs?: number
-}
-
-/** The answer to `POST /api/agents/session/run/batch`. */
-export interface SessionRunBatchAnswer {
-  /** One for each post, in their order. */
-  readonly results: readonly (RecordedPost | RefusedPost)[]
-  /** About the batch itself; what is told of a post is in its result. Pointers always go into the body that was sent. */
-  readonly warnings: readonly Warning[]
-}
 
 /** Authenticates a caller and records all that it tells of runs. Never throws. */
 export function handleSessionRunBatch(

@@ -1,0 +1,2 @@
+/** Callers of the endpoints. @module */
+export {}

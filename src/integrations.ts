@@ -1,0 +1,2 @@
+/** Runs of other libraries, recorded. @module */
+export {}

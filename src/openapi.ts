@@ -1,0 +1,2 @@
+/** The endpoints as an OpenAPI document. @module */
+export {}
