@@ -5,7 +5,7 @@ import { authenticate } from './core/authenticate.ts'
 import { createWorker, type Worker } from './core/delivery/worker.ts'
 import { acceptDispatch, type DispatchDeps, EXPIRES_IN_MS } from './core/dispatch/handle-dispatch.ts'
 import type { Endpoints } from './core/endpoints.ts'
-import { answering, answerRefusal, describeCause, refusalOf } from './core/fault.ts'
+import { answering, answerRefusal, describeCause } from './core/fault.ts'
 import { type HandlerResult, refuse } from './core/result.ts'
 import { type AnnouncerDeps, createAnnouncer, type RunAnnouncer } from './core/run-events/announcer.ts'
 import { recordRun } from './core/runs/handle-session-run.ts'
@@ -15,8 +15,8 @@ import { sweepStale } from './core/runs/sweep-stale.ts'
 import { type RuntimePorts, withDefaults } from './defaults.ts'
 import { type Dispatches, dispatchesOf } from './dispatches.ts'
 import { withHousekeeping } from './housekeeping.ts'
-import type { DispatchAnswer, DispatchRequest } from './model/dispatch.ts'
-import type { JsonObject } from './model/json.ts'
+import type { DispatchAnswer } from './model/dispatch.ts'
+import type { DispatchInput } from './model/dispatch-input.ts'
 import type { Principal } from './model/principal.ts'
 import type { SallyportOptions } from './options.ts'
 import type { TenantScope } from './paging.ts'
@@ -24,11 +24,6 @@ import type { DispatchStore } from './ports/dispatch-store.ts'
 import { localQueue } from './queue/local.ts'
 import { type Runs, runsOf } from './runs.ts'
 import { type Sessions, sessionsOf } from './sessions.ts'
-
-/** An event from within the host: what the endpoint takes, with the data that the event's schema asks for. */
-export type DispatchInput<Events, Type extends keyof Events> = Omit<DispatchRequest, 'eventType' | 'eventData'> & {
-  readonly eventType: Type
-} & (JsonObject extends Events[Type] ? { readonly eventData?: Events[Type] } : { readonly eventData: Events[Type] })
 
 /** How {@link Sallyport.dispatch} is to act. */
 export interface DispatchCallOptions extends TenantScope {
@@ -137,7 +132,8 @@ function endpointsOf(
 ): Endpoints {
   return {
     clock: deps.clock,
-    authenticate: (headers, operation) => authenticate(headers, operation, deps.auth).catch(refusalOf),
+    logger: deps.logger,
+    authenticate: (headers, operation) => authenticate(headers, operation, deps.auth),
     handle: (action, principal, request) =>
       answering<unknown>(deps, () => {
         if (action === 'dispatch') return acceptDispatch(principal, request, deps)

@@ -1,8 +1,8 @@
-import { endpointsOf, type Mountable } from '../http/answer.ts'
+import { type Mountable, mountOnce } from '../http/mount.ts'
 import { answerNode, type NodeRequest, type NodeResponse, send } from '../http/node-bridge.ts'
-import { type MountOptions, matcher } from '../http/routes.ts'
+import type { MountOptions } from '../http/routes.ts'
 
-export type { Mountable } from '../http/answer.ts'
+export type { Mountable } from '../http/mount.ts'
 export type { MountOptions } from '../http/routes.ts'
 
 /** What Express's `app.use` takes, described by what is used of it. */
@@ -19,8 +19,7 @@ export type ExpressHandler = (
  * before is used as it is. Requests for other paths go on to `next()`.
  */
 export function toExpress(sallyport: Mountable, options?: MountOptions): ExpressHandler {
-  const endpoints = endpointsOf(sallyport)
-  const match = matcher(options)
+  const { endpoints, match } = mountOnce('toExpress', sallyport, options)
   return (req, res, next) => {
     const target = match(req.url ?? '')
     if (!target) return next()

@@ -1,9 +1,9 @@
-import { endpointsOf, type Mountable, notFound } from '../http/answer.ts'
 import { answerFetch, deliverAfter, toResponse, type WaitUntil, waitUntilOf } from '../http/fetch-bridge.ts'
-import { type MountOptions, matcher } from '../http/routes.ts'
+import { type Mountable, mount } from '../http/mount.ts'
+import type { MountOptions } from '../http/routes.ts'
 
-export type { Mountable } from '../http/answer.ts'
 export type { WaitUntil } from '../http/fetch-bridge.ts'
+export type { Mountable } from '../http/mount.ts'
 export type { MountOptions } from '../http/routes.ts'
 
 /** Where Sallyport is mounted, and what answers the rest. */
@@ -28,8 +28,7 @@ export function toFetch(
   sallyport: Mountable,
   options?: FetchOptions,
 ): (request: Request, ...context: readonly unknown[]) => Promise<Response> {
-  const endpoints = endpointsOf(sallyport)
-  const match = matcher(options)
+  const { endpoints, match, notFound } = mount(sallyport, options)
   return async (request, ...context) => {
     const target = match(request.url)
     if (target) {
@@ -37,6 +36,6 @@ export function toFetch(
       deliverAfter(wire, endpoints, options?.waitUntil ?? waitUntilOf(context.at(-1)))
       return toResponse(wire, request.method)
     }
-    return options?.notFound ? options.notFound(request) : toResponse(notFound(endpoints), request.method)
+    return options?.notFound ? options.notFound(request) : toResponse(notFound(request.url), request.method)
   }
 }

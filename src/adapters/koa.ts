@@ -1,8 +1,8 @@
-import { endpointsOf, type Mountable } from '../http/answer.ts'
+import { type Mountable, mountOnce } from '../http/mount.ts'
 import { answerNode, type NodeRequest } from '../http/node-bridge.ts'
-import { type MountOptions, matcher } from '../http/routes.ts'
+import type { MountOptions } from '../http/routes.ts'
 
-export type { Mountable } from '../http/answer.ts'
+export type { Mountable } from '../http/mount.ts'
 export type { MountOptions } from '../http/routes.ts'
 
 /** What is used of a Koa context. */
@@ -24,8 +24,7 @@ export type KoaMiddleware = (ctx: KoaContext, next: () => Promise<unknown>) => P
  * that one has read before is used as it is. Requests for other paths go on to `next()`.
  */
 export function toKoa(sallyport: Mountable, options?: MountOptions): KoaMiddleware {
-  const endpoints = endpointsOf(sallyport)
-  const match = matcher(options)
+  const { endpoints, match } = mountOnce('toKoa', sallyport, options)
   return async (ctx, next) => {
     const target = match(ctx.req.url ?? '')
     if (!target) return void (await next())

@@ -1,8 +1,9 @@
-import { endpointsOf, internalError, type Mountable, notFound } from '../http/answer.ts'
+import { internalError } from '../http/answer.ts'
+import { type Mountable, mountOnce } from '../http/mount.ts'
 import { answerNode, type NodeRequest, type NodeResponse, send } from '../http/node-bridge.ts'
-import { type MountOptions, matcher } from '../http/routes.ts'
+import type { MountOptions } from '../http/routes.ts'
 
-export type { Mountable } from '../http/answer.ts'
+export type { Mountable } from '../http/mount.ts'
 export type { MountOptions } from '../http/routes.ts'
 
 /** What `http.createServer` and Connect-style hosts take, described by what is used of it. */
@@ -19,11 +20,11 @@ export type NodeHandler = (
  * promise is kept once the answer is handed to the socket, or the caller has left.
  */
 export function toNode(sallyport: Mountable, options?: MountOptions): NodeHandler {
-  const endpoints = endpointsOf(sallyport)
-  const match = matcher(options)
+  const { endpoints, match, notFound } = mountOnce('toNode', sallyport, options)
   return async (req, res, next) => {
-    const target = match(req.url ?? '')
-    if (!target) return next ? next() : send(res, notFound(endpoints))
+    const url = req.url ?? ''
+    const target = match(url)
+    if (!target) return next ? next() : send(res, notFound(url))
     try {
       send(res, await answerNode(endpoints, target, req, () => req.body))
     } catch (error) {

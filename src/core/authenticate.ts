@@ -1,7 +1,7 @@
 import { SallyportError } from '../errors.ts'
 import type { DispatchGrant, Operation, Principal } from '../model/principal.ts'
-import type { AuthVerifier } from '../ports/auth-verifier.ts'
-import { port } from './fault.ts'
+import type { AuthVerifier, Refusal } from '../ports/auth-verifier.ts'
+import { portFault, refusalOf } from './fault.ts'
 import { type HandlerRequest, type Refused, refuse } from './result.ts'
 
 const CHALLENGE = 'Bearer realm="sallyport"'
@@ -10,7 +10,7 @@ const BEARER = /^bearer(?: +|$)/i
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/
 const MAX_TOKEN = 4096
 
-/** Finds out who is calling, by the `Authorization` header alone (RFC 6750). */
+/** Finds out who is calling, by the `Authorization` header alone (RFC 6750). Never throws. */
 export async function authenticate(
   headers: HandlerRequest['headers'],
   operation: Operation,
@@ -22,8 +22,13 @@ export async function authenticate(
   if (!scheme) return unauthorized()
   const token = header.slice(scheme[0].length)
   if (token.length > MAX_TOKEN || !TOKEN.test(token)) return invalidToken()
-  const verdict = await port('auth_unavailable', () => auth.verify(token, operation))
-  if (!('refused' in verdict)) return checked(verdict)
+  let verdict: Principal | Refusal
+  try {
+    verdict = await auth.verify(token, operation)
+  } catch (cause) {
+    return refusalOf(portFault('auth_unavailable', cause))
+  }
+  if (!verdict || !('refused' in verdict)) return checked(verdict)
   return verdict.refused === 'insufficient_scope' ? insufficientScope('The token does not allow this.') : invalidToken()
 }
 
@@ -31,15 +36,15 @@ export async function authenticate(
 const SCOPE = /^[\x21-\x7e]{1,200}$/
 
 /** A verifier of the host's may give anything; what is not whole must not pass for an application. */
-function checked(principal: Principal): Principal {
-  const { tenant, sessionId = tenant, dispatch } = principal
+function checked(principal: Principal | undefined): Principal | Refused {
+  const { tenant, sessionId = tenant, dispatch } = principal ?? {}
   const isScoped = isScope(tenant) && isScope(sessionId)
-  if (isScoped && (dispatch === undefined || isGrant(dispatch))) return principal
-  throw new SallyportError(
-    'option_invalid',
-    'A verifier gave a principal without a tenant or session id of 1-200 visible ASCII characters, or with a malformed grant.',
-  )
+  if (principal && isScoped && (dispatch === undefined || isGrant(dispatch))) return principal
+  return refusalOf(new SallyportError('option_invalid', UNFIT))
 }
+
+const UNFIT =
+  'A verifier gave a principal without a tenant or session id of 1-200 visible ASCII characters, or with a malformed grant.'
 
 export function isScope(value: unknown): boolean {
   return typeof value === 'string' && SCOPE.test(value)

@@ -1,5 +1,6 @@
 import type { Operation, Principal } from '../model/principal.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Logger } from '../ports/logger.ts'
 import type { HandlerRequest, HandlerResult, Refused } from './result.ts'
 
 /** What an endpoint does: an operation, or many of a kind at once. Many ask no more of a token than one. */
@@ -11,6 +12,7 @@ export type Action = Operation | 'session_run_batch'
  */
 export interface Endpoints {
   readonly clock: Clock
+  readonly logger: Logger
   authenticate(headers: HandlerRequest['headers'], operation: Operation): Promise<Principal | Refused>
   handle(action: Action, principal: Principal, request: HandlerRequest): Promise<HandlerResult<unknown>>
   /** The answer for something that the transport itself refuses. */

@@ -1,22 +1,9 @@
 import type { Endpoints } from '../core/endpoints.ts'
-import { type HandlerRequest, type HandlerResult, isRefused, refuse } from '../core/result.ts'
-import { SallyportError } from '../errors.ts'
+import { type HandlerRequest, type HandlerResult, isRefused, type Refused, refuse } from '../core/result.ts'
 import type { HostBody } from './body-reader.ts'
 import { checkContent } from './content-type.ts'
 import { jsonOf } from './json-body.ts'
 import { parseQuery, type Target } from './routes.ts'
-
-/** What an adapter mounts: `createSallyport(…)` gives one. */
-export interface Mountable {
-  readonly endpoints: Endpoints
-}
-
-/** The endpoints of what is mounted; stops the mounting of anything else. */
-export function endpointsOf(mountable: Mountable): Endpoints {
-  const endpoints: Endpoints | undefined = mountable?.endpoints
-  if (typeof endpoints?.handle === 'function') return endpoints
-  throw new SallyportError('option_invalid', 'Mount what createSallyport(…) gave: this has no endpoints.')
-}
 
 /** A request as its transport brings it. */
 export interface Arrival {
@@ -39,12 +26,40 @@ export interface Wire {
  * caller who is not known learns nothing about bodies, and has none of it read.
  */
 export async function answer(endpoints: Endpoints, target: Target, arrival: Arrival): Promise<Wire> {
-  return toWire(await resultOf(endpoints, target, arrival))
+  if ('document' in target) return describe(endpoints, target.document, arrival.method)
+  const { route, search } = target
+  const { method, headers } = arrival
+  if (method !== route.method) return toWire(endpoints.refuse(notAllowed(route.method)))
+  const principal = await endpoints.authenticate(headers, route.operation)
+  if (isRefused(principal)) return toWire(endpoints.refuse(principal))
+  const unfit = checkContent(headers)
+  if (unfit) return toWire(endpoints.refuse(unfit))
+  // A body that is here already is read at once: most are.
+  const read = jsonOf(arrival.body(), headers, route.maxBytes, endpoints.clock)
+  const content = read instanceof Promise ? await read : read
+  if (isRefused(content)) return toWire(endpoints.refuse(content))
+  return toWire(
+    await endpoints.handle(
+      route.action,
+      principal,
+      search === '' ? { headers, body: content.json } : { headers, body: content.json, query: parseQuery(search) },
+    ),
+  )
+}
+
+/** The document of the endpoints, to whoever asks for it. */
+function describe(endpoints: Endpoints, document: string, method: string): Wire {
+  if (method !== 'GET' && method !== 'HEAD') return toWire(endpoints.refuse(notAllowed('GET, HEAD')))
+  return { status: 200, headers: { 'content-type': JSON_TYPE, 'cache-control': 'no-cache' }, text: document }
+}
+
+function notAllowed(allow: string): Refused {
+  return refuse('method_not_allowed', `Only ${allow} is allowed here.`, { headers: { allow } })
 }
 
 /** The answer where there is no route. */
-export function notFound(endpoints: Endpoints): Wire {
-  return toWire(endpoints.refuse(refuse('not_found', 'No endpoint has this path.')))
+export function notFound(endpoints: Endpoints, detail: string = 'No endpoint has this path.'): Wire {
+  return toWire(endpoints.refuse(refuse('not_found', detail)))
 }
 
 /** The answer where something broke that never should: for transports that have nobody to pass an error to. */
@@ -52,34 +67,14 @@ export function internalError(endpoints: Endpoints, cause: unknown): Wire {
   return toWire(endpoints.refuse(refuse('internal_error', 'The request could not be handled.', { cause })))
 }
 
-async function resultOf(
-  endpoints: Endpoints,
-  { route, search }: Target,
-  { method, headers, body }: Arrival,
-): Promise<HandlerResult<unknown>> {
-  if (method !== route.method) {
-    const allow = { headers: { allow: route.method } }
-    return endpoints.refuse(refuse('method_not_allowed', `Only ${route.method} is allowed here.`, allow))
-  }
-  const principal = await endpoints.authenticate(headers, route.operation)
-  if (isRefused(principal)) return endpoints.refuse(principal)
-  const unfit = checkContent(headers)
-  if (unfit) return endpoints.refuse(unfit)
-  const content = await jsonOf(body(), headers, route.maxBytes, endpoints.clock)
-  if (isRefused(content)) return endpoints.refuse(content)
-  return endpoints.handle(route.action, principal, {
-    headers,
-    body: content.json,
-    ...(search !== '' && { query: parseQuery(search) }),
-  })
-}
+const JSON_TYPE = 'application/json'
 
 function toWire({ ok, status, headers, body }: HandlerResult<unknown>): Wire {
   return {
     status,
     headers: {
       ...headers,
-      'content-type': ok ? 'application/json' : 'application/problem+json',
+      'content-type': ok ? JSON_TYPE : 'application/problem+json',
       'cache-control': 'no-store',
     },
     text: JSON.stringify(body),

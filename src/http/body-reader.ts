@@ -21,6 +21,8 @@ export type Pump = (sink: BodySink) => () => void
 /** A body as the host hands it over. */
 export type HostBody =
   | { readonly kind: 'stream'; readonly pump: Pump }
+  /** As long as its Content-Length says, and read in one go. `isTaken`, once that failed: somebody else has it. */
+  | { readonly kind: 'whole'; bytes(): Promise<ArrayBuffer>; isTaken(): boolean }
   /** Somebody read it, and left this: the bytes, the text, or the JSON value. */
   | { readonly kind: 'left'; readonly value: unknown }
   /** Somebody read it, and left nothing. */
@@ -53,14 +55,31 @@ export function readBody(pump: Pump, maxBytes: number, clock: Clock): Promise<Ui
         else chunks.push(chunk)
       },
       end: () => settle(joined(chunks, size)),
-      broken: () => settle(refuse('invalid_json', 'The body broke off before its end.')),
+      broken: () => settle(brokenOff()),
     })
+  })
+}
+
+/** Reads a body that comes in one go, within {@link BODY_TIMEOUT_MS}. Always settles, never rejects. */
+export function readWhole(read: Promise<ArrayBuffer>, maxBytes: number, clock: Clock): Promise<Uint8Array | Refused> {
+  return new Promise((resolve) => {
+    const callOff = clock.after(BODY_TIMEOUT_MS, () => resolve(tooSlow()))
+    read
+      .then((bytes) => (bytes.byteLength > maxBytes ? tooLarge(maxBytes) : new Uint8Array(bytes)), brokenOff)
+      .then((outcome) => {
+        callOff()
+        resolve(outcome)
+      })
   })
 }
 
 /** The refusal of a body over the limit. */
 export function tooLarge(maxBytes: number): Refused {
   return refuse('body_too_large', `The body is over the limit of ${maxBytes} bytes.`, { limit: maxBytes })
+}
+
+function brokenOff(): Refused {
+  return refuse('invalid_json', 'The body broke off before its end.')
 }
 
 function tooSlow(): Refused {

@@ -1,6 +1,6 @@
 import { type HandlerRequest, isRefused, type Refused, refuse } from '../core/result.ts'
 import type { Clock } from '../ports/clock.ts'
-import { type HostBody, readBody, tooLarge } from './body-reader.ts'
+import { type HostBody, readBody, readWhole, tooLarge } from './body-reader.ts'
 
 /** A body's JSON value, boxed: the value itself may look like anything. */
 export interface Json {
@@ -11,19 +11,24 @@ export interface Json {
  * Gets the JSON out of whatever the host hands over: a stream is read, text and bytes that a parser left are parsed, and any
  * other value that it left is taken as it is. A byte order mark is dropped (RFC 8259 section 8.1 lets a parser do so).
  */
-export async function jsonOf(
+export function jsonOf(
   body: HostBody,
   headers: HandlerRequest['headers'],
   maxBytes: number,
   clock: Clock,
-): Promise<Json | Refused> {
+): Json | Refused | Promise<Json | Refused> {
   // Where there is a Transfer-Encoding, a Content-Length says nothing about the body (RFC 9112 section 6.3).
   const declared = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : 0
   if (declared > maxBytes) return tooLarge(maxBytes)
   if (body.kind === 'consumed') return alreadyConsumed()
   if (body.kind === 'left') return left(body.value, maxBytes)
-  const bytes = await readBody(body.pump, maxBytes, clock)
-  return isRefused(bytes) ? bytes : parse(bytes)
+  if (body.kind === 'whole') {
+    return readWhole(body.bytes(), maxBytes, clock).then((bytes) => {
+      if (!isRefused(bytes)) return parse(bytes)
+      return body.isTaken() ? alreadyConsumed() : bytes
+    })
+  }
+  return readBody(body.pump, maxBytes, clock).then((bytes) => (isRefused(bytes) ? bytes : parse(bytes)))
 }
 
 function left(value: unknown, maxBytes: number): Json | Refused {

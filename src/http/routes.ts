@@ -15,7 +15,7 @@ export interface Route {
 }
 
 /** Everything that Sallyport answers to. */
-const ROUTES: readonly Route[] = [
+export const ROUTES: readonly Route[] = [
   {
     action: 'dispatch',
     operation: 'dispatch',
@@ -39,32 +39,49 @@ const ROUTES: readonly Route[] = [
   },
 ]
 
+/** Where the document of the endpoints is, on a mount that has one. */
+export const DOCUMENT_PATH = '/api/outbound/openapi.json'
+
 /** Where Sallyport is mounted. */
 export interface MountOptions {
   /**
    * What stands before `/api/…` in the path that the adapter sees, such as `/v1`; nothing by default. Leave it out where the
-   * host strips the prefix itself (`app.use('/v1', …)` in Express, `mount` in Hono).
+   * host strips the prefix itself (`app.use('/v1', …)` in Express, `mount` in Hono). Requests that miss the endpoints by their
+   * prefix alone are told of in the log, as `mount.missed`, with what to change.
    *
    * Anything but a plain path stops the mounting with a `SallyportError`, `option_invalid`.
    */
   readonly basePath?: string | undefined
+  /**
+   * Answers `GET /api/outbound/openapi.json` with this document, to anybody: `openapiDocument()` of `sallyport/openapi`. By
+   * default there is no such endpoint.
+   */
+  readonly openapi?: object | undefined
 }
 
-/** A route that a request is for, whatever its method. */
-export interface Target {
-  readonly route: Route
-  /** The query string, without its `?`. */
-  readonly search: string
-}
+/** What a request is for, whatever its method. */
+export type Target =
+  | {
+      readonly route: Route
+      /** The query string, without its `?`. */
+      readonly search: string
+    }
+  /** The JSON text of the document. */
+  | { readonly document: string }
 
-/** Finds the route of a request target: a path with its query, or a whole URL. `undefined`: not ours. */
-export type Matcher = (target: string) => Target | undefined
+/** Tells what a request is for, by its target: a path with its query, or a whole URL. */
+export interface Routing {
+  /** `undefined`: not ours. Paths match exactly, but for one trailing slash. */
+  match(target: string): Target | undefined
+  /** Where a target that did not match would have, but for its prefix: what to change. */
+  nearMiss(target: string): string | undefined
+}
 
 const PLAIN_PATH = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)*$/
 const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i
 
-/** Paths match exactly, but for one trailing slash. */
-export function matcher(options: MountOptions = {}): Matcher {
+/** The routes as they are below the base path. */
+export function routesBelow(options: MountOptions = {}): Routing {
   if (typeof options !== 'object' || options === null) throw badBasePath(options)
   const base = normalise(options.basePath ?? '')
   const routes = new Map(
@@ -73,14 +90,41 @@ export function matcher(options: MountOptions = {}): Matcher {
       [`${base + route.path}/`, route],
     ]),
   )
-  return (target) => {
-    const local = target.startsWith('/') ? target : target.replace(ORIGIN, '')
-    const hash = local.indexOf('#')
-    const whole = hash < 0 ? local : local.slice(0, hash)
-    const mark = whole.indexOf('?')
-    const route = routes.get(mark < 0 ? whole : whole.slice(0, mark))
-    return route && { route, search: mark < 0 ? '' : whole.slice(mark + 1) }
+  const document = documentOf(options.openapi)
+  return {
+    match(target) {
+      const [path, search] = parsed(target)
+      const route = routes.get(path)
+      if (route) return { route, search }
+      return document && path === base + DOCUMENT_PATH ? { document } : undefined
+    },
+    nearMiss(target) {
+      const [path] = parsed(target)
+      const bare = path.endsWith('/') ? path.slice(0, -1) : path
+      const route = ROUTES.find((each) => bare.endsWith(each.path))
+      if (!route) return undefined
+      return bare === route.path
+        ? `${route.path} was asked for without the basePath "${base}": the host takes that prefix off itself. Leave basePath out.`
+        : `${route.path} was asked for below another prefix than the basePath "${base}". Give what stands before /api/ as basePath.`
+    },
   }
+}
+
+function parsed(target: string): readonly [path: string, search: string] {
+  const local = target.startsWith('/') ? target : target.replace(ORIGIN, '')
+  const hash = local.indexOf('#')
+  const whole = hash < 0 ? local : local.slice(0, hash)
+  const mark = whole.indexOf('?')
+  return mark < 0 ? [whole, ''] : [whole.slice(0, mark), whole.slice(mark + 1)]
+}
+
+/** Written out once: it is the same for everybody. */
+function documentOf(openapi: object | undefined): string | undefined {
+  if (openapi === undefined) return undefined
+  if (typeof openapi === 'object' && openapi !== null && 'openapi' in openapi) return JSON.stringify(openapi)
+  throw new SallyportError('option_invalid', 'The option openapi is no OpenAPI document.', [
+    { detail: 'give it as { openapi: openapiDocument() }, of sallyport/openapi' },
+  ])
 }
 
 /** The parameters of a query string; of a name sent twice, the first. */

@@ -1,3 +1,8 @@
+/**
+ * A store in the memory of the process, for development and tests.
+ *
+ * @module sallyport/storage/memory
+ */
 import type { Clock } from '../ports/clock.ts'
 import type { DispatchStore } from '../ports/dispatch-store.ts'
 import type { RunStore } from '../ports/run-store.ts'

@@ -1,3 +1,8 @@
+/**
+ * A store in SQLite, PostgreSQL, MySQL or MariaDB, over the Kysely instance that the host has.
+ *
+ * @module sallyport/storage/sql
+ */
 import { SallyportError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { DispatchStore } from '../ports/dispatch-store.ts'

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { type FetchOptions, toFetch } from '../../src/adapters/fetch.ts'
 import { call } from '../support/host-call.ts'
 import { FakeEndpoints, TOKEN } from '../support/host-endpoints.ts'
-import { listen } from '../support/hosts.ts'
+import { listen } from '../support/hosts/host.ts'
 
 const URL_OF_RUN = 'https://host.example/api/agents/session/run'
 const HEADERS = { authorization: TOKEN, 'content-type': 'application/json' }

@@ -4,7 +4,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { toKoa } from '../../src/adapters/koa.ts'
 import { call } from '../support/host-call.ts'
 import { FakeEndpoints } from '../support/host-endpoints.ts'
-import { Koa2, listen } from '../support/hosts.ts'
+import { listen } from '../support/hosts/host.ts'
+import { Koa2 } from '../support/hosts/koa.ts'
 
 const RUN = '/api/agents/session/run'
 

@@ -7,7 +7,7 @@ import { toNode } from '../../src/adapters/node.ts'
 import { isSallyportError } from '../../src/errors.ts'
 import { call } from '../support/host-call.ts'
 import { FakeEndpoints, TOKEN } from '../support/host-endpoints.ts'
-import { listen } from '../support/hosts.ts'
+import { listen } from '../support/hosts/host.ts'
 
 const RUN = '/api/agents/session/run'
 const open: { close(): Promise<void> }[] = []

@@ -117,7 +117,7 @@ export const LOADED: Readonly<Record<string, readonly string[]>> = {
   'sallyport/pricing': [],
   'sallyport/otel': ['@opentelemetry/api'],
   'sallyport/storage/memory': [],
-  'sallyport/storage/sql': ['kysely'],
+  'sallyport/storage/sql': [],
   'sallyport/storage/rules': [],
   'sallyport/queue/postgres': [],
   'sallyport/queue/bullmq': ['bullmq'],

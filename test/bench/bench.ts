@@ -3,6 +3,7 @@
  * `npm run bench -- novu` for one part; `-- delivery --plot` also draws it.
  */
 import { cpus } from 'node:os'
+import { benchColdImport } from './cold-import.ts'
 import { benchDelivery } from './delivery.ts'
 import { benchInProcess } from './in-process.ts'
 import { benchNovu } from './novu.ts'
@@ -15,6 +16,7 @@ const PARTS = {
   recording: benchRecording,
   novu: benchNovu,
   delivery: benchDelivery,
+  'cold-import': benchColdImport,
   'over-http': benchOverHttp,
   storage: benchStorage,
 }

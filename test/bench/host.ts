@@ -1,6 +1,7 @@
 /** One host in a process of its own: `host.ts <name>` prints its port and serves until it is killed. */
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
 import { getRequestListener } from '@hono/node-server'
 import { bodyParser } from '@koa/bodyparser'
 import express from 'express'
@@ -27,6 +28,11 @@ async function answers(): Promise<(path: string | undefined) => unknown> {
   const { body: dispatched } = await handleDispatch({ headers, body: event }, { auth, events, store, channels })
   const { body: recorded } = await handleSessionRun({ headers, body: run('run-1') }, { auth, store })
   return (path) => (path?.includes('dispatch') ? dispatched : recorded)
+}
+
+function send(res: ServerResponse, answer: unknown): void {
+  const text = JSON.stringify(answer)
+  res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text)
 }
 
 const HOSTS: Record<string, () => Promise<RequestListener>> = {
@@ -56,7 +62,7 @@ const HOSTS: Record<string, () => Promise<RequestListener>> = {
     const app = new Hono()
     app.post('/*', async (c) => {
       await c.req.json()
-      return Response.json(answerTo(c.req.path))
+      return c.json(answerTo(c.req.path) as object)
     })
     return getRequestListener(app.fetch)
   },
@@ -68,15 +74,24 @@ const HOSTS: Record<string, () => Promise<RequestListener>> = {
   },
   async 'node-constant'() {
     const answerTo = await answers()
+    return async (req, res) => {
+      await json(req)
+      send(res, answerTo(req.url))
+    }
+  },
+  async 'bare-constant'() {
+    const answerTo = await answers()
     return (req, res) => {
       const chunks: Buffer[] = []
       req.on('data', (chunk: Buffer) => chunks.push(chunk))
       req.on('end', () => {
         JSON.parse(Buffer.concat(chunks).toString())
-        const text = JSON.stringify(answerTo(req.url))
-        res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text)
+        send(res, answerTo(req.url))
       })
     }
+  },
+  async 'bare-sallyport'() {
+    return toNode(await sallyport())
   },
   async 'node-sallyport'() {
     return toNode(await sallyport())

@@ -34,7 +34,10 @@ describe('authenticate', () => {
     'takes no principal %j: its parts are parts of keys',
     async (scope) => {
       const verifier = { verify: async () => ({ id: 'x', ...scope }) }
-      await expect(authenticate({ authorization: 'Bearer a' }, 'dispatch', verifier)).rejects.toThrow('visible ASCII')
+      expect(await authenticate({ authorization: 'Bearer a' }, 'dispatch', verifier)).toMatchObject({
+        refused: 'internal_error',
+        cause: { code: 'option_invalid', message: expect.stringContaining('visible ASCII') },
+      })
     },
   )
 

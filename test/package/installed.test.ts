@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LOADED } from '../architecture/layers.ts'
 import { parse } from '../architecture/source.ts'
 import { entries, readJson } from '../support/entries.ts'
-import { type BuiltPackage, bin, buildPackage } from './built-package.ts'
+import { type BuiltPackage, buildPackage } from './built-package.ts'
 import { publicNames } from './public-names.ts'
+import { bin } from './tarball.ts'
 
 const names = publicNames()
 let built: BuiltPackage
@@ -18,7 +19,7 @@ afterAll(() => built?.remove())
 
 describe('the tarball', () => {
   it('holds the build, the README, the licence, and nothing else', () => {
-    const rest = built.files.filter((file) => !/^dist\/.+\.(?:js|js\.map|d\.ts)$/.test(file))
+    const rest = built.files.filter((file) => !/^dist\/.+\.(?:js|d\.ts)$/.test(file))
     expect(rest.sort()).toEqual(['LICENSE', 'README.md', 'package.json'])
   })
 

@@ -8,6 +8,7 @@ import {
   success,
 } from '../../src/core/result.ts'
 import type { Operation, Principal } from '../../src/model/principal.ts'
+import { type RecordingLogger, recordingLogger } from './deps.ts'
 import { HostClock } from './host-clock.ts'
 
 export const TOKEN = 'Bearer good'
@@ -15,6 +16,7 @@ export const TOKEN = 'Bearer good'
 /** Endpoints that answer with what they were handed, for looking at the transport alone. */
 export class FakeEndpoints implements Endpoints {
   readonly clock: HostClock = new HostClock()
+  readonly logger: RecordingLogger = recordingLogger()
   readonly handled: HandlerRequest[] = []
   readonly refusals: Refused[] = []
   /** Awaited before every answer, when set. */

@@ -1,10 +1,10 @@
-import { CompiledQuery, type QueryResult } from 'kysely'
+import type { QueryResult } from 'kysely'
 import type { Clock } from '../../ports/clock.ts'
 import type { Changes, TableChange } from './changes.ts'
 import { databaseClock } from './database-clock.ts'
 import type { Dialect } from './dialects.ts'
 import { functionName } from './functions.ts'
-import type { HostKysely } from './host-kysely.ts'
+import { type HostKysely, statement } from './host-kysely.ts'
 import { Conflict, pause } from './retries.ts'
 import { changeParameters, changeText, type NameTable, NOW, partsOf, rowsOf, tableNames } from './statements.ts'
 import { TimedOut, within } from './timeouts.ts'
@@ -107,7 +107,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     async function runOnce<Row>(text: string, parameters: readonly unknown[]): Promise<QueryResult<Row>> {
       try {
         return await within(
-          executor.executeQuery<Row>(CompiledQuery.raw(latest(timed(text)), [...parameters])),
+          executor.executeQuery<Row>(statement(latest(timed(text)), [...parameters])),
           timeoutMs,
         )
       } catch (cause) {

@@ -1,7 +1,6 @@
-import { CompiledQuery } from 'kysely'
 import type { Database } from './database.ts'
 import type { Dialect, DialectName } from './dialects.ts'
-import type { HostKysely } from './host-kysely.ts'
+import { type HostKysely, statement } from './host-kysely.ts'
 import { migrationsFor, recordsDefinition, recordsName } from './migrations.ts'
 import { checkParts, migrationsLeft, migrationsMade } from './readiness.ts'
 import { notReady } from './readiness-errors.ts'
@@ -81,7 +80,7 @@ async function untilFree(dialect: Dialect, attempt: () => Promise<void>): Promis
 async function makeAll(connection: HostKysely, db: Database): Promise<void> {
   const lock = LOCKS[db.dialect.name]
   const name = `${db.prefix}migrations`
-  const run: Run = async (text) => (await connection.executeQuery<Row>(CompiledQuery.raw(text))).rows
+  const run: Run = async (text) => (await connection.executeQuery<Row>(statement(text))).rows
   let isHeld = false
   try {
     for (const text of lock.begin(name)) {

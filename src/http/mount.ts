@@ -1,0 +1,69 @@
+import type { Endpoints } from '../core/endpoints.ts'
+import { SallyportError } from '../errors.ts'
+import { notFound, type Wire } from './answer.ts'
+import { type MountOptions, routesBelow, type Target } from './routes.ts'
+
+/** What an adapter mounts: `createSallyport(…)` gives one. */
+export interface Mountable {
+  readonly endpoints: Endpoints
+}
+
+/** Sallyport at its place in a host. */
+export interface Mount {
+  readonly endpoints: Endpoints
+  /** What a request is for, by its path with its query, or its whole URL. `undefined`: not ours. */
+  match(url: string): Target | undefined
+  /** The answer to a request that did not match, where no host answers it. */
+  notFound(url: string): Wire
+}
+
+/**
+ * Mounts the endpoints. A request that misses them by its prefix alone is told of in the log, once, with what to change: the
+ * host answers it as any other that it does not know, which says nothing.
+ *
+ * @throws {SallyportError} `option_invalid`, for what is not Sallyport, and for an option that cannot be.
+ */
+export function mount(mountable: Mountable, options: MountOptions | undefined): Mount {
+  const endpoints: Endpoints | undefined = mountable?.endpoints
+  if (typeof endpoints?.handle !== 'function') {
+    throw new SallyportError('option_invalid', 'Mount what createSallyport(…) gave: this has no endpoints.')
+  }
+  const { match, nearMiss } = routesBelow(options)
+  let isTold = false
+  return {
+    endpoints,
+    match(url) {
+      const target = match(url)
+      if (target || isTold) return target
+      const detail = nearMiss(url)
+      if (detail === undefined) return undefined
+      isTold = true
+      endpoints.logger.log('warn', 'mount.missed', { detail })
+      return undefined
+    },
+    notFound: (url) => notFound(endpoints, nearMiss(url)),
+  }
+}
+
+/** Handlers that were made of the same endpoints for the same place, by an adapter. */
+const PLACES = /* @__PURE__ */ new WeakMap<Endpoints, Set<string>>()
+
+/**
+ * {@link mount}, for hosts in which a handler is mounted once and for all: a second one for the same place is told of in the
+ * log. In one server it is never reached; two servers can share the first.
+ */
+export function mountOnce(adapter: string, mountable: Mountable, options: MountOptions | undefined): Mount {
+  const mounted = mount(mountable, options)
+  const places = PLACES.get(mounted.endpoints) ?? new Set()
+  const place = `${adapter} ${options?.basePath ?? ''}`
+  if (places.has(place)) {
+    const detail = [
+      `${adapter}() was called again for the same Sallyport and basePath.`,
+      'At one path of one server the second is never reached: remove it.',
+      'Anywhere else, use the handler that the first call gave.',
+    ]
+    mounted.endpoints.logger.log('warn', 'mount.repeated', { detail: detail.join(' ') })
+  }
+  PLACES.set(mounted.endpoints, places.add(place))
+  return mounted
+}

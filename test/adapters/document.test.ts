@@ -1,0 +1,59 @@
+import type { RequestListener } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import express from 'express'
+import Koa from 'koa'
+import { afterEach, describe, expect, test } from 'vitest'
+import { toExpress } from '../../src/adapters/express.ts'
+import { toFetch } from '../../src/adapters/fetch.ts'
+import { toKoa } from '../../src/adapters/koa.ts'
+import { toNode } from '../../src/adapters/node.ts'
+import type { MountOptions } from '../../src/http/routes.ts'
+import { call } from '../support/host-call.ts'
+import { FakeEndpoints } from '../support/host-endpoints.ts'
+import { listen, type RunningHost } from '../support/hosts/host.ts'
+
+const PATH = '/api/outbound/openapi.json'
+const openapi = { openapi: '3.1.1', info: { title: 'Zoë', version: '1' }, paths: {} }
+const sallyport = () => ({ endpoints: new FakeEndpoints() })
+
+const HOSTS: Readonly<Record<string, (options: MountOptions) => RequestListener>> = {
+  toExpress: (options) => express().use(toExpress(sallyport(), options)),
+  toKoa: (options) => new Koa().use(toKoa(sallyport(), options)).callback(),
+  toNode: (options) => toNode(sallyport(), options),
+  toFetch: (options) => getRequestListener(toFetch(sallyport(), options)),
+}
+
+describe.each(Object.entries(HOSTS))('the document of the endpoints, by %s', (_name, hostOf) => {
+  const open: RunningHost[] = []
+  afterEach(async () => {
+    for (const running of open.splice(0)) await running.close()
+  })
+  async function start(options: MountOptions): Promise<string> {
+    const running = await listen(hostOf(options))
+    open.push(running)
+    return running.url
+  }
+  const headers = { authorization: undefined, 'content-type': undefined }
+
+  test('is there for anybody, where it is given', async () => {
+    const url = await start({ openapi, basePath: '/v1' })
+    const reply = await call(`${url}/v1${PATH}`, { method: 'GET', headers })
+    expect(reply.status).toBe(200)
+    expect(reply.headers['content-type']).toMatch(/^application\/json/)
+    expect(Number(reply.headers['content-length'])).toBe(reply.bytes.byteLength)
+    expect(reply.json).toEqual(openapi)
+    const head = await call(`${url}/v1${PATH}`, { method: 'HEAD', headers })
+    expect([head.status, head.text]).toEqual([200, ''])
+    const post = await call(`${url}/v1${PATH}`, { headers, body: '{}' })
+    expect([post.status, post.headers.allow, post.json.code]).toEqual([405, 'GET, HEAD', 'method_not_allowed'])
+  })
+
+  test('is not there, where it is not', async () => {
+    const url = await start({})
+    expect((await call(url + PATH, { method: 'GET', headers })).status).toBe(404)
+  })
+
+  test.each([null, '3.1', {}])('stops the start when it is %j', (odd) => {
+    expect(() => hostOf({ openapi: odd as never })).toThrow('give it as { openapi: openapiDocument() }')
+  })
+})

@@ -1,0 +1,4 @@
+import { nextHost } from '../../support/hosts/next.ts'
+import { testHost } from '../matrix/matrix.ts'
+
+testHost(nextHost)

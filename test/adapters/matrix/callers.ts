@@ -1,0 +1,80 @@
+import { Agent } from 'node:http'
+import { describe, expect, test } from 'vitest'
+import { type Call, call, half } from '../../support/host-call.ts'
+import type { Host } from '../../support/hosts/host.ts'
+import { DISPATCH, RUN } from './paths.ts'
+import { starterOf } from './started.ts'
+
+/** Who calls, and what they learn; many at once, and many times on one connection. */
+export function testCallers(host: Host): void {
+  const start = starterOf(host)
+
+  describe('callers', () => {
+    test.each<[string, Call]>([
+      ['malformed', { body: '{' }],
+      ['of another type', { body: 'x', headers: { 'content-type': 'text/plain' } }],
+      ['compressed', { body: 'x', headers: { 'content-encoding': 'gzip' } }],
+      ['too large', { body: 'x'.repeat(65_537) }],
+      ['too large, chunked', { body: ['x'.repeat(65_537), 'x'] }],
+      ['empty', { body: '' }],
+    ])('learn nothing about a body that is %s, without a good token', async (_name, wrong) => {
+      const { url, endpoints } = await start()
+      const unknown = await call(url + RUN, { ...wrong, headers: { ...wrong.headers, authorization: undefined } })
+      expect(unknown.status).toBe(401)
+      expect(unknown.json.code).toBe('unauthorized')
+      expect(unknown.headers['www-authenticate']).toBe('Bearer realm="sallyport"')
+      const bad = await call(url + RUN, { ...wrong, headers: { ...wrong.headers, authorization: 'Bearer bad' } })
+      expect(bad.json).toMatchObject({ status: 401, code: 'invalid_token' })
+      expect(endpoints.refusals).toHaveLength(2)
+    })
+
+    test('are refused at once, with the body still to come', async () => {
+      const { url, endpoints } = await start()
+      const sent = half(url + RUN, '{"a":')
+      endpoints.authenticate = async () => ({ refused: 'unauthorized', detail: 'No.' })
+      expect((await sent.reply).status).toBe(401)
+      sent.leave()
+    })
+
+    test('with two Authorization headers are refused', async () => {
+      const { url } = await start()
+      const headers = { authorization: undefined, Authorization: ['Bearer good', 'Bearer bad'] }
+      const reply = await call(url + RUN, { headers, body: '{}' })
+      if (host.own?.['hands over the first of two Authorization headers']) expect(reply.status).toBe(201)
+      else expect(reply.json).toMatchObject({ status: 401, code: 'invalid_token' })
+    })
+
+    test('in parallel get each their own answer', async () => {
+      const { url } = await start()
+      const replies = await Promise.all(
+        Array.from({ length: 60 }, (_, n) => call(url + (n % 2 ? RUN : DISPATCH), { body: ['{"n":', `${n}}`] })),
+      )
+      expect(replies.map((reply) => reply.json.body.n)).toEqual(Array.from({ length: 60 }, (_, n) => n))
+    })
+
+    test('keep their connection through refusals', async () => {
+      const { url } = await start()
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      const big = 'x'.repeat(200_000)
+      const ports = new Set<number | undefined>()
+      const statuses: number[] = []
+      for (const sent of [
+        { body: '{}' },
+        { body: big, headers: { authorization: undefined } },
+        { body: big },
+        { body: [big, big] },
+        { body: 'x', headers: { 'content-type': 'text/plain' } },
+        { body: '{' },
+        { method: 'PUT', body: big },
+        { body: '{"a":1}' },
+      ]) {
+        const reply = await call(url + RUN, { ...sent, agent })
+        statuses.push(reply.status)
+        ports.add(reply.port)
+      }
+      agent.destroy()
+      expect(statuses).toEqual([201, 401, 413, 413, 415, 400, 405, 201])
+      expect(ports.size).toBe(1)
+    })
+  })
+}

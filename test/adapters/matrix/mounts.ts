@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest'
+import { call } from '../../support/host-call.ts'
+import { HOST_ANSWER, type Host } from '../../support/hosts/host.ts'
+import { BATCH, DISPATCH, RUN } from './paths.ts'
+import { starterOf } from './started.ts'
+
+/** Where Sallyport stands, and that the host beside it goes on as before. */
+export function testMounts(host: Host): void {
+  const start = starterOf(host)
+
+  describe('mounts', () => {
+    test('stands below a base path, and only there', async () => {
+      const { url } = await start({ basePath: '/notify/v1' })
+      for (const path of [DISPATCH, RUN, BATCH]) {
+        const reply = await call(`${url}/notify/v1${path}?a=%C3%A4`, { body: '{"a":"ä"}' })
+        expect(reply.json).toMatchObject({ body: { a: 'ä' }, query: { a: 'ä' } })
+        expect((await call(`${url}/notify/v1${path}`, { method: 'PUT' })).headers.allow).toBe('POST')
+        expect((await call(url + path, { body: '{}' })).text).toBe(HOST_ANSWER)
+      }
+    })
+
+    const { mounts } = host
+    if (mounts === 'strips') {
+      test('stands where the framework takes the prefix off', async () => {
+        const { url, endpoints } = await start({ below: '/v1' })
+        for (const path of [DISPATCH, RUN, BATCH]) {
+          const reply = await call(`${url}/v1${path}?a=%C3%A4`, { body: ['{"a":', '"ä"}'] })
+          expect(reply.json).toMatchObject({ body: { a: 'ä' }, query: { a: 'ä' } })
+          expect((await call(`${url}/v1${path}`, { headers: { authorization: undefined } })).status).toBe(401)
+        }
+        expect(endpoints.handled).toHaveLength(3)
+        await call(url + RUN, { body: '{}' })
+        expect(endpoints.handled).toHaveLength(3)
+      })
+    } else {
+      test.skip(`where the framework takes the prefix off: ${mounts.whole}`)
+    }
+
+    test('leaves the posts of the host to the host, and their parser as it was', async () => {
+      const { url, endpoints } = await start()
+      for (let times = 0; times < 2; times++) {
+        expect((await call(`${url}/own/json`, { body: '{"a":"ü"}' })).json).toEqual({ own: { a: 'ü' } })
+        expect((await call(url + RUN, { body: '{"a":"ü"}' })).status).toBe(201)
+        expect((await call(url + RUN, { body: '{"a":"ü"' })).status).toBe(400)
+        expect((await call(`${url}/own/json`, { body: ['{"a":', '[1]}'] })).json).toEqual({ own: { a: [1] } })
+      }
+      expect(endpoints.handled).toHaveLength(2)
+    })
+  })
+}

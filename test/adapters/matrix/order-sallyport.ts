@@ -1,0 +1,37 @@
+import * as v from 'valibot'
+import { defineEvents } from '../../../src/core/catalog/define-events.ts'
+import { liquid } from '../../../src/engines/liquid.ts'
+import type { SallyportOptions } from '../../../src/options.ts'
+import { createSallyport, type Sallyport } from '../../../src/sallyport.ts'
+import { memoryStore } from '../../../src/storage/memory.ts'
+import { recordingLogger, testAuth } from '../../support/deps.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+
+const events = defineEvents(
+  {
+    'order.shipped': {
+      data: v.object({ orderId: v.string() }),
+      channels: { email: { subject: 'Order {{ data.orderId }}' }, sms: { text: ({ data }) => data.orderId } },
+    },
+    'order.paid': { channels: { email: { subject: 'Paid on {{ data.day }}' } } },
+  },
+  { templates: liquid() },
+)
+
+/** A whole Sallyport over memory, with a directory that knows `user_42`. */
+export function orderSallyport(rest: Partial<SallyportOptions<unknown>> = {}): Sallyport {
+  return createSallyport<unknown>({
+    auth: testAuth,
+    events,
+    store: memoryStore(),
+    channels: { email: recordingChannel(), sms: recordingChannel(), push: recordingChannel() },
+    recipients: {
+      async find(id) {
+        if (id === 'user_broken') throw new Error('the directory is down')
+        return id === 'user_42' ? { id, email: 'ada@example.com' } : undefined
+      },
+    },
+    logger: recordingLogger(),
+    ...rest,
+  }) as Sallyport
+}

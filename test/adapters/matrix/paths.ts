@@ -1,0 +1,6 @@
+export const DISPATCH = '/api/outbound/dispatch'
+export const RUN = '/api/agents/session/run'
+export const BATCH = '/api/agents/session/run/batch'
+
+/** The largest body of each, in bytes. */
+export const LIMIT = { [DISPATCH]: 262_144, [RUN]: 65_536, [BATCH]: 1_048_576 } as const

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import { call } from '../../support/host-call.ts'
+import { HOST_ANSWER, type Host } from '../../support/hosts/host.ts'
+import { BATCH, DISPATCH, RUN } from './paths.ts'
+import { starterOf } from './started.ts'
+
+/** Paths and methods: what is Sallyport's, and what is left to the host. */
+export function testRoutes(host: Host): void {
+  const start = starterOf(host)
+
+  describe('routes', () => {
+    test.each([
+      [DISPATCH, 'dispatch', 202],
+      [RUN, 'session_run', 201],
+      [BATCH, 'session_run_batch', 201],
+    ])('hands a post of %s to %s', async (path, operation, status) => {
+      const { url } = await start()
+      const reply = await call(url + path, { body: '{"a":1}' })
+      expect(reply.status).toBe(status)
+      expect(reply.json).toEqual({ operation, body: { a: 1 } })
+      expect(reply.headers).toMatchObject({
+        'content-type': 'application/json',
+        'cache-control': 'no-store',
+        'x-answered': 'yes',
+      })
+    })
+
+    test.each([DISPATCH, RUN, BATCH])('takes %s with a trailing slash, and no more', async (path) => {
+      const { url, endpoints } = await start()
+      const reply = await call(`${url}${path}/?a=1`, { body: '{}' })
+      if (host.own?.['redirects trailing slashes']) {
+        expect([reply.status, reply.headers.location]).toEqual([308, `${path}?a=1`])
+      } else {
+        expect(reply.json.query).toEqual({ a: '1' })
+      }
+      endpoints.handled.length = 0
+      await call(`${url}${path}//`, { body: '{}' })
+      await call(`${url}${path}/x`, { body: '{}' })
+      expect(endpoints.handled).toEqual([])
+    })
+
+    test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+      'refuses %s with 405 and says what is allowed',
+      async (method) => {
+        const { url, endpoints } = await start()
+        for (const path of [DISPATCH, RUN, BATCH]) {
+          const reply = await call(url + path, { method, headers: { authorization: undefined } })
+          expect(reply.status).toBe(405)
+          expect(reply.headers.allow).toBe('POST')
+          expect(reply.headers['content-type']).toBe('application/problem+json')
+          expect(reply.json).toMatchObject({ code: 'method_not_allowed', status: 405, requestId: 'req_test' })
+        }
+        expect(endpoints.handled).toEqual([])
+      },
+    )
+
+    test('refuses HEAD with 405 and no body', async () => {
+      const { url } = await start()
+      const reply = await call(url + RUN, { method: 'HEAD' })
+      expect(reply.status).toBe(405)
+      expect(reply.headers.allow).toBe('POST')
+      expect(reply.bytes.byteLength).toBe(0)
+    })
+
+    test.each(['/', '/elsewhere?a=1', '/API/agents/session/run', '/%C3%A4/%F0%9F%9A%A2?q=%C3%A4'])(
+      'leaves %s to the host',
+      async (path) => {
+        const { url, endpoints } = await start()
+        const reply = await call(url + path, { method: 'GET' })
+        expect([reply.status, reply.text]).toEqual([200, HOST_ANSWER])
+        expect(endpoints.refusals.map(({ refused }) => refused)).toEqual([])
+      },
+    )
+
+    test.each(['/api/outbound/disp%61tch', '/api/outbound/dispatch%C3%A4', '/api/%F0%9F%9A%A2', '/api/outbound'])(
+      'handles nothing at %s',
+      async (path) => {
+        const { url, endpoints } = await start()
+        const reply = await call(url + path, { body: '{}' })
+        expect(reply.status).toBeLessThan(500)
+        expect(endpoints.handled).toEqual([])
+      },
+    )
+
+    test.each(['/api/outbound/%', '/api/outbound/dispatch%ff', '/%c3'])(
+      'breaks at no malformed path: %s',
+      async (path) => {
+        const { url, endpoints } = await start()
+        const { status } = await call(url + path, { body: '{}' })
+        if (host.own?.['answers 500 to a malformed path']) expect(status).toBe(500)
+        else expect(status).toBeLessThan(500)
+        expect((await call(url + RUN, { body: '{}' })).status).toBe(201)
+        expect(endpoints.handled).toHaveLength(1)
+      },
+    )
+
+    test('hands over the query, the first value of each name', async () => {
+      const { url } = await start()
+      const reply = await call(`${url}${DISPATCH}?dryRun=true&dryRun=false&n=%C3%A4+b&__proto__=x`, { body: '{}' })
+      const odd = host.own?.['drops the parameter __proto__'] ? '' : ',"__proto__":"x"'
+      expect(reply.text).toContain(`"query":{"dryRun":"true","n":"ä b"${odd}}`)
+    })
+  })
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest'
+import { call, half } from '../../support/host-call.ts'
+import type { Host } from '../../support/hosts/host.ts'
+import { RUN } from './paths.ts'
+import { starterOf } from './started.ts'
+
+/** Bodies that take their time, and callers who leave. */
+export function testSlowBodies(host: Host): void {
+  const start = starterOf(host)
+
+  describe('slow bodies', () => {
+    test('are answered 408 when they do not arrive in 10 s', async () => {
+      const { url, endpoints } = await start()
+      const sent = half(url + RUN, '{"a":')
+      await endpoints.clock.pending(1)
+      endpoints.clock.advance(9_999)
+      expect(endpoints.refusals).toEqual([])
+      endpoints.clock.advance(1)
+      const reply = await sent.reply
+      expect(reply.status).toBe(408)
+      expect(reply.json).toMatchObject({ code: 'body_timeout', limit: 10_000 })
+      expect(endpoints.handled).toEqual([])
+      sent.leave()
+      expect((await call(url + RUN, { body: '{}' })).status).toBe(201)
+    })
+
+    test('may take their time within 10 s', async () => {
+      const { url, endpoints } = await start()
+      const sent = half(url + RUN, '{"a":')
+      await endpoints.clock.pending(1)
+      endpoints.clock.advance(9_999)
+      sent.finish('1}')
+      expect((await sent.reply).status).toBe(201)
+      await endpoints.clock.pending(0)
+    })
+
+    test('whose caller leaves half-way leave nothing behind', async () => {
+      const { url, endpoints } = await start()
+      const sent = half(url + RUN, '{"a":')
+      await endpoints.clock.pending(1)
+      sent.leave()
+      await expect(sent.reply).rejects.toThrow('hang up')
+      await endpoints.clock.pending(0)
+      expect(endpoints.handled).toEqual([])
+      expect((await call(url + RUN, { body: '{}' })).status).toBe(201)
+    })
+
+    test('that many callers begin and leave are all forgotten', async () => {
+      const { url, endpoints } = await start()
+      const sent = Array.from({ length: 20 }, () => half(url + RUN, '{"a":'))
+      await endpoints.clock.pending(20)
+      for (const each of sent) each.leave()
+      expect((await Promise.allSettled(sent.map(({ reply }) => reply))).map(({ status }) => status)).toEqual(
+        sent.map(() => 'rejected'),
+      )
+      await endpoints.clock.pending(0)
+      expect(endpoints.handled).toEqual([])
+    })
+
+    test('are no matter when the caller leaves before the answer', async () => {
+      const { url, endpoints, running } = await start()
+      let answerNow: () => void = () => {}
+      endpoints.gate = new Promise((resolve) => {
+        answerNow = resolve
+      })
+      const handled = new Promise<void>((resolve) => {
+        endpoints.onHandle = resolve
+      })
+      const sent = half(url + RUN, '{}')
+      sent.finish('')
+      await handled
+      sent.leave()
+      await expect(sent.reply).rejects.toThrow('hang up')
+      answerNow()
+      expect((await call(url + RUN, { body: '{}' })).status).toBe(201)
+      expect(running.errors).toEqual([])
+    })
+  })
+}

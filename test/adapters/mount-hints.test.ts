@@ -1,0 +1,100 @@
+import express from 'express'
+import { Hono } from 'hono'
+import Koa from 'koa'
+import koaMount from 'koa-mount'
+import { afterEach, describe, expect, test } from 'vitest'
+import { toExpress } from '../../src/adapters/express.ts'
+import { toFetch } from '../../src/adapters/fetch.ts'
+import { toKoa } from '../../src/adapters/koa.ts'
+import { toNode } from '../../src/adapters/node.ts'
+import { call } from '../support/host-call.ts'
+import { FakeEndpoints } from '../support/host-endpoints.ts'
+import { listen, type RunningHost } from '../support/hosts/host.ts'
+
+const RUN = '/api/agents/session/run'
+const STRIPPED =
+  '/api/agents/session/run was asked for without the basePath "/v1": the host takes that prefix off itself. Leave basePath out.'
+const BELOW =
+  '/api/agents/session/run was asked for below another prefix than the basePath "". Give what stands before /api/ as basePath.'
+
+const open: RunningHost[] = []
+afterEach(async () => {
+  for (const running of open.splice(0)) await running.close()
+})
+
+async function start(listener: Parameters<typeof listen>[0]): Promise<string> {
+  const running = await listen(listener)
+  open.push(running)
+  return running.url
+}
+
+const told = ({ logger }: FakeEndpoints) =>
+  logger.lines.map(({ level, event, fields }) => [level, event, fields.detail])
+
+describe('a prefix that is given to the host and to Sallyport', () => {
+  test('is told of once, in Express', async () => {
+    const endpoints = new FakeEndpoints()
+    const url = await start(express().use('/v1', toExpress({ endpoints }, { basePath: '/v1' })))
+    for (const path of ['/v1/elsewhere', `/v1${RUN}`, `/v1${RUN}`]) {
+      expect((await call(url + path, { body: '{}' })).status).toBe(404)
+    }
+    expect(told(endpoints)).toEqual([['warn', 'mount.missed', STRIPPED]])
+  })
+
+  test('is told of in Koa, below koa-mount', async () => {
+    const endpoints = new FakeEndpoints()
+    const app = new Koa().use(koaMount('/v1', new Koa().use(toKoa({ endpoints }, { basePath: '/v1' }))))
+    const url = await start(app.callback())
+    expect((await call(`${url}/v1${RUN}`, { body: '{}' })).status).toBe(404)
+    expect(told(endpoints)).toEqual([['warn', 'mount.missed', STRIPPED]])
+  })
+
+  test('is what the 404 says where Sallyport gives it', async () => {
+    const endpoints = new FakeEndpoints()
+    const app = new Hono().mount('/v1', toFetch({ endpoints }, { basePath: '/v1' }))
+    const answer = await app.request(`http://host/v1${RUN}`, { method: 'POST', body: '{}' })
+    expect(await answer.json()).toMatchObject({ status: 404, code: 'not_found', detail: STRIPPED })
+    expect(told(endpoints)).toEqual([['warn', 'mount.missed', STRIPPED]])
+  })
+})
+
+describe('a prefix that Sallyport was not told of', () => {
+  test('is told of where the host leaves it on', async () => {
+    const endpoints = new FakeEndpoints()
+    const url = await start(toNode({ endpoints }))
+    const reply = await call(`${url}/v1${RUN}/?a=1`, { body: '{}' })
+    expect(reply.json).toMatchObject({ status: 404, detail: BELOW })
+    expect(told(endpoints)).toEqual([['warn', 'mount.missed', BELOW]])
+  })
+
+  test('shows nothing of the path that was asked for', async () => {
+    const endpoints = new FakeEndpoints()
+    const url = await start(toNode({ endpoints }))
+    const reply = await call(`${url}/canary${RUN}`, { body: '{}' })
+    expect(reply.text + JSON.stringify(told(endpoints))).not.toContain('canary')
+  })
+})
+
+describe('Sallyport that is mounted twice', () => {
+  test.each([
+    ['toExpress', toExpress],
+    ['toKoa', toKoa],
+    ['toNode', toNode],
+  ])('by %s is told of', (name, adapter) => {
+    const endpoints = new FakeEndpoints()
+    adapter({ endpoints })
+    adapter({ endpoints }, { basePath: '/v1' })
+    expect(told(endpoints)).toEqual([])
+    adapter({ endpoints })
+    expect(told(endpoints)).toEqual([
+      ['warn', 'mount.repeated', expect.stringContaining(`${name}() was called again for the same Sallyport`)],
+    ])
+  })
+
+  test('by toFetch is as one with files for routes has it', () => {
+    const endpoints = new FakeEndpoints()
+    toFetch({ endpoints })
+    toFetch({ endpoints })
+    expect(told(endpoints)).toEqual([])
+  })
+})

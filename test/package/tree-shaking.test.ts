@@ -1,0 +1,67 @@
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { SourceMap } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'tsup'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ROOT } from '../support/entries.ts'
+import { bin, execute } from './tarball.ts'
+
+const root = fileURLToPath(ROOT)
+const ASKED = ['--silent', '--no-dts', '--sourcemap', '--out-dir']
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sallyport-tree-shaking-'))
+  await execute({ cwd: root }, process.execPath, bin('tsup'), ...ASKED, join(folder, 'dist'))
+  await cp(join(root, 'package.json'), join(folder, 'package.json'))
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+}, 120_000)
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const OTHERS = ['src/core/catalog/', 'src/core/delivery/', 'src/core/run-events/', 'src/http/', 'src/sallyport.ts']
+
+describe('a bundle of what is imported from the root by name', () => {
+  it('holds with handleDispatch nothing of runs, nor of the catalog, the worker or the routes', async () => {
+    const modules = await modulesBundledFor('handleDispatch')
+    expect(modules).toContain('src/core/dispatch/handle-dispatch.ts')
+    expect(within(modules, 'src/core/runs/', 'src/core/sessions/', 'src/core/usage/', ...OTHERS)).toEqual([])
+  })
+
+  it('holds with handleSessionRun nothing of dispatches, nor of the catalog, the worker or the routes', async () => {
+    const modules = await modulesBundledFor('handleSessionRun')
+    expect(modules).toContain('src/core/runs/handle-session-run.ts')
+    expect(within(modules, 'src/core/dispatch/', ...OTHERS)).toEqual([])
+  })
+
+  it('holds nothing else with what needs nothing else', async () => {
+    expect(await modulesBundledFor('isSallyportError')).toEqual(['src/errors.ts'])
+  })
+})
+
+/** The sources that something came from of what a host gets that bundles one name of the built root. */
+async function modulesBundledFor(name: string): Promise<readonly string[]> {
+  const entry = join(folder, `${name}.ts`)
+  const outDir = join(folder, name)
+  await writeFile(entry, `export { ${name} } from './dist/index.js'\n`)
+  await build({
+    entry: [entry],
+    outDir,
+    noExternal: [/./],
+    sourcemap: true,
+    format: 'esm',
+    config: false,
+    silent: true,
+  })
+  const code = await readFile(join(outDir, `${name}.js`), 'utf8')
+  const map = new SourceMap(JSON.parse(await readFile(join(outDir, `${name}.js.map`), 'utf8')))
+  const places = code.split('\n').flatMap((text, line) => Array.from(text, (_, column) => map.findEntry(line, column)))
+  const sources = new Set(places.flatMap((place) => ('originalSource' in place ? place.originalSource : [])))
+  return [...sources].map((source) => relative(root, resolve(outDir, source))).sort()
+}
+
+function within(modules: readonly string[], ...folders: readonly string[]): readonly string[] {
+  return modules.filter((module) => folders.some((folder) => module.startsWith(folder)))
+}

@@ -1,0 +1,59 @@
+import { createServer } from 'node:http'
+import next from 'next'
+import type { Mountable } from '../../../src/adapters/fetch.ts'
+import { NO_NEXT } from './fetch.ts'
+import { type Host, type HostOptions, listen, type RunningHost } from './host.ts'
+import { BASE_PATH, buildNextApp } from './next-app.ts'
+
+declare global {
+  // What the route files of the app mount.
+  var sallyportInTest: Mountable | undefined
+}
+
+// To TypeScript the package is a module with a default export; to Node it is that export.
+const createApp = next as unknown as typeof next.default
+
+type NextApp = ReturnType<typeof createApp>
+let app: NextApp | undefined
+
+/** A built app, served by Next's own server in this process. One host at a time: the app has one module of Sallyport. */
+export const nextHost: Host = {
+  name: 'Next.js 16',
+  mounts: { whole: 'a route file is where it is, and sees the whole path' },
+  errors: { sallyport: NO_NEXT },
+  parser: { none: 'nothing runs before a route handler that leaves it a request that was read' },
+  delivers: 'after the answer',
+  own: {
+    'redirects trailing slashes': 'a 308 to the path without, unless skipTrailingSlashRedirect is set',
+    'sends answers chunked': 'it drops the Content-Length of a route handler',
+    'answers 500 to a malformed path': 'its router decodes the path, and fails',
+    'drops the parameter __proto__': 'it takes the query string apart, and puts it together again',
+    'hands over the first of two Authorization headers': 'its Request is made of what Node has joined',
+  },
+  prepare,
+  start,
+}
+
+async function prepare(): Promise<() => Promise<void>> {
+  const built = await buildNextApp()
+  app = createApp({ dev: false, dir: built.dir, quiet: true })
+  await app.prepare()
+  return async () => {
+    await app?.close()
+    built.remove()
+  }
+}
+
+async function start(sallyport: Mountable, { basePath }: HostOptions = {}): Promise<RunningHost> {
+  if (!app) throw new Error('The app was not built: prepare() first.')
+  globalThis.sallyportInTest = sallyport
+  const handle = app.getRequestHandler()
+  if (basePath !== undefined && basePath !== BASE_PATH) throw new Error(`The app has no route file at ${basePath}`)
+  return listen(
+    createServer((req, res) => {
+      // Of its two mounts the app has the one that was asked for.
+      if (basePath !== undefined && req.url?.startsWith('/api/')) req.url = '/elsewhere'
+      void handle(req, res)
+    }),
+  )
+}
