@@ -1,2 +1,17 @@
 /** The endpoints as an OpenAPI document. @module */
-export {}
+
+export type {
+  OpenApiComponents,
+  OpenApiDocument,
+  OpenApiExample,
+  OpenApiHeader,
+  OpenApiMediaType,
+  OpenApiOperation,
+  OpenApiParameter,
+  OpenApiReference,
+  OpenApiResponse,
+  OpenApiSchema,
+  OpenApiSecurityScheme,
+  OpenApiServer,
+} from './openapi/open-api-document.ts'
+export { type OpenApiOptions, openapiDocument } from './openapi/openapi-document.ts'

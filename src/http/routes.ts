@@ -40,7 +40,7 @@ export const ROUTES: readonly Route[] = [
 ]
 
 /** Where the document of the endpoints is, on a mount that has one. */
-export const DOCUMENT_PATH = '/api/outbound/openapi.json'
+const DOCUMENT_PATH = '/api/outbound/openapi.json'
 
 /** Where Sallyport is mounted. */
 export interface MountOptions {

@@ -31,7 +31,7 @@ describe('the table of layers', () => {
     ['src/auth/jwt.ts', "const store = await import('../storage/memory.ts')", 'src/storage/memory.ts'],
     ['src/engines/liquid.ts', "import 'json-logic-engine/compiler'", 'json-logic-engine'],
     ['src/channels/sms.ts', "type Agent = import('node:http').Agent", 'node:http'],
-    ['src/model/run.ts', "import { issue } from '../errors.ts'", 'src/errors.ts'],
+    ['src/model/run.ts', "import type { Clock } from '../ports/clock.ts'", 'src/ports/clock.ts'],
     ['src/defaults.ts', "import { toFetch } from './adapters/fetch.ts'", 'src/adapters/fetch.ts'],
   ])('is broken by %s with %s', (path, text, to) => {
     expect(trespasses(parse(path, text))).toEqual([`${path} may not import ${to}`])

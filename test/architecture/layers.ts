@@ -22,7 +22,11 @@ const CONTRACTS = ['src/ports/', 'src/model/', 'src/errors.ts']
  */
 export const LAYERS: Readonly<Record<string, Layer>> = {
   'src/errors.ts': { holds: 'error codes', pure: true },
-  'src/model/': { holds: 'readonly values, and how the ones with rules of their own are read', pure: true },
+  'src/model/': {
+    holds: 'readonly values, and how the ones with rules of their own are read',
+    layers: ['src/errors.ts'],
+    pure: true,
+  },
   'src/ports/': { holds: 'interfaces', layers: ['src/model/', 'src/errors.ts'], typesOnly: true, pure: true },
   'src/core/': {
     holds: 'both handlers and every business rule',

@@ -3,4 +3,8 @@ export const RUN = '/api/agents/session/run'
 export const BATCH = '/api/agents/session/run/batch'
 
 /** The largest body of each, in bytes. */
-export const LIMIT = { [DISPATCH]: 262_144, [RUN]: 65_536, [BATCH]: 1_048_576 } as const
+export const LIMIT: Readonly<Record<typeof DISPATCH | typeof RUN | typeof BATCH, number>> = {
+  [DISPATCH]: 262_144,
+  [RUN]: 65_536,
+  [BATCH]: 1_048_576,
+}

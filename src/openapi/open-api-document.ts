@@ -1,0 +1,102 @@
+import type { JsonObject, JsonValue } from '../model/json.ts'
+
+/** A JSON Schema of draft 2020-12, the dialect of OpenAPI 3.1. */
+export type OpenApiSchema = JsonObject
+
+/** Points to one of the document's `components`. */
+export interface OpenApiReference {
+  readonly $ref: string
+}
+
+/** A request or an answer as it may look. */
+export interface OpenApiExample {
+  readonly summary: string
+  readonly value: JsonValue
+}
+
+/** A body, and what it may look like. */
+export interface OpenApiMediaType {
+  readonly schema: OpenApiSchema
+  readonly examples?: Readonly<Record<string, OpenApiExample | OpenApiReference>>
+}
+
+/** A header of an answer. */
+export interface OpenApiHeader {
+  readonly description: string
+  readonly required?: boolean
+  readonly schema: OpenApiSchema
+}
+
+/** A header or a query parameter of a request. */
+export interface OpenApiParameter {
+  readonly name: string
+  readonly in: 'header' | 'query'
+  readonly description: string
+  readonly schema: OpenApiSchema
+  readonly example?: JsonValue
+}
+
+/** An answer of one status. */
+export interface OpenApiResponse {
+  readonly description: string
+  readonly headers: Readonly<Record<string, OpenApiReference>>
+  readonly content: Readonly<Record<string, OpenApiMediaType>>
+}
+
+/** What an endpoint takes and answers. */
+export interface OpenApiOperation {
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly tags: readonly string[]
+  readonly parameters: readonly OpenApiReference[]
+  readonly requestBody: {
+    readonly description: string
+    readonly required: true
+    readonly content: Readonly<Record<string, OpenApiMediaType>>
+  }
+  /** By status. */
+  readonly responses: Readonly<Record<string, OpenApiResponse | OpenApiReference>>
+}
+
+/** Where the endpoints are. */
+export interface OpenApiServer {
+  /** What stands before `/api/…`. */
+  readonly url: string
+  readonly description?: string
+}
+
+/** How a caller says who it is. */
+export interface OpenApiSecurityScheme {
+  readonly type: 'http'
+  readonly scheme: 'bearer'
+  readonly description: string
+}
+
+/** What is named once and pointed to, by kind and name. */
+export interface OpenApiComponents {
+  readonly securitySchemes: Readonly<Record<string, OpenApiSecurityScheme>>
+  readonly parameters: Readonly<Record<string, OpenApiParameter>>
+  readonly headers: Readonly<Record<string, OpenApiHeader>>
+  readonly responses: Readonly<Record<string, OpenApiResponse>>
+  readonly examples: Readonly<Record<string, OpenApiExample>>
+  readonly schemas: Readonly<Record<string, OpenApiSchema>>
+}
+
+/** The endpoints as an OpenAPI 3.1 document: plain JSON, as far as Sallyport makes use of the format. */
+export interface OpenApiDocument {
+  readonly openapi: '3.1.1'
+  readonly info: {
+    readonly title: string
+    readonly version: string
+    readonly description: string
+    readonly license: { readonly name: string; readonly identifier: string }
+  }
+  readonly servers: readonly OpenApiServer[]
+  readonly tags: readonly { readonly name: string; readonly description: string }[]
+  /** Every operation asks for it. */
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[]
+  /** By path, below the server's URL. */
+  readonly paths: Readonly<Record<string, { readonly post: OpenApiOperation }>>
+  readonly components: OpenApiComponents
+}

@@ -1,0 +1,124 @@
+import type { Action } from '../core/endpoints.ts'
+import type { Route } from '../http/routes.ts'
+import { batchAnswer, batchRequest } from './batch-schemas.ts'
+import { dispatchAnswer, dispatchPreview } from './dispatch-answer-schemas.ts'
+import type { Exchange } from './exchange.ts'
+import { answerExamples, requestExamples } from './exchanges.ts'
+import { reference, type SchemaOf } from './model-schema.ts'
+import type { OpenApiOperation, OpenApiReference, OpenApiResponse } from './open-api-document.ts'
+import { type HeaderName, headersNamed, type ParameterName, parametersNamed } from './parameters-and-headers.ts'
+import { problemResponses } from './problem-responses.ts'
+import type { RequestComponent } from './request-notes.ts'
+import { runAnswer } from './run-answer-schemas.ts'
+
+/** What is said of an endpoint; the rest is in the route table, the schemas and the problems. */
+interface Described extends Pick<OpenApiOperation, 'operationId' | 'summary' | 'description' | 'tags'> {
+  readonly parameters: readonly ParameterName[]
+  readonly request: OpenApiReference
+  /** By status. */
+  readonly answers: Readonly<Record<number, Answer>>
+}
+
+interface Answer {
+  readonly description: string
+  readonly headers?: readonly HeaderName[]
+  readonly body: Pick<SchemaOf<unknown>, 'json'>
+}
+
+const JSON_TYPE = 'application/json'
+
+const posted = (name: RequestComponent): OpenApiReference => reference(name)
+
+/** Of lines that are only broken to be read here. */
+function paragraphs(...texts: readonly (readonly string[])[]): string {
+  return texts.map((lines) => lines.join(' ')).join('\n\n')
+}
+
+const DESCRIBED: Readonly<Record<Action, Described>> = {
+  dispatch: {
+    operationId: 'dispatch',
+    summary: 'Dispatch an event',
+    description: paragraphs(
+      [
+        'Turns an event for a recipient into deliveries, one for each channel of the event. 202 means that it is stored: what',
+        'becomes of each delivery is told by its `status` and `reason`. What can be known before is refused before.',
+      ],
+      ['Needs an application secret, or a session token that grants the event, its channels and the recipient.'],
+    ),
+    tags: ['outbound'],
+    parameters: ['IdempotencyKey', 'DryRun'],
+    request: posted('DispatchRequest'),
+    answers: {
+      200: { description: 'With `dryRun=true`: the plan.', body: dispatchPreview },
+      202: {
+        description: 'The event is stored, whatever its channels do later.',
+        headers: ['Idempotent-Replayed'],
+        body: dispatchAnswer,
+      },
+    },
+  },
+  session_run: {
+    operationId: 'recordRun',
+    summary: 'Record what is known of a run',
+    description: paragraphs(
+      [
+        'Merges a post into the record of a run. Posts may come late, twice and in any order: the record is the same.',
+        'A post that contradicts the record is no error; `ignored` says what the run does not show of it.',
+      ],
+      ['Needs an application secret, or a session token of the same session.'],
+    ),
+    tags: ['agents'],
+    parameters: ['Prefer'],
+    request: posted('SessionRunRequest'),
+    answers: {
+      200: {
+        description: 'The run was known: the post is merged into it.',
+        headers: ['Preference-Applied'],
+        body: runAnswer,
+      },
+      201: { description: 'The first post of a run.', headers: ['Preference-Applied'], body: runAnswer },
+    },
+  },
+  session_run_batch: {
+    operationId: 'recordRuns',
+    summary: 'Record what is known of many runs',
+    description: paragraphs([
+      'Takes 1 to 100 posts, each as it would be sent alone. One that is refused harms no other: its result has the problem',
+      'that it would have been answered with. Send again those with a 5xx, or the whole batch: nothing is recorded twice.',
+    ]),
+    tags: ['agents'],
+    parameters: ['Prefer'],
+    request: reference(batchRequest.name),
+    answers: {
+      200: {
+        description: 'Whatever became of the posts: a result for each, in their order.',
+        headers: ['Preference-Applied'],
+        body: batchAnswer,
+      },
+    },
+  },
+}
+
+/** The operation of a route, with what of these exchanges is its own. */
+export function operation({ action, maxBytes }: Route, exchanges: readonly Exchange[]): OpenApiOperation {
+  const { parameters, request, answers, ...told } = DESCRIBED[action]
+  const responses = Object.entries(answers).map(
+    ([status, { description, headers = [], body }]): [string, OpenApiResponse] => {
+      const content = { schema: body.json, ...answerExamples(action, Number(status), exchanges) }
+      return [
+        status,
+        { description, headers: headersNamed(['Cache-Control', ...headers]), content: { [JSON_TYPE]: content } },
+      ]
+    },
+  )
+  return {
+    ...told,
+    parameters: parametersNamed(parameters),
+    requestBody: {
+      description: `At most ${maxBytes.toLocaleString('en')} bytes of JSON in UTF-8, within 10 seconds.`,
+      required: true,
+      content: { [JSON_TYPE]: { schema: { ...request }, ...requestExamples(action, exchanges) } },
+    },
+    responses: { ...Object.fromEntries(responses), ...problemResponses(action) },
+  }
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { PROBLEM_CODES } from '../../src/errors.ts'
+import { ROUTES } from '../../src/http/routes.ts'
+import { openapiDocument } from '../../src/openapi.ts'
+import { events } from './host.ts'
+import { lint } from './lint.ts'
+import { printJson } from './print-json.ts'
+
+const document = openapiDocument()
+const operations = Object.values(document.paths).map(({ post }) => post)
+
+describe('the OpenAPI document', () => {
+  it('is the one in docs', async () => {
+    await expect(`${printJson(document)}\n`).toMatchFileSnapshot('../../docs/openapi.json')
+  })
+
+  it('is plain JSON', () => {
+    expect(JSON.parse(JSON.stringify(document))).toEqual(document)
+  })
+
+  it('has no fault under the strict rules of an independent linter', async () => {
+    expect(await lint(document)).toEqual([])
+  })
+
+  it('has every route and nothing else', () => {
+    expect(Object.keys(document.paths).sort()).toEqual(ROUTES.map(({ path }) => path).sort())
+    for (const { path, method } of ROUTES)
+      expect(Object.keys(document.paths[path] ?? {})).toEqual([method.toLowerCase()])
+  })
+
+  it('names every code of a problem at some status', () => {
+    const { schemas } = document.components
+    expect(schemas.ProblemCode).toMatchObject({ enum: PROBLEM_CODES })
+    const examples = Object.values(document.components.examples).map(({ value }) => value)
+    const shown = PROBLEM_CODES.filter((code) => examples.some((value) => Object(value).code === code))
+    expect(shown).toEqual(PROBLEM_CODES)
+  })
+
+  it('says what every operation, parameter, header, answer and field of a request is', () => {
+    for (const { operationId, summary, description, tags, requestBody } of operations) {
+      expect([operationId, summary, description, requestBody.description].every((text) => text.length > 3)).toBe(true)
+      expect(document.tags.map(({ name }) => name)).toEqual(expect.arrayContaining([...tags]))
+    }
+    const { parameters, headers, responses } = document.components
+    const described = [parameters, headers, responses].flatMap((kind) => Object.values<{ description: string }>(kind))
+    expect(described.filter(({ description }) => description === '')).toEqual([])
+  })
+})
+
+describe('the options of openapiDocument', () => {
+  it("set what is the host's own", async () => {
+    const servers = [{ url: 'https://api.shop.test/v1', description: 'The shop' }]
+    const own = openapiDocument({ title: 'The shop', version: '7', servers })
+    expect(own).toMatchObject({ info: { title: 'The shop', version: '7' }, servers })
+    expect(await lint(own)).toEqual([])
+  })
+
+  it('make eventType one of the events of a catalogue', async () => {
+    const own = openapiDocument({ events })
+    expect(own.components.schemas.DispatchRequest).toMatchObject({
+      properties: { eventType: { enum: ['order.shipped', 'shop.closed'] } },
+    })
+    expect(await lint(own)).toEqual([])
+  })
+
+  it('leave out the examples of events that the catalogue does not have', async () => {
+    const own = openapiDocument({ events: { eventTypes: ['user.left'] } })
+    const body = own.paths['/api/outbound/dispatch']?.post.requestBody.content['application/json']
+    expect(body).toEqual({ schema: { $ref: '#/components/schemas/DispatchRequest' } })
+    expect(await lint(own)).toEqual([])
+  })
+})

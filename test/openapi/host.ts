@@ -1,0 +1,72 @@
+import * as v from 'valibot'
+import { toFetch } from '../../src/adapters/fetch.ts'
+import { defineEvents } from '../../src/core/catalog/define-events.ts'
+import { jsonLogic } from '../../src/engines/json-logic.ts'
+import { liquid } from '../../src/engines/liquid.ts'
+import type { SallyportOptions } from '../../src/options.ts'
+import type { EventCatalog } from '../../src/ports/event-catalog.ts'
+import type { IdGenerator } from '../../src/ports/id-generator.ts'
+import { createSallyport, type Sallyport } from '../../src/sallyport.ts'
+import { memoryStore } from '../../src/storage/memory.ts'
+import { recordingLogger, testAuth } from '../support/deps.ts'
+import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
+import { recordingChannel } from '../support/recording-channel.ts'
+
+/** The events that the examples of the document are about. */
+export const events: EventCatalog = defineEvents(
+  {
+    'order.shipped': {
+      data: v.object({ orderId: v.string(), total: v.number() }),
+      channels: {
+        email: { subject: 'Order {{ data.orderId }} shipped', text: 'It is on its way.' },
+        sms: { when: { '>=': [{ var: 'data.total' }, 100] }, text: 'Order {{ data.orderId }} is on its way' },
+      },
+    },
+    'shop.closed': { channels: { email: { subject: 'Closed on {{ data.day }}' } } },
+  },
+  { templates: liquid(), conditions: jsonLogic() },
+)
+
+/** Ids that are the same in every run: the instant at which the clock stands, and a count. */
+function countingIds(): IdGenerator {
+  const counts = new Map<string, number>()
+  return {
+    next(prefix) {
+      const count = (counts.get(prefix) ?? 0) + 1
+      counts.set(prefix, count)
+      return `${prefix}_01m7yhx300${String(count).padStart(16, '0')}`
+    },
+  }
+}
+
+export interface ExampleHost {
+  readonly sallyport: Sallyport
+  readonly clock: FakeClock
+  fetch(request: Request): Promise<Response>
+}
+
+/** A real host on a clock that stands still. It knows the tokens of `testAuth`. */
+export function exampleHost(options: Partial<SallyportOptions<unknown>> = {}): ExampleHost {
+  const clock = fakeClock()
+  const sallyport = createSallyport<unknown>({
+    auth: testAuth,
+    events,
+    store: memoryStore({ clock }),
+    channels: {
+      email: recordingChannel(),
+      sms: recordingChannel(undefined, { address: ({ phone }) => phone }),
+      push: recordingChannel(),
+    },
+    recipients: {
+      async find(id) {
+        if (id === 'user_broken') throw new Error('the directory is down')
+        return id === 'user_42' ? { id, email: 'ada@example.com', phone: '+4915112345678' } : undefined
+      },
+    },
+    clock,
+    ids: countingIds(),
+    logger: recordingLogger(),
+    ...options,
+  }) as Sallyport
+  return { sallyport, clock, fetch: toFetch(sallyport) }
+}

@@ -1,0 +1,60 @@
+import { ROUTES } from '../../src/http/routes.ts'
+import { type OpenApiDocument, type OpenApiResponse, openapiDocument } from '../../src/openapi.ts'
+import type { ExampleHost } from './host.ts'
+
+export interface Post {
+  /** Without it, none is sent. Default: that of an application. */
+  readonly token?: string | undefined
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | ReadableStream
+}
+
+/** A request as the endpoints want it, but for what is said otherwise. */
+export function requestTo(path: string, { method = 'POST', headers, body, ...rest }: Post = {}): Request {
+  const token = 'token' in rest ? rest.token : 'app'
+  return new Request(`http://shop.test${path}`, {
+    method,
+    headers: {
+      'content-type': 'application/json',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    ...(method === 'POST' && { body: body ?? '{}' }),
+    ...(body instanceof ReadableStream && { duplex: 'half' }),
+  })
+}
+
+export function post(host: ExampleHost, path: string, body: unknown, more: Post = {}): Promise<Response> {
+  return host.fetch(requestTo(path, { ...more, body: JSON.stringify(body) }))
+}
+
+/** A JSON body, of which a test reads whatever is there. */
+export async function jsonOf(answer: Response): Promise<Record<string, unknown>> {
+  return (await answer.json()) as Record<string, unknown>
+}
+
+export function pathOf(action: string): string {
+  const route = ROUTES.find((each) => each.action === action)
+  if (!route) throw new Error(`no route for ${action}`)
+  return route.path
+}
+
+/** What the document says of an answer: where it points to a component, that. */
+export function responseOf(document: OpenApiDocument, path: string, status: number): OpenApiResponse {
+  const found = document.paths[path]?.post.responses[status]
+  if (!found) throw new Error(`${path} has no ${status}`)
+  if (!('$ref' in found)) return found
+  const shared = document.components.responses[found.$ref.split('/').at(-1) ?? '']
+  if (!shared) throw new Error(`${found.$ref} points nowhere`)
+  return shared
+}
+
+/** Headers that an answer may carry by the document, and those that it must. */
+export function headersOf(document: OpenApiDocument, { headers }: OpenApiResponse): { may: string[]; must: string[] } {
+  const names = Object.keys(headers)
+  const must = names.filter((name) => document.components.headers[name]?.required)
+  return { may: names.map((name) => name.toLowerCase()), must: must.map((name) => name.toLowerCase()) }
+}
+
+export const document: OpenApiDocument = openapiDocument()

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { PROBLEM_CODES, type ProblemCode } from '../../src/errors.ts'
+import { ROUTES } from '../../src/http/routes.ts'
+import { type Fit, misfits } from './lint.ts'
+import { document, headersOf, jsonOf, responseOf } from './posting.ts'
+import { PROVOKE } from './problems.ts'
+
+const TYPE = 'application/problem+json'
+const PROBLEM = { $ref: '#/components/schemas/Problem' }
+
+/** `<path> <status> <code>`, of every code that the document has at every status of every endpoint. */
+const documented = ROUTES.flatMap(({ path }) =>
+  Object.keys(document.paths[path]?.post.responses ?? {}).flatMap((status) =>
+    codesAt(path, Number(status)).map((code) => `${path} ${status} ${code}`),
+  ),
+)
+
+function codesAt(path: string, status: number): readonly ProblemCode[] {
+  const { schema } = responseOf(document, path, status).content[TYPE] ?? {}
+  return schema ? Object(schema).allOf[1].properties.code.enum : []
+}
+
+/** What brings any endpoint to any code, sent to every endpoint. */
+const trials = ROUTES.flatMap(({ action, path }) => PROBLEM_CODES.map((code) => ({ action, path, code })))
+
+describe('the problems of the document', () => {
+  const answered = new Set<string>()
+  const fits: Fit[] = []
+
+  it.each(trials)('are all that $path answers to what makes for $code', async ({ action, path, code }) => {
+    const answer = await PROVOKE[code](action)
+    const body = await jsonOf(answer)
+    if (answer.ok) return
+    expect(documented).toContain(`${path} ${answer.status} ${body.code}`)
+    expect([body.status, answer.headers.get('content-type')]).toEqual([answer.status, TYPE])
+
+    const described = responseOf(document, path, answer.status)
+    const { may, must } = headersOf(document, described)
+    const sent = [...answer.headers.keys()].filter((name) => !/^content-(?:type|length)$/.test(name))
+    expect(may).toEqual(expect.arrayContaining(sent))
+    expect(sent).toEqual(expect.arrayContaining(must))
+
+    const { schema = {}, examples = {} } = described.content[TYPE] ?? {}
+    fits.push({ schema, value: body }, { schema: PROBLEM, value: body })
+    if (body.code !== code) return
+    answered.add(`${path} ${answer.status} ${code}`)
+    const shown = Object.keys(examples).map((name) => document.components.examples[name]?.value)
+    expect(shown).toContainEqual(body)
+  })
+
+  it('are each answered by a real host', () => {
+    expect(documented.length).toBeGreaterThan(50)
+    expect([...answered].sort()).toEqual([...documented].sort())
+  })
+
+  it('fit what they are said to be, with no field more', async () => {
+    expect(await misfits(fits, 'known')).toEqual(new Map())
+  })
+
+  it('fit nothing else', async () => {
+    const body = await jsonOf(await PROVOKE.unauthorized('dispatch'))
+    const { schema = {} } = responseOf(document, '/api/outbound/dispatch', 401).content[TYPE] ?? {}
+    const { requestId, ...less } = body
+    const wrong = [{ ...body, status: 403 }, { ...body, code: 'not_found' }, less]
+    const all = [...wrong.map((value) => ({ schema, value })), { schema: PROBLEM, value: { ...body, more: 1 } }]
+    expect((await misfits(all, 'known')).size).toBe(all.length)
+  })
+})

@@ -1,0 +1,101 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Action } from '../../src/core/endpoints.ts'
+import type { ProblemCode } from '../../src/errors.ts'
+import { ROUTES } from '../../src/http/routes.ts'
+import { memoryStore } from '../../src/storage/memory.ts'
+import { type ExampleHost, exampleHost } from './host.ts'
+import { type Post, pathOf, post, requestTo } from './posting.ts'
+
+const event = { eventType: 'order.shipped', recipient: 'user_42', eventData: { orderId: 'A-1', total: 20 } }
+const run = { sessionId: 's1', run: { runId: 'run_1', tags: ['support'] } }
+
+/** A body that each endpoint takes. */
+const GOOD: Readonly<Record<Action, object>> = { dispatch: event, session_run: run, session_run_batch: { runs: [run] } }
+
+const INVALID: Readonly<Record<Action, object>> = {
+  dispatch: { eventType: 'order.shipped' },
+  session_run: { sessionId: 's1', run: { runId: 'run_1', counts: { steps: -1 } } },
+  session_run_batch: { runs: [] },
+}
+
+const down = async (): Promise<never> => {
+  throw new Error('it is down')
+}
+
+/** How an endpoint comes to answer with each code: all by real requests to real hosts. */
+export const PROVOKE: Readonly<Record<ProblemCode, (action: Action) => Promise<Response>>> = {
+  invalid_json: (action) => send(action, { body: '{' }),
+  idempotency_key_invalid: (action) => good(action, { headers: { 'idempotency-key': 'a b' } }),
+  unauthorized: (action) => good(action, { token: undefined }),
+  invalid_token: (action) => good(action, { token: 'stranger' }),
+  insufficient_scope: (action) => outOfScope(action),
+  not_found: (action) => exampleHost().fetch(requestTo(`${pathOf(action)}/more`)),
+  session_not_found: (action) => good(action, {}, exampleHost({ sessions: 'must-exist' })),
+  method_not_allowed: (action) => send(action, { method: 'GET' }),
+  body_timeout: (action) => tooSlow(action),
+  run_identity_conflict: (action) => twice(action, { ...run, sessionId: 's2' }),
+  body_too_large: (action) => send(action, { body: 'x'.repeat(limitOf(action) + 1) }),
+  unsupported_media_type: (action) => good(action, { headers: { 'content-type': 'text/plain' } }),
+  validation_failed: (action) => post(exampleHost(), pathOf(action), INVALID[action]),
+  event_unknown: (action) => post(exampleHost(), pathOf(action), { ...event, eventType: 'order.shiped' }),
+  channel_unknown: (action) => post(exampleHost(), pathOf(action), { ...event, channel: 'mail' }),
+  channel_not_allowed: (action) => post(exampleHost(), pathOf(action), { ...event, channel: 'push' }),
+  recipient_unresolvable: (action) => post(exampleHost(), pathOf(action), { ...event, recipient: 'user_1' }),
+  template_data_missing: (action) =>
+    post(exampleHost(), pathOf(action), { eventType: 'shop.closed', recipient: 'user_42' }),
+  idempotency_key_reused: (action) => twice(action, { ...event, sessionId: 's1' }, { 'idempotency-key': 'k1' }),
+  internal_error: (action) =>
+    good(action, {}, exampleHost({ auth: { verify: async () => ({ id: 'test', tenant: '' }) } })),
+  body_already_consumed: (action) => consumed(action),
+  store_unavailable: (action) =>
+    good(action, {}, exampleHost({ store: { ...memoryStore(), accept: down, mergeRun: down } })),
+  directory_unavailable: (action) => post(exampleHost(), pathOf(action), { ...event, recipient: 'user_broken' }),
+  policy_unavailable: (action) => good(action, {}, exampleHost({ policy: { decide: down } })),
+  redactor_unavailable: (action) => good(action, {}, exampleHost({ redactor: { redact: down } })),
+  auth_unavailable: (action) => good(action, { token: 'broken' }),
+}
+
+function send(action: Action, more: Post, host: ExampleHost = exampleHost()): Promise<Response> {
+  return host.fetch(requestTo(pathOf(action), more))
+}
+
+function good(action: Action, more: Post, host: ExampleHost = exampleHost()): Promise<Response> {
+  return post(host, pathOf(action), GOOD[action], more)
+}
+
+function limitOf(action: Action): number {
+  return ROUTES.find((route) => route.action === action)?.maxBytes ?? 0
+}
+
+async function twice(action: Action, second: object, headers: Record<string, string> = {}): Promise<Response> {
+  const host = exampleHost()
+  await post(host, pathOf(action), GOOD[action], { headers })
+  return post(host, pathOf(action), second, { headers })
+}
+
+function outOfScope(action: Action): Promise<Response> {
+  switch (action) {
+    case 'dispatch':
+      return good(action, { token: 'granted' })
+    case 'session_run':
+      return post(exampleHost(), pathOf(action), { ...run, sessionId: 's2' }, { token: 'session' })
+    case 'session_run_batch':
+      return good(action, {}, exampleHost({ auth: { verify: async () => ({ refused: 'insufficient_scope' }) } }))
+  }
+}
+
+/** A body that never comes to its end, and a clock that goes on once it is waited for. */
+async function tooSlow(action: Action): Promise<Response> {
+  const host = exampleHost()
+  const before = host.clock.timers
+  const answer = host.fetch(requestTo(pathOf(action), { body: new ReadableStream() }))
+  while (host.clock.timers === before) await setImmediate()
+  host.clock.advance(10_000)
+  return answer
+}
+
+async function consumed(action: Action): Promise<Response> {
+  const request = requestTo(pathOf(action), { body: JSON.stringify(GOOD[action]) })
+  await request.text()
+  return exampleHost().fetch(request)
+}
