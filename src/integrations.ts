@@ -1,2 +1,22 @@
-/** Runs of other libraries, recorded. @module */
-export {}
+/**
+ * Runs of other libraries, recorded in one line each: the AI SDK, the OpenAI Agents SDK, and the clients of OpenAI and
+ * Anthropic. None of them is loaded here.
+ *
+ * @module
+ */
+export {
+  type AgentsProcessor,
+  type AgentsSpan,
+  type AgentsTrace,
+  agentsSdk,
+  type StartOfTrace,
+} from './integrations/agents-sdk.ts'
+export {
+  type AiSdkIntegration,
+  type AiSdkSettings,
+  type AnswerOfModel,
+  aiSdk,
+  type PartOfAnswer,
+  type RecordableModel,
+} from './integrations/ai-sdk.ts'
+export { type RecordingFetchOptions, recordingFetch } from './integrations/recording-fetch.ts'

@@ -1,0 +1,93 @@
+import type { RecordedRun } from '../client/recorded-run.ts'
+import { jsonFeed } from './json-feed.ts'
+import { MODEL_APIS, type ModelAnswer, type ModelApi } from './model-answer.ts'
+import { type EndModelCall, isFailure, startModelCall } from './model-call.ts'
+import { membersOf } from './untyped.ts'
+import { watchedStream } from './watched-stream.ts'
+
+/** How calls are made, and whose they are. */
+export interface RecordingFetchOptions {
+  /** Makes the calls. Default: the `fetch` of the runtime, as it is at the time of each call. */
+  readonly fetch?: typeof fetch | undefined
+  /** Who answers, as prices name it. Default: `openai` or `anthropic`, by the API that is spoken. */
+  readonly provider?: string | undefined
+}
+
+/**
+ * Records the model calls of an OpenAI or Anthropic client, or of any that speaks as they do:
+ * `openai.withOptions({ fetch: recordingFetch(run) })`.
+ *
+ * Counts `modelCalls` (those that were answered), `retries` (by the header of these clients), tokens as the answer tells them,
+ * `modelErrors` (refused, unreachable or broken off; an aborted call is none) and `unmeteredCalls` (answered without a word
+ * about tokens). Tells the models asked and answering, `finishReason`, `modelMs`, the first token of a streamed answer, and
+ * `usageByModel` once there are several models.
+ *
+ * Looks at POSTs to `…/chat/completions`, `…/completions`, `…/responses` and `…/v1/messages`; all else passes by. Requests and
+ * answers are passed on untouched, at the reader's pace. Of a prompt or an output nothing is recorded. Does not end the run.
+ */
+export function recordingFetch(run: RecordedRun, options: RecordingFetchOptions = {}): typeof fetch {
+  return async (input, init) => {
+    const send = options.fetch ?? fetch
+    const api = apiOf(input, init)
+    if (api === undefined) return send(input, init)
+
+    const end = startModelCall(run, options.provider ?? api.provider, modelOf(init?.body))
+    if (Number(new Headers(init?.headers).get('x-stainless-retry-count')) > 0) run.add({ retries: 1 })
+    try {
+      const response = await send(input, init)
+      if (response.ok) return recorded(response, { run, api, end, signal: init?.signal })
+      end({ failed: true })
+      return response
+    } catch (error) {
+      end({ failed: isFailure(error, init?.signal) })
+      throw error
+    }
+  }
+}
+
+function apiOf(input: string | URL | Request, init: RequestInit | undefined): ModelApi | undefined {
+  const request = typeof input === 'object' && 'url' in input ? input : { url: String(input), method: 'GET' }
+  if ((init?.method ?? request.method).toUpperCase() !== 'POST') return undefined
+  const [path = ''] = request.url.split(/[?#]/, 1)
+  return MODEL_APIS.find((api) => api.path.test(path))
+}
+
+function modelOf(body: unknown): unknown {
+  try {
+    return membersOf(JSON.parse(String(body))).model
+  } catch {
+    return undefined
+  }
+}
+
+interface Recording {
+  readonly run: RecordedRun
+  readonly api: ModelApi
+  readonly end: EndModelCall
+  readonly signal: AbortSignal | null | undefined
+}
+
+/** The same response, whose body is looked at as it is read. */
+function recorded(response: Response, { run, api, end, signal }: Recording): Response {
+  // What a fetch of the host's own gives may have another kind of body, or none, or have it read already.
+  if (typeof response.body?.getReader !== 'function' || response.body.locked) {
+    end({ answered: true })
+    return response
+  }
+  const answer: ModelAnswer = {}
+  const isStreamed = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+  const feed = jsonFeed(isStreamed, (value) => api.read(answer, value))
+  const body = watchedStream(response.body, {
+    see(chunk) {
+      feed.write(chunk)
+      if (answer.hasContent) run.firstToken()
+    },
+    end(error) {
+      feed.end()
+      const failed = answer.failed || (error !== undefined && isFailure(error, signal))
+      end({ ...answer, answered: true, failed, tokens: answer.usage && api.tokens(answer.usage) })
+    },
+  })
+  // A response that is made anew has forgotten where it is from.
+  return Object.defineProperty(new Response(body, response), 'url', { value: response.url })
+}

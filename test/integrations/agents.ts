@@ -1,0 +1,42 @@
+import { Agent, OpenAIProvider, Runner, type Tool, tool } from '@openai/agents'
+import OpenAI from 'openai'
+import type { Run } from 'sallyport'
+import { expect } from 'vitest'
+import * as z from 'zod'
+import type { House } from './house.ts'
+import type { Provider } from './provider.ts'
+
+export const parameters: z.ZodObject<Record<never, never>> = z.object({})
+const weather: Tool = tool({ name: 'weather', description: 'Weather', parameters, execute: async () => 'sunny' })
+const broken: Tool = tool({
+  name: 'broken',
+  description: 'Does not work',
+  parameters,
+  execute: async () => {
+    throw new Error('down')
+  },
+})
+
+/** An agent with a tool that works, and one that does not. */
+export const agent: Agent = new Agent({ name: 'Forecaster', model: 'gpt-5', tools: [weather, broken] })
+
+/** A runner whose models are the provider's. */
+export function runnerOf(
+  { url }: Provider,
+  config: Omit<NonNullable<ConstructorParameters<typeof Runner>[0]>, 'groupId'> & {
+    readonly groupId?: string | null
+    readonly useResponses?: boolean
+  } = {},
+): Runner {
+  const openAIClient = new OpenAI({ apiKey: 'key', baseURL: `${url}/v1`, maxRetries: 0 })
+  const { useResponses = true, groupId = 's1', ...rest } = config
+  const modelProvider = new OpenAIProvider({ openAIClient, useResponses })
+  return new Runner({ modelProvider, ...(groupId && { groupId }), ...rest })
+}
+
+/** The one run that a host has. */
+export async function onlyRun(house: House): Promise<Run | undefined> {
+  const runs = await house.runs()
+  expect(runs).toHaveLength(1)
+  return runs[0]
+}

@@ -1,0 +1,144 @@
+import { createOpenAI } from '@ai-sdk/openai'
+import type { LanguageModelV3, LanguageModelV3CallOptions } from '@ai-sdk/provider'
+import { gateway, generateText, streamText, ToolLoopAgent, tool } from 'ai6'
+import type { RecordedRun } from 'sallyport/client'
+import { aiSdk, recordingFetch } from 'sallyport/integrations'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { type House, startHouse, stopHouses } from './house.ts'
+import { chatEvents, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
+import { type Provider, startProvider, stopProviders, streamed, whole } from './provider.ts'
+
+let house: House
+let provider: Provider
+
+beforeEach(async () => {
+  house = await startHouse()
+  provider = await startProvider()
+})
+
+afterEach(async () => {
+  await stopProviders()
+  await stopHouses()
+})
+
+const openai = (fetch?: typeof globalThis.fetch) =>
+  createOpenAI({ apiKey: 'key', baseURL: `${provider.url}/v1`, ...(fetch && { fetch }) })
+const tools = { weather: tool({ inputSchema: z.object({}), execute: async () => 'sunny' }) }
+const WITH_A_TOOL = {
+  ...{ modelCalls: 2, inputTokens: 200, cacheReadTokens: 80, outputTokens: 40, reasoningTokens: 10 },
+  ...{ steps: 2, toolCalls: 1 },
+}
+
+describe('an agent', () => {
+  it('that is made for a run', async () => {
+    provider.answers(whole(response([{ name: 'weather' }])), whole(response('Sunny.')))
+    const run = await house.recorded(async (run) => {
+      const agent = new ToolLoopAgent({ ...aiSdk(run, openai()('gpt-5')), tools })
+      expect((await agent.generate({ prompt: 'Hello?' })).text).toBe('Sunny.')
+    })
+    expect(run.counts).toEqual(WITH_A_TOOL)
+  })
+
+  it('that is made once, and given its run by each call', async () => {
+    const model = openai()('gpt-5')
+    const agent = new ToolLoopAgent({
+      model,
+      tools,
+      callOptionsSchema: z.custom<RecordedRun>(),
+      prepareCall: ({ options: run, ...settings }) => ({ ...settings, ...aiSdk(run, model) }),
+    })
+    for (const _ of [1, 2]) {
+      provider.answers(whole(response([{ name: 'weather' }])), whole(response('Sunny.')))
+      const run = await house.recorded((run) => agent.generate({ prompt: 'Hello?', options: run }))
+      expect(run.counts).toEqual(WITH_A_TOOL)
+    }
+  })
+
+  it('that streams', async () => {
+    provider.answers(streamed(responseEvents('Hi.')))
+    const run = await house.recorded(async (run) => {
+      const agent = new ToolLoopAgent({ ...aiSdk(run, openai()('gpt-5')), tools })
+      expect(await (await agent.stream({ prompt: 'Hello?' })).text).toBe('Hi.')
+    })
+    expect(run.counts).toEqual({ ...OPENAI_COUNTS, steps: 1 })
+  })
+})
+
+describe('a run that ends with its stream', () => {
+  /** As a handler does it that gives out its stream and returns. */
+  function handle(run: RecordedRun, abortSignal: AbortSignal) {
+    return streamText({
+      ...aiSdk(run, openai()('gpt-5')),
+      prompt: 'Hello?',
+      abortSignal,
+      onFinish: () => run.complete(),
+      onError: ({ error }) => run.fail(error),
+    }).toUIMessageStreamResponse()
+  }
+
+  it('is completed, with what it used', async () => {
+    provider.answers(streamed(responseEvents('Hi.')))
+    const { signal } = new AbortController()
+    await handle(house.recorder.start({ sessionId: 's1', signal }), signal).text()
+    expect(await house.runs()).toMatchObject([{ status: 'completed', counts: OPENAI_COUNTS, finishReason: 'stop' }])
+  })
+
+  it('is failed, with what went wrong', async () => {
+    provider.answers(whole({ error: { message: 'No' } }, 400))
+    const { signal } = new AbortController()
+    await handle(house.recorder.start({ sessionId: 's1', signal }), signal).text()
+    expect(await house.runs()).toMatchObject([
+      { status: 'failed', error: { message: 'No' }, counts: { modelErrors: 1 } },
+    ])
+  })
+
+  it('is cancelled, when its caller leaves', async () => {
+    const abort = new AbortController()
+    provider.answers(streamed(responseEvents('Hi.').slice(0, 4), 'hang'))
+    const answer = handle(house.recorder.start({ sessionId: 's1', signal: abort.signal }), abort.signal)
+    for await (const chunk of answer.body ?? [])
+      if (new TextDecoder().decode(chunk).includes('text-delta')) abort.abort()
+    const [run] = await house.runs()
+    expect(run).toMatchObject({ status: 'cancelled', model: 'gpt-5' })
+    expect(run?.timings).toHaveProperty('firstTokenAt')
+  })
+})
+
+it('can be recorded by its fetch instead', async () => {
+  provider.answers(streamed(chatEvents('Hi.')))
+  const run = await house.recorded(async (run) => {
+    const { text } = streamText({ model: openai(recordingFetch(run)).chat('gpt-5'), prompt: 'Hello?' })
+    expect(await text).toBe('Hi.')
+  })
+  expect(run).toMatchObject({ provider: 'openai', model: 'gpt-5', counts: OPENAI_COUNTS, finishReason: 'stop' })
+})
+
+it('knows the provider by the name of the model, and wraps what has secrets', async () => {
+  class Secretive implements LanguageModelV3 {
+    readonly specificationVersion = 'v3' as const
+    readonly provider = 'acme.chat.v2'
+    readonly modelId = 'm1'
+    readonly #model = openai()('gpt-5')
+    get supportedUrls() {
+      return this.#model.supportedUrls
+    }
+    doGenerate(options: LanguageModelV3CallOptions) {
+      return this.#model.doGenerate(options)
+    }
+    doStream(options: LanguageModelV3CallOptions) {
+      return this.#model.doStream(options)
+    }
+    describe() {
+      return this.#model.provider
+    }
+  }
+  provider.answers(whole(response('Hi.')))
+  const run = await house.recorded(async (run) => {
+    const settings = aiSdk(run, new Secretive())
+    expect(settings.model.describe()).toBe('openai.responses')
+    await generateText({ ...settings, prompt: 'Hello?' })
+  })
+  expect(run).toMatchObject({ provider: 'acme', model: 'm1' })
+  expect(aiSdk(house.recorder.start({ sessionId: 's2' }), gateway('openai/gpt-5')).model.modelId).toBe('openai/gpt-5')
+})

@@ -1,0 +1,182 @@
+import { createOpenAI } from '@ai-sdk/openai'
+import { generateText, Output, stepCountIs, streamText, tool } from 'ai6'
+import { aiSdk } from 'sallyport/integrations'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { type House, startHouse, stopHouses } from './house.ts'
+import { OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
+import { busy, type Provider, startProvider, stopProviders, streamed, whole } from './provider.ts'
+
+let house: House
+let provider: Provider
+
+beforeEach(async () => {
+  house = await startHouse()
+  provider = await startProvider()
+})
+
+afterEach(async () => {
+  await stopProviders()
+  await stopHouses()
+})
+
+const gpt5 = () => createOpenAI({ apiKey: 'key', baseURL: `${provider.url}/v1` })('gpt-5')
+const tools = {
+  weather: tool({ inputSchema: z.object({}), execute: async () => 'sunny' }),
+  broken: tool({
+    inputSchema: z.object({}),
+    execute: async (): Promise<string> => {
+      throw new Error('down')
+    },
+  }),
+}
+const CALLED = { provider: 'openai', model: 'gpt-5', responseModel: 'gpt-5-2025-08-07' }
+/** A model that calls two tools, one of which fails, and then answers. */
+const withTools = () => [whole(response([{ name: 'weather' }, { name: 'broken' }])), whole(response('Sunny.'))]
+const WITH_TOOLS = {
+  ...{ modelCalls: 2, inputTokens: 200, cacheReadTokens: 80, outputTokens: 40, reasoningTokens: 10 },
+  ...{ steps: 2, toolCalls: 2, toolErrors: 1 },
+}
+
+describe('generateText', () => {
+  it('is one call, with its tokens', async () => {
+    provider.answers(whole(response('Hi.')))
+    const run = await house.recorded(async (run) => {
+      const { text } = await generateText({ ...aiSdk(run, gpt5()), prompt: 'Hello?' })
+      expect(text).toBe('Hi.')
+    })
+    expect(run).toMatchObject({ ...CALLED, status: 'completed', finishReason: 'stop' })
+    expect(run.counts).toEqual({ ...OPENAI_COUNTS, steps: 1 })
+    expect(run.timings).toMatchObject({ modelMs: expect.any(Number) })
+    expect(JSON.stringify(run)).not.toMatch(/Hello|Hi\./)
+  })
+
+  it('counts steps, tools, and tools that failed', async () => {
+    provider.answers(...withTools())
+    const run = await house.recorded((run) =>
+      generateText({ ...aiSdk(run, gpt5()), tools, prompt: 'Hello?', stopWhen: stepCountIs(5) }),
+    )
+    expect(run.counts).toEqual(WITH_TOOLS)
+    expect(run.timings).toMatchObject({ toolMs: expect.any(Number) })
+  })
+
+  it('counts a tool that does not exist as one that failed', async () => {
+    provider.answers(whole(response([{ name: 'unheard' }])), whole(response('Oh.')))
+    const run = await house.recorded((run) =>
+      generateText({ ...aiSdk(run, gpt5()), tools, prompt: 'Hello?', stopWhen: stepCountIs(5) }),
+    )
+    expect(run.counts).toMatchObject({ toolCalls: 1, toolErrors: 1, steps: 2 })
+  })
+
+  it('counts what it tried again', async () => {
+    provider.answers(busy, busy, whole(response('Hi.')))
+    const run = await house.recorded((run) => generateText({ ...aiSdk(run, gpt5()), prompt: 'Hello?' }))
+    expect(run.counts).toEqual({ ...OPENAI_COUNTS, steps: 1, retries: 2, modelErrors: 2 })
+  })
+
+  it('that fails is no call', async () => {
+    provider.answers(whole({ error: { message: 'No' } }, 400))
+    const run = await house.failed((run) => generateText({ ...aiSdk(run, gpt5()), prompt: 'Hello?' }))
+    expect(run).toMatchObject({ status: 'failed', model: 'gpt-5' })
+    expect(run.counts).toEqual({ modelErrors: 1 })
+  })
+
+  it('that is aborted is no error', async () => {
+    const abort = new AbortController()
+    provider.answers(() => abort.abort())
+    const run = await house.failed(
+      (run) => generateText({ ...aiSdk(run, gpt5()), prompt: 'Hello?', abortSignal: abort.signal }),
+      abort.signal,
+    )
+    expect(run).toMatchObject({ status: 'cancelled', model: 'gpt-5' })
+    expect(run.counts).toBeUndefined()
+  })
+
+  it('has all callbacks and telemetry of the host’s own beside it', async () => {
+    provider.answers(...withTools())
+    const seen: string[] = []
+    await house.recorded(async (run) => {
+      const { model, experimental_telemetry } = aiSdk(run, gpt5())
+      const own = { onStepFinish: () => void seen.push('telemetry') }
+      await generateText({
+        model,
+        tools,
+        prompt: 'Hello?',
+        stopWhen: stepCountIs(5),
+        onStepFinish: () => void seen.push('step'),
+        onFinish: () => void seen.push('finish'),
+        experimental_telemetry: { integrations: [own, experimental_telemetry.integrations] },
+      })
+    })
+    expect(seen).toEqual(['step', 'telemetry', 'step', 'telemetry', 'finish'])
+  })
+
+  it('with an object for its output is recorded alike', async () => {
+    provider.answers(whole(response('{"city":"Graz"}')))
+    const run = await house.recorded(async (run) => {
+      const output = Output.object({ schema: z.object({ city: z.string() }) })
+      const result = await generateText({ ...aiSdk(run, gpt5()), output, prompt: 'Where?' })
+      expect(result.output).toEqual({ city: 'Graz' })
+    })
+    expect(run.counts).toEqual({ ...OPENAI_COUNTS, steps: 1 })
+  })
+})
+
+describe('streamText', () => {
+  it('is one call, with its tokens and its first one', async () => {
+    provider.answers(streamed(responseEvents('Hi.')))
+    const run = await house.recorded(async (run) => {
+      const { text } = streamText({ ...aiSdk(run, gpt5()), prompt: 'Hello?' })
+      expect(await text).toBe('Hi.')
+    })
+    expect(run).toMatchObject({ ...CALLED, status: 'completed', finishReason: 'stop' })
+    expect(run.counts).toEqual({ ...OPENAI_COUNTS, steps: 1 })
+    expect(run.timings).toHaveProperty('firstTokenAt')
+  })
+
+  it('that breaks off is a call that failed, and not metered', async () => {
+    provider.answers(streamed(responseEvents('Hi.').slice(0, 4), 'cut'))
+    const run = await house.failed(async (run) => {
+      const { text } = streamText({ ...aiSdk(run, gpt5()), prompt: 'Hello?', onError() {} })
+      await text
+    })
+    expect(run.status).toBe('failed')
+    expect(run.counts).toMatchObject({ modelCalls: 1, unmeteredCalls: 1, modelErrors: 1 })
+  })
+
+  it('that says itself that it went wrong is a call that failed', async () => {
+    const error = { type: 'error', sequence_number: 9, error: { type: 'server_error', code: 'down', message: 'Down' } }
+    provider.answers(streamed([...responseEvents('Hi.').slice(0, 4), error]))
+    const run = await house.recorded(async (run) => {
+      await streamText({ ...aiSdk(run, gpt5()), prompt: 'Hello?', onError() {} }).consumeStream()
+    })
+    expect(run.counts).toMatchObject({ modelCalls: 1, modelErrors: 1 })
+  })
+
+  it('that is aborted ends there, and lets the provider go', async () => {
+    const abort = new AbortController()
+    const left = new Promise((resolve) => {
+      provider.answers((answer) => {
+        answer.on('close', resolve)
+        return streamed(responseEvents('Hi.').slice(0, 4), 'hang')(answer)
+      })
+    })
+    const run = await house.recorded(async (run) => {
+      const { textStream } = streamText({ ...aiSdk(run, gpt5()), prompt: 'Hello?', abortSignal: abort.signal })
+      for await (const _ of textStream) abort.abort()
+      await left
+    })
+    expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1 })
+    expect(run.timings).toHaveProperty('firstTokenAt')
+  })
+})
+
+it('adds up what several calls of one run took', async () => {
+  provider.answers(whole(response('Hi.')))
+  const run = await house.recorded(async (run) => {
+    await generateText({ ...aiSdk(run, gpt5()), prompt: 'Hello?' })
+    await generateText({ ...aiSdk(run, gpt5()), prompt: 'Hello?' })
+  })
+  expect(run.counts).toMatchObject({ modelCalls: 2, inputTokens: 200, steps: 2 })
+  expect(run.counts).not.toHaveProperty('retries')
+})

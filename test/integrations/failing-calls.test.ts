@@ -1,0 +1,113 @@
+import type { RecordedRun } from 'sallyport/client'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ANTHROPIC_COUNTS, message, messageEvents } from './anthropic-api.ts'
+import { anthropicOf, CHAT, MESSAGE, openaiOf, RESPONSE, read } from './clients.ts'
+import { type House, startHouse, stopHouses } from './house.ts'
+import { chat, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
+import { busy, type Provider, startProvider, stopProviders, streamed, whole } from './provider.ts'
+
+let house: House
+let provider: Provider
+
+beforeEach(async () => {
+  house = await startHouse()
+  provider = await startProvider()
+})
+
+afterEach(async () => {
+  await stopProviders()
+  await stopHouses()
+})
+
+describe('a call that goes wrong', () => {
+  it('and is made again by the client is one call, with its retries', async () => {
+    provider.answers(busy, busy, whole(chat('Hi.')))
+    const run = await house.recorded((run) => openaiOf(run, provider).chat.completions.create(CHAT))
+    expect(run.counts).toEqual({ ...OPENAI_COUNTS, retries: 2, modelErrors: 2 })
+  })
+
+  it('and is made again by Anthropic’s client, likewise', async () => {
+    provider.answers(busy, whole(message('Hi.')))
+    const run = await house.recorded((run) => anthropicOf(run, provider).messages.create(MESSAGE))
+    expect(run.counts).toEqual({ ...ANTHROPIC_COUNTS, retries: 1, modelErrors: 1 })
+  })
+
+  it('for good is no call; its model is known', async () => {
+    provider.answers(whole({ error: { message: 'No' } }, 400))
+    const run = await house.failed((run) => openaiOf(run, provider).chat.completions.create(CHAT))
+    expect(run).toMatchObject({ status: 'failed', provider: 'openai', model: 'gpt-5', counts: { modelErrors: 1 } })
+    expect(run.counts).toEqual({ modelErrors: 1 })
+  })
+
+  it('before it reaches anybody, likewise', async () => {
+    await stopProviders()
+    const run = await house.failed((run) => openaiOf(run, provider).chat.completions.create(CHAT, { maxRetries: 0 }))
+    expect(run.counts).toEqual({ modelErrors: 1 })
+  })
+
+  it('in the midst of its answer has what was told until then, and its reader the error', async () => {
+    provider.answers(streamed(messageEvents('Hi.').slice(0, 5), 'cut'))
+    const run = await house.failed(async (run) => {
+      await read(await anthropicOf(run, provider).messages.create({ ...MESSAGE, stream: true }))
+    })
+    expect(run.status).toBe('failed')
+    expect(run.counts).toEqual({
+      modelCalls: 1,
+      modelErrors: 1,
+      inputTokens: 100,
+      cacheReadTokens: 60,
+      cacheWriteTokens: 30,
+    })
+  })
+
+  it.each([
+    { type: 'error', code: 'server_error', message: 'Down', param: null },
+    {
+      type: 'response.failed',
+      response: { ...response(''), status: 'failed', error: { code: 'server_error' }, usage: null },
+    },
+  ])('and says so in a stream of OpenAI’s is a failure: $type', async (event) => {
+    provider.answers(streamed([...responseEvents('Hi.').slice(0, 4), event]))
+    const run = await house.recorded(async (run) => {
+      await read(await openaiOf(run, provider).responses.create({ ...RESPONSE, stream: true })).catch(() => {})
+    })
+    expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1, modelErrors: 1 })
+  })
+
+  it('and says so in its stream is a failure', async () => {
+    const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Busy' } }
+    provider.answers(streamed([...messageEvents('Hi.').slice(0, 2), overloaded]))
+    const run = await house.failed(async (run) => {
+      await read(await anthropicOf(run, provider).messages.create({ ...MESSAGE, stream: true }))
+    })
+    expect(run).toMatchObject({ status: 'failed', counts: { modelCalls: 1, modelErrors: 1 } })
+  })
+})
+
+describe('a call that is aborted', () => {
+  it('before its answer is no error', async () => {
+    const abort = new AbortController()
+    provider.answers(() => abort.abort())
+    const work = (run: RecordedRun) => openaiOf(run, provider).chat.completions.create(CHAT, { signal: abort.signal })
+    const run = await house.failed(work, abort.signal)
+    expect(run).toMatchObject({ status: 'cancelled', model: 'gpt-5' })
+    expect(run.counts).toBeUndefined()
+  })
+
+  it('by leaving its stream ends there, and lets the provider go', async () => {
+    const events = messageEvents('Hi.').slice(0, 5)
+    const left = new Promise((resolve) => {
+      provider.answers((answer) => {
+        answer.on('close', resolve)
+        return streamed(events, 'hang')(answer)
+      })
+    })
+    const run = await house.recorded(async (run) => {
+      for await (const event of await anthropicOf(run, provider).messages.create({ ...MESSAGE, stream: true })) {
+        if (event.type === 'content_block_delta') break
+      }
+      await left
+    })
+    expect(run.counts).toEqual({ modelCalls: 1, inputTokens: 100, cacheReadTokens: 60, cacheWriteTokens: 30 })
+  })
+})

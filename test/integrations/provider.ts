@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+
+/** How a provider answers one request. */
+export type Answer = (response: ServerResponse) => unknown
+
+/** What a client sent. */
+export interface Asked {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** A provider's HTTP API on this machine, which answers by script. */
+export interface Provider {
+  readonly url: string
+  readonly asked: readonly Asked[]
+  /** Answers one request after the other with these; the last of them goes on. */
+  answers(...script: readonly Answer[]): void
+}
+
+const stops: (() => Promise<unknown>)[] = []
+
+export async function startProvider(): Promise<Provider> {
+  const asked: Asked[] = []
+  let script: Answer[] = []
+  const server = createServer(async (request, response) => {
+    const body = request.method === 'POST' ? await json(request) : {}
+    asked.push({ path: request.url ?? '', headers: request.headers, body: body as Asked['body'] })
+    const answer = script.length > 1 ? script.shift() : script[0]
+    await answer?.(response)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  stops.push(async () => {
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked,
+    answers(...answers) {
+      script = [...answers]
+    },
+  }
+}
+
+/** Stops all that were started: for `afterEach`. */
+export async function stopProviders(): Promise<void> {
+  for (const stop of stops.splice(0)) await stop()
+}
+
+/** Answers with JSON. */
+export function whole(body: object, status = 200, headers: Record<string, string> = {}): Answer {
+  return (response) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+}
+
+/** Refuses, and has the client try again at once. */
+export const busy: Answer = whole({ error: { type: 'rate_limit_error', message: 'Slow down' } }, 429, {
+  'retry-after-ms': '1',
+})
+
+/**
+ * Answers with server-sent events, each with its name where it has a `type`. What comes of it after the last of them:
+ * `end`, a `cut` connection, or nothing more.
+ */
+export function streamed(events: readonly (object | string)[], after: 'end' | 'cut' | 'hang' = 'end'): Answer {
+  return async (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' })
+    for (const event of events) {
+      await new Promise((written) => response.write(textOf(event), written))
+    }
+    if (after === 'end') response.end()
+    if (after === 'cut') setImmediate(() => response.destroy())
+  }
+}
+
+/** A server-sent event, as it goes over the wire. */
+export function textOf(event: object | string): string {
+  if (typeof event === 'string') return `data: ${event}\n\n`
+  const name = 'type' in event ? `event: ${event.type}\n` : ''
+  return `${name}data: ${JSON.stringify(event)}\n\n`
+}

@@ -1,0 +1,143 @@
+import { recordingFetch } from 'sallyport/integrations'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ANTHROPIC_COUNTS, message, messageEvents } from './anthropic-api.ts'
+import { anthropicOf, CHAT, MESSAGE, openai, openaiOf, RESPONSE, read } from './clients.ts'
+import { type House, startHouse, stopHouses } from './house.ts'
+import { chat, chatEvents, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
+import { type Provider, startProvider, stopProviders, streamed, whole } from './provider.ts'
+
+let house: House
+let provider: Provider
+
+beforeEach(async () => {
+  house = await startHouse()
+  provider = await startProvider()
+})
+
+afterEach(async () => {
+  await stopProviders()
+  await stopHouses()
+})
+
+const OPENAI_RUN = { provider: 'openai', model: 'gpt-5', responseModel: 'gpt-5-2025-08-07', counts: OPENAI_COUNTS }
+const ANTHROPIC_RUN = {
+  provider: 'anthropic',
+  model: 'claude-haiku-4-5',
+  responseModel: 'claude-haiku-4-5-20251001',
+  counts: ANTHROPIC_COUNTS,
+}
+
+describe('a whole answer', () => {
+  it('of a chat completion is a call with its tokens', async () => {
+    provider.answers(whole(chat('Hi.')))
+    const run = await house.recorded(async (run) => {
+      const answer = await openaiOf(run, provider).chat.completions.create(CHAT)
+      expect(answer.choices[0]?.message.content).toBe('Hi.')
+    })
+    expect(run).toMatchObject({ ...OPENAI_RUN, status: 'completed', finishReason: 'stop' })
+    expect(run.timings).toMatchObject({ modelMs: expect.any(Number) })
+    expect(run.timings).not.toHaveProperty('firstTokenAt')
+    expect(run).not.toHaveProperty('usageByModel')
+  })
+
+  it('of a response is a call with its tokens', async () => {
+    provider.answers(whole(response('Hi.')))
+    const run = await house.recorded(async (run) => {
+      expect((await openaiOf(run, provider).responses.create(RESPONSE)).output_text).toBe('Hi.')
+    })
+    expect(run).toMatchObject({ ...OPENAI_RUN, finishReason: 'completed' })
+  })
+
+  it('that came to its limit says so', async () => {
+    const cut = { ...response('Hi'), status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
+    provider.answers(whole(cut))
+    const run = await house.recorded((run) => openaiOf(run, provider).responses.create(RESPONSE))
+    expect(run.finishReason).toBe('max_output_tokens')
+  })
+
+  it('of a message counts what was read from and written to the cache as input', async () => {
+    provider.answers(whole(message('Hi.')))
+    const run = await house.recorded((run) => anthropicOf(run, provider).messages.create(MESSAGE))
+    expect(run).toMatchObject({ ...ANTHROPIC_RUN, finishReason: 'end_turn' })
+    expect(run.counts).toEqual(ANTHROPIC_COUNTS)
+  })
+
+  it('through the beta client is recorded too', async () => {
+    provider.answers(whole(message('Hi.')))
+    const run = await house.recorded((run) => anthropicOf(run, provider).beta.messages.create(MESSAGE))
+    expect(run.counts).toEqual(ANTHROPIC_COUNTS)
+  })
+})
+
+describe('a streamed answer', () => {
+  it('of a chat completion has its tokens, where they were asked for, and its first token', async () => {
+    provider.answers(streamed(chatEvents('Hi.')))
+    const run = await house.recorded(async (run) => {
+      const options = { ...CHAT, stream: true as const, stream_options: { include_usage: true } }
+      expect(await read(await openaiOf(run, provider).chat.completions.create(options))).toBe(6)
+    })
+    expect(run).toMatchObject({ ...OPENAI_RUN, finishReason: 'stop' })
+    expect(run.timings).toHaveProperty('firstTokenAt')
+  })
+
+  it('of a chat completion that tells no tokens is a call that is not metered', async () => {
+    provider.answers(streamed(chatEvents('Hi.', { usage: false })))
+    const run = await house.recorded(async (run) =>
+      read(await openaiOf(run, provider).chat.completions.create({ ...CHAT, stream: true })),
+    )
+    expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1 })
+  })
+
+  it('of a response', async () => {
+    provider.answers(streamed(responseEvents('Hi.')))
+    const run = await house.recorded(async (run) =>
+      read(await openaiOf(run, provider).responses.create({ ...RESPONSE, stream: true })),
+    )
+    expect(run).toMatchObject({ ...OPENAI_RUN, finishReason: 'completed' })
+    expect(run.timings).toHaveProperty('firstTokenAt')
+  })
+
+  it('of a message, whose output is what it told last', async () => {
+    provider.answers(streamed(messageEvents('Hi.')))
+    const run = await house.recorded(async (run) => {
+      const text = await anthropicOf(run, provider).messages.stream(MESSAGE).finalText()
+      expect(text).toBe('Hi.')
+    })
+    expect(run).toMatchObject({ ...ANTHROPIC_RUN, finishReason: 'end_turn' })
+    expect(run.counts).toEqual(ANTHROPIC_COUNTS)
+    expect(run.timings).toHaveProperty('firstTokenAt')
+  })
+})
+
+it('tells each model’s share once there are several', async () => {
+  const mini = whole(chat('Hi.', 'gpt-5-mini-2025-08-07'))
+  provider.answers(whole(chat('Hi.')), mini, mini, whole(message('Hi.')))
+  const run = await house.recorded(async (run) => {
+    await openaiOf(run, provider).chat.completions.create(CHAT)
+    await openaiOf(run, provider).chat.completions.create({ ...CHAT, model: 'gpt-5-mini' })
+    await openaiOf(run, provider).chat.completions.create({ ...CHAT, model: 'gpt-5-mini' })
+    await anthropicOf(run, provider).messages.create(MESSAGE)
+  })
+  expect(run.usageByModel).toMatchObject([
+    { provider: 'openai', model: 'gpt-5', counts: OPENAI_COUNTS },
+    { provider: 'openai', model: 'gpt-5-mini', counts: { modelCalls: 2, inputTokens: 200, outputTokens: 40 } },
+    { provider: 'anthropic', model: MESSAGE.model, counts: ANTHROPIC_COUNTS },
+  ])
+  expect(run.counts).toMatchObject({ modelCalls: 4, inputTokens: 400, outputTokens: 80 })
+})
+
+it('says who answers where it is told', async () => {
+  provider.answers(whole(chat('Hi.')))
+  const run = await house.recorded((run) =>
+    openai(provider)
+      .withOptions({ fetch: recordingFetch(run, { provider: 'deepseek' }) })
+      .chat.completions.create(CHAT),
+  )
+  expect(run.provider).toBe('deepseek')
+})
+
+it('records nothing that was asked or answered', async () => {
+  provider.answers(whole(chat('Strictly confidential.')))
+  const run = await house.recorded((run) => openaiOf(run, provider).chat.completions.create(CHAT))
+  expect(JSON.stringify(run)).not.toMatch(/Hello|confidential/)
+})
