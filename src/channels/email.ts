@@ -1,3 +1,8 @@
+/**
+ * Mails, over a transport of nodemailer.
+ *
+ * @module sallyport/channels/email
+ */
 import type { ConfigProblem } from '../errors.ts'
 import type { Content } from '../model/dispatch.ts'
 import { parseDomain, parseMailbox } from '../model/mailbox.ts'

@@ -1,3 +1,8 @@
+/**
+ * Several providers as one channel.
+ *
+ * @module sallyport/channels/failover
+ */
 import type { Channel } from '../ports/channel.ts'
 import { failoverChannel, type Providers } from './failover-channel.ts'
 

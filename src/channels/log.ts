@@ -1,3 +1,8 @@
+/**
+ * A channel that writes to the console, for development.
+ *
+ * @module sallyport/channels/log
+ */
 import type { Channel } from '../ports/channel.ts'
 import { plainText, singleLine } from './control-characters.ts'
 

@@ -1,3 +1,8 @@
+/**
+ * Texts, over the HTTP API of Twilio or one that speaks it.
+ *
+ * @module sallyport/channels/sms
+ */
 import { isPhoneNumber } from '../model/phone-number.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import { systemClock } from '../runtime/system-clock.ts'

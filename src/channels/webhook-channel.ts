@@ -21,8 +21,9 @@ export interface WebhookSeams {
 
 /** The channel behind `webhook()`. */
 export function webhookChannel(options: WebhookOptions, seams: WebhookSeams = {}): Channel {
+  // First: to look at the options takes what only Node has.
+  refuseUnguardedRuntime(options?.allowPrivateNetworks === true)
   refuseBadOptions('webhook', problemsOf(options))
-  refuseUnguardedRuntime(options.allowPrivateNetworks === true)
   const { secret, timeoutMs = 15_000, retrySchedule = SCHEDULE, clock = systemClock } = options
   const reach: WebhookReach = {
     allowHttp: options.allowHttp === true,

@@ -1,22 +1,35 @@
 import { SallyportError } from '../errors.ts'
 
 /**
- * Stops start-up where `node:http` does not honour a `lookup` hook, or is not known to: Bun, Deno and workerd. The guard
- * against private addresses would be there and do nothing.
+ * Stops start-up wherever `node:http` is not known to connect to the address that its `lookup` hook gave: on every runtime but
+ * Node. The guard against private addresses would be there and do nothing. Without the guard, only those pass that can post.
  */
 export function refuseUnguardedRuntime(allowPrivateNetworks: boolean): void {
-  const runtime = unguardedRuntime()
-  if (runtime === undefined || allowPrivateNetworks) return
+  const runtime = runtimeOtherThanNode()
+  if (runtime === undefined || (allowPrivateNetworks && runtime.posts)) return
   throw new SallyportError(
     'config_invalid',
-    `webhook() cannot keep requests off private networks on ${runtime}: its node:http does not promise to connect to the ` +
-      'address that was vetted. Send webhooks from Node, or from behind an egress proxy with allowPrivateNetworks: true.',
+    `webhook() cannot keep requests off private networks on ${runtime.name}: its node:http does not promise to connect to ` +
+      `the address that was vetted${runtime.posts ? '' : ', and has not all that posting needs'}. Send webhooks from Node` +
+      `${runtime.posts ? ', or from behind an egress proxy with allowPrivateNetworks: true' : ''}.`,
   )
 }
 
-function unguardedRuntime(): string | undefined {
-  if (typeof process !== 'undefined' && process.versions?.bun !== undefined) return 'Bun'
-  if (Reflect.has(globalThis, 'Deno')) return 'Deno'
-  const { navigator } = globalThis as { readonly navigator?: { readonly userAgent?: string } }
-  return navigator?.userAgent === 'Cloudflare-Workers' ? 'workerd' : undefined
+interface UnguardedRuntime {
+  readonly name: string
+  /** Its `node:http` can do all but be guarded. */
+  readonly posts: boolean
+}
+
+interface Globals {
+  readonly process?: { readonly versions?: Readonly<Record<string, string | undefined>> }
+  readonly navigator?: { readonly userAgent?: string }
+}
+
+function runtimeOtherThanNode(): UnguardedRuntime | undefined {
+  const { process, navigator }: Globals = globalThis
+  if (process?.versions?.bun !== undefined) return { name: 'Bun', posts: true }
+  if (Reflect.has(globalThis, 'Deno')) return { name: 'Deno', posts: true }
+  if (navigator?.userAgent === 'Cloudflare-Workers') return { name: 'workerd', posts: false }
+  return process?.versions?.node === undefined ? { name: 'this runtime, which is not Node', posts: false } : undefined
 }

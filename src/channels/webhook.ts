@@ -1,3 +1,8 @@
+/**
+ * Webhooks, signed by Standard Webhooks and guarded against reaching inside.
+ *
+ * @module sallyport/channels/webhook
+ */
 import type { Channel } from '../ports/channel.ts'
 import { webhookChannel } from './webhook-channel.ts'
 import type { WebhookOptions } from './webhook-options.ts'
@@ -19,8 +24,8 @@ export type { WebhookOptions, WebhookSecret } from './webhook-options.ts'
  * silent afterwards may have been sent (`connection_reset`, `timeout`). Further codes: `secret_missing`, `secret_invalid`,
  * `aborted`. Endpoints of one origin count as one receiver.
  *
- * @throws SallyportError `option_invalid`, with all that is wrong with the options; `config_invalid` on Bun, Deno and
- * workerd, where the guard cannot be relied on, unless `allowPrivateNetworks` says that it is not needed.
+ * @throws SallyportError `option_invalid`, with all that is wrong with the options; `config_invalid` on every
+ * runtime but Node, where the guard cannot be relied on; on Bun and Deno, unless `allowPrivateNetworks` says that it is not needed.
  */
 export function webhook(options: WebhookOptions): Channel {
   return webhookChannel(options)

@@ -1,0 +1,42 @@
+import { webhook } from 'sallyport/channels/webhook'
+import { afterEach, expect, test, vi } from 'vitest'
+import { SECRET } from './events.ts'
+
+afterEach(() => void vi.unstubAllGlobals())
+
+const bun = (): unknown => vi.stubGlobal('process', { ...process, versions: { ...process.versions, bun: '1.4.5' } })
+const deno = (): unknown => vi.stubGlobal('Deno', {})
+const workerd = (): unknown => vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' })
+
+test.each([
+  ['Bun', bun],
+  ['Deno', deno],
+  ['workerd', workerd],
+  ['this runtime, which is not Node', () => vi.stubGlobal('process', undefined)],
+  ['this runtime, which is not Node', () => vi.stubGlobal('process', { env: {} })],
+])('on %s the channel is refused, with the reason', (runtime, stub) => {
+  stub()
+  expect(() => webhook({ secret: SECRET })).toThrowError(
+    expect.objectContaining({
+      code: 'config_invalid',
+      message: expect.stringContaining(`private networks on ${runtime}: its node:http does not promise`),
+    }),
+  )
+})
+
+test.each([
+  ['Bun', bun],
+  ['Deno', deno],
+])('on %s it can be had without its guard', (_runtime, stub) => {
+  stub()
+  expect(webhook({ secret: SECRET, allowPrivateNetworks: true })).toBeDefined()
+})
+
+test.each([
+  ['workerd', workerd],
+  ['what is not Node', () => vi.stubGlobal('process', undefined)],
+])('on %s it cannot be had at all: nothing would be sent', (_runtime, stub) => {
+  stub()
+  const make = (): unknown => webhook({ secret: SECRET, allowPrivateNetworks: true })
+  expect(make).toThrowError(/has not all that posting needs\. Send webhooks from Node\.$/)
+})

@@ -1,0 +1,19 @@
+import { deepEqual } from 'node:assert/strict'
+import { DISPATCH, post } from '../target.ts'
+import type { CheckGroup } from './check.ts'
+
+/** The host that stands on the page of a runtime. */
+export const documented: CheckGroup = {
+  name: 'page',
+  checks: [
+    {
+      name: 'accepts who has the secret of its environment, and nobody else',
+      async run(target) {
+        const body = { eventType: 'order.shipped', recipient: 'ada' }
+        const known = await post(target, DISPATCH, body)
+        const stranger = await post(target, DISPATCH, body, { token: 'sp_live_nonsense' })
+        deepEqual([known.status, known.json.status, stranger.status], [202, 'queued', 401])
+      },
+    },
+  ],
+}

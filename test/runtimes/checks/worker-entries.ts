@@ -1,0 +1,51 @@
+import { deepEqual, ok } from 'node:assert/strict'
+import { type Bundle, bundleWorker } from '../bundle.ts'
+import { NEEDS, type Need } from '../entry-table.ts'
+import type { StartWorker } from '../on-workerd.ts'
+import type { Site } from '../runtime.ts'
+import type { CheckGroup } from './check.ts'
+
+/** Names every module that it imported, or what was said when it did not load. */
+const LOADER = `export default {
+  async fetch(_, { MODULES }) {
+    const loaded = JSON.parse(MODULES).map(async (name) => [name, await import(name).then(Object.keys, String)])
+    return Response.json(Object.fromEntries(await Promise.all(loaded)))
+  },
+}`
+
+/** Every entry by itself is bundled and loaded where it can be, and where it cannot, bundling says so. */
+export async function bundledEntries(start: StartWorker, hasNode: boolean, site: Site): Promise<CheckGroup> {
+  const bundles = new Map<string, Bundle>()
+  for (const entry of Object.keys(NEEDS)) {
+    const program = { text: `export * from '${entry}'`, folder: site.project }
+    bundles.set(entry, await bundleWorker(program, hasNode ? { leaves: ['node:*'] } : {}))
+  }
+  const loaded = await load(start, bundles)
+  const checkOf = ([entry, need]: [string, Need]) => ({
+    name: entry,
+    async run() {
+      const bundle = bundles.get(entry)
+      const errors = bundle && 'errors' in bundle ? bundle.errors : []
+      if (need === 'nothing' || hasNode) {
+        deepEqual(errors, [])
+        deepEqual([...(loaded[entry] ?? [])].sort(), [...(site.names[entry] ?? [])].sort())
+      } else {
+        ok(errors.includes(`Could not resolve "${need}"`), `bundling it says ${JSON.stringify(errors)}`)
+      }
+    },
+  })
+  return { name: 'entries', checks: Object.entries(NEEDS).map(checkOf) }
+}
+
+async function load(
+  start: StartWorker,
+  bundles: ReadonlyMap<string, Bundle>,
+): Promise<Record<string, string[] | string>> {
+  const texts = Object.fromEntries([...bundles].flatMap(([entry, one]) => ('text' in one ? [[entry, one.text]] : [])))
+  const worker = start({ 'loader.js': LOADER, ...texts }, { MODULES: JSON.stringify(Object.keys(texts)) })
+  try {
+    return (await (await worker.dispatchFetch('http://worker/')).json()) as Record<string, string[] | string>
+  } finally {
+    await worker.dispose()
+  }
+}

@@ -1,0 +1,84 @@
+import { type Channel, createSallyport, defineEvents, type Sallyport } from 'sallyport'
+import { anyOf, appSecrets, type SessionTokenKey, sessionTokens } from 'sallyport/auth'
+import { jsonLogic } from 'sallyport/json-logic'
+import { liquid } from 'sallyport/liquid'
+import { priceBook } from 'sallyport/pricing'
+import { memoryStore } from 'sallyport/storage/memory'
+import * as v from 'valibot'
+
+/** Where what is secret is read from: `APP_SECRET`, and `SESSION_KEYS`, a list of {@link SigningKey} as JSON. */
+export type ShopEnvironment = Readonly<Record<string, string | undefined>>
+
+/** What session tokens are signed with: base64url for `HS256`, otherwise a private JWK. */
+export interface SigningKey extends SessionTokenKey {
+  readonly key: string | Record<string, string>
+}
+
+/** What went out. */
+export interface Sent {
+  readonly to: string
+  readonly text: unknown
+}
+
+/** A host of Sallyport, the same in every runtime: it needs nothing but the language and what the web has. */
+export interface Shop {
+  readonly sallyport: Sallyport<ShopEvents>
+  readonly keys: readonly SigningKey[]
+  /** Oldest first. */
+  readonly sent: readonly Sent[]
+  /** Resolves once the next delivery is written down as sent. */
+  nextSent(): Promise<unknown>
+}
+
+export type ShopEvents = { readonly 'order.shipped': { orderId: string; total: number; note?: string | undefined } }
+
+export const AUDIENCE = 'shop'
+
+/** Opens it, with what its environment says: as a program starts, or in its first request. */
+export function openShop({ APP_SECRET, SESSION_KEYS = '[]' }: ShopEnvironment): Shop {
+  const keys: readonly SigningKey[] = JSON.parse(SESSION_KEYS)
+  const sent: Sent[] = []
+  const waiting: (() => void)[] = []
+  const paper: Channel = {
+    address: ({ id }) => id,
+    async send({ to, content }) {
+      sent.push({ to, text: content.text })
+      return { outcome: 'sent' }
+    },
+  }
+  const sallyport = createSallyport({
+    auth: anyOf(appSecrets([APP_SECRET]), sessionTokens({ keys: keys.map(verifying), audience: AUDIENCE })),
+    events,
+    store: memoryStore(),
+    channels: { paper },
+    prices: priceBook({ version: '2026-11', prices: [{ model: 'gpt-5*', input: '1.25', output: '10' }] }),
+    hooks: {
+      onSent() {
+        for (const tell of waiting.splice(0)) tell()
+      },
+    },
+  })
+  return { sallyport, keys, sent, nextSent: () => new Promise<void>((resolve) => void waiting.push(resolve)) }
+}
+
+const events = defineEvents(
+  {
+    'order.shipped': {
+      data: v.object({ orderId: v.string(), total: v.number(), note: v.optional(v.string()) }),
+      channels: {
+        paper: {
+          when: { '>': [{ var: 'data.total' }, 0] },
+          text: 'Order {{ data.orderId }} shipped{% if data.note %}: {{ data.note }}{% endif %}',
+        },
+      },
+    },
+  },
+  { templates: liquid(), conditions: jsonLogic() },
+)
+
+/** What verifies the tokens of a key: of a key pair its public half. */
+function verifying({ key, ...rest }: SigningKey): SessionTokenKey {
+  if (typeof key === 'string') return { ...rest, key }
+  const { d: _, ...publicKey } = key
+  return { ...rest, key: publicKey as SessionTokenKey['key'] }
+}

@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { entriesLoad } from './checks/entries.ts'
+import { memoryContracts, sqliteContracts, startedWorker, withoutHttp } from './checks/inside.ts'
+import { guardedWebhook } from './checks/webhook.ts'
+import { wire } from './checks/wire.ts'
+import { nodePackage } from './platform.ts'
+import { startServer } from './program.ts'
+import { fetchPackage } from './registry.ts'
+import type { Runtime } from './runtime.ts'
+
+const OWN_MAJOR = process.versions.node.split('.')[0]
+
+/** `node:sqlite` says that it is new. */
+const NO_NEWS = '--disable-warning=ExperimentalWarning'
+
+/** A release of Node: this one, if it is of that line, and otherwise the newest of it. */
+export function onNode(major: string): Runtime {
+  return {
+    name: `Node ${major}`,
+    async open({ project, shelf, secrets, names }) {
+      const { program, version } = await nodeOf(major, shelf)
+      const { ports, errors, close } = await startServer([program, NO_NEWS, 'node.mjs'], secrets, { cwd: project })
+      const inside = [withoutHttp, startedWorker, memoryContracts, ...(Number(major) >= 22 ? [sqliteContracts] : [])]
+      const visit = (mount: string) => ({
+        name: `Node ${version}, ${mount}`,
+        origin: `http://127.0.0.1:${ports[mount]}`,
+        ...{ secrets, waitsUntil: false },
+      })
+      return {
+        visits: [
+          {
+            target: visit('toFetch'),
+            groups: [entriesLoad(names), ...wire, ...inside, guardedWebhook],
+          },
+          { target: visit('toNode'), groups: [...wire, startedWorker] },
+        ],
+        ...{ errors, close },
+      }
+    },
+  }
+}
+
+async function nodeOf(major: string, shelf: string): Promise<{ program: string; version: string }> {
+  if (major === OWN_MAJOR) return { program: process.execPath, version: process.versions.node }
+  const folder = await fetchPackage(shelf, nodePackage(), major)
+  const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+  return { program: join(folder, 'bin/node'), version }
+}

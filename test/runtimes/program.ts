@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import type { Secrets } from './target.ts'
+
+export type Command = readonly [program: string, ...args: readonly string[]]
+
+/** Where a program runs, and what is in its environment beside the secrets. */
+export interface Place {
+  readonly cwd: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** A program in a process of its own. */
+export interface Program {
+  readonly output: Readable
+  /** Resolves when it has ended. */
+  readonly exit: Promise<unknown>
+  /** What it has written as errors. */
+  errors(): string
+  close(): Promise<void>
+}
+
+export function start([program, ...args]: Command, { appSecret, keys }: Secrets, { cwd, env }: Place): Program {
+  const own = { ...env, APP_SECRET: appSecret, SESSION_KEYS: JSON.stringify(keys) }
+  const child = spawn(program, args, { cwd, env: { ...process.env, ...own }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors = `${errors}${text}`.slice(-4_000)
+  })
+  const exit = once(child, 'exit')
+  process.once('exit', () => child.kill('SIGKILL'))
+  child.stdout.resume()
+  return {
+    output: child.stdout,
+    exit,
+    errors: () => errors,
+    async close() {
+      child.kill('SIGKILL')
+      await exit
+    },
+  }
+}
+
+/** Starts a server of `hosts/`, and gives the ports on which it listens, by how the shop is mounted there. */
+export async function startServer(
+  command: Command,
+  secrets: Secrets,
+  place: Place,
+): Promise<Program & { readonly ports: Readonly<Record<string, number>> }> {
+  const program = start(command, secrets, place)
+  const ports = await new Promise<Record<string, number>>((resolve, reject) => {
+    createInterface({ input: program.output }).once('line', (line) => resolve(JSON.parse(line)))
+    const ended = (): void => reject(new Error(`${command[0]} ended before it listened: ${program.errors()}`))
+    program.exit.then(ended, reject)
+  })
+  return { ...program, ports }
+}

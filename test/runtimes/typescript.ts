@@ -1,0 +1,70 @@
+import { type ExecFileException, execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { fetchPackage, NotFetched } from './registry.ts'
+import type { Report } from './report.ts'
+import type { Site } from './runtime.ts'
+
+const run = promisify(execFile)
+
+/** The oldest that is supported, what most have, and the two that there are now: 7 is the compiler in Go. */
+const VERSIONS = ['5.4.5', '5.9.3', '6.0.3', '7.0.2']
+
+const STRICT = {
+  ...{ target: 'ES2022', lib: ['ES2023'], types: ['node'], strict: true, noEmit: true },
+  ...{ noUncheckedIndexedAccess: true, skipLibCheck: false, skipDefaultLibCheck: true },
+}
+
+/** How consumers have it: how packages are found, and whether optional properties may be `undefined`. */
+const SETTINGS: Readonly<Record<string, object>> = {
+  'nodenext, exact': {
+    ...{ module: 'NodeNext', moduleResolution: 'NodeNext', exactOptionalPropertyTypes: true },
+  },
+  'bundler, loose': {
+    ...{ module: 'ESNext', moduleResolution: 'Bundler', exactOptionalPropertyTypes: false },
+  },
+}
+
+/** What hosts bring: their own types are theirs to mend. */
+const OF_HOSTS = /^node_modules\/(?:hono|@hono|@types)\//
+
+/** Compiles the consumers with every release, its declarations and those of all that it depends on included. */
+export async function withTypeScript(site: Site, report: Report): Promise<void> {
+  const projects = Object.entries(SETTINGS).map(([name, settings], index) => {
+    const tsconfig = { compilerOptions: { ...STRICT, ...settings }, files: ['use.ts', 'every-entry.ts'] }
+    return { name, file: `tsconfig.${index}.json`, text: JSON.stringify(tsconfig) }
+  })
+  for (const { file, text } of projects) await writeFile(join(site.project, file), text)
+  for (const version of VERSIONS) {
+    const folder = await fetchPackage(site.shelf, 'typescript', version).catch((error: unknown) => {
+      if (!(error instanceof NotFetched)) throw error
+      report.skip(`TypeScript ${version}`, error.message)
+    })
+    if (folder === undefined) continue
+    for (const { name, file } of projects) {
+      const { ours, others } = await compile(join(folder, 'bin/tsc'), site.project, file)
+      report.group(`TypeScript ${version}`, name, 1, ours.length === 0 ? [] : [ours.join('\n')])
+      for (const line of others) report.tell(`        not ours: ${line}`)
+    }
+  }
+}
+
+interface Diagnostics {
+  readonly ours: readonly string[]
+  readonly others: readonly string[]
+}
+
+async function compile(tsc: string, cwd: string, tsconfig: string): Promise<Diagnostics> {
+  const args = [tsc, '-p', tsconfig, '--pretty', 'false']
+  const printed = await run(process.execPath, args, { cwd }).then(
+    () => '',
+    ({ message, stdout }: ExecFileException) => stdout?.trim() || message,
+  )
+  // What is indented goes on with the line before.
+  const lines = printed.split(/\n(?! )/).filter((line) => line !== '')
+  return {
+    ours: lines.filter((line) => !OF_HOSTS.test(line)),
+    others: lines.filter((line) => OF_HOSTS.test(line)),
+  }
+}
