@@ -1,7 +1,7 @@
 /**
  * Who may call: verifiers of application secrets and session tokens, and what makes both.
  *
- * @module
+ * @module sallyport/auth
  */
 export { anyOf } from './auth/any-of.ts'
 export type { AppSecretDigest } from './auth/app-secret-credentials.ts'

@@ -1,3 +1,9 @@
+/**
+ * What makes a Sallyport: the catalogue of events, both handlers as functions over ports, and the types of every
+ * port and model.
+ *
+ * @module sallyport
+ */
 export type { Budgets } from './budgets.ts'
 export { defineEvents } from './core/catalog/define-events.ts'
 export type {
@@ -79,6 +85,7 @@ export type {
   Route,
   Warning,
 } from './model/dispatch.ts'
+export type { DispatchInput } from './model/dispatch-input.ts'
 export type { DispatchPreview, PreviewedDelivery } from './model/dispatch-preview.ts'
 export type { JsonObject, JsonValue } from './model/json.ts'
 export type { DispatchGrant, Operation, Principal } from './model/principal.ts'
@@ -201,7 +208,6 @@ export type { PruneOptions, RunExportOptions, RunListOptions, Runs, SweepOptions
 export {
   createSallyport,
   type DispatchCallOptions,
-  type DispatchInput,
   type Sallyport,
 } from './sallyport.ts'
 export type { Sessions } from './sessions.ts'

@@ -1,7 +1,7 @@
 /**
  * What may go out, and when: preferences, quiet hours and throttles, and how they are put together.
  *
- * @module
+ * @module sallyport/policy
  */
 export { allOf } from './policies/all-of.ts'
 export { type PreferenceSet, preferences } from './policies/preferences.ts'

@@ -1,3 +1,8 @@
+/**
+ * The rules of deliveries as pure functions, for a store of your own.
+ *
+ * @module sallyport/storage/rules
+ */
 export { dayOf } from './model/day.ts'
 export { statusOfDispatch } from './model/dispatch-status.ts'
 export { MAX_RUNS_ABOVE } from './model/run-tree-limit.ts'

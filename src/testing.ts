@@ -1,3 +1,8 @@
+/**
+ * The contracts of the ports as tests for your own, and what such tests need: a clock, a channel, a request.
+ *
+ * @module sallyport/testing
+ */
 export { type ChannelCapabilities, type ChannelContractOptions, channelContract } from './testing/channel-contract.ts'
 export type { ChannelTrial, ProviderBehaviours, ReceivedMessage } from './testing/channel-trial.ts'
 export type { ContractOptions, RegisterTest, StoreCapabilities, StoreTrial } from './testing/contract.ts'

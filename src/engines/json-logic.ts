@@ -1,3 +1,8 @@
+/**
+ * Conditions as data, in JSON Logic, behind an allowlist of operators.
+ *
+ * @module sallyport/json-logic
+ */
 import type { JsonValue } from '../model/json.ts'
 import type { CompiledCondition, ConditionEngine, ConditionFault, Decision } from '../ports/condition-engine.ts'
 import { checkRule, type Rule } from './json-logic-check.ts'

@@ -1,3 +1,8 @@
+/**
+ * Templates as strings, in Liquid, locked down: no files, no inheritance, bounded work.
+ *
+ * @module sallyport/liquid
+ */
 import {
   type Context,
   Liquid,

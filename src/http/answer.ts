@@ -73,9 +73,9 @@ function toWire({ ok, status, headers, body }: HandlerResult<unknown>): Wire {
   return {
     status,
     headers: {
-      ...headers,
       'content-type': ok ? JSON_TYPE : 'application/problem+json',
       'cache-control': 'no-store',
+      ...headers,
     },
     text: JSON.stringify(body),
   }

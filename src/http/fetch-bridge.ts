@@ -45,7 +45,7 @@ export function toResponse({ status, headers, text }: Wire, method: string): Res
   const bytes = utf8.encode(text)
   return new Response(method === 'HEAD' ? null : bytes, {
     status,
-    headers: { ...headers, 'content-length': String(bytes.byteLength) },
+    headers: { 'content-length': String(bytes.byteLength), ...headers },
   })
 }
 

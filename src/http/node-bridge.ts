@@ -52,7 +52,7 @@ export async function answerNode(
 /** Writes an answer, past whatever the framework's `send` would add. A caller who has left gets none. */
 export function send(res: NodeResponse, { status, headers, text }: Wire): void {
   if (res.headersSent) return
-  res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) })
+  res.writeHead(status, { 'content-length': Buffer.byteLength(text), ...headers })
   res.end(text)
 }
 

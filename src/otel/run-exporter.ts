@@ -1,3 +1,8 @@
+/**
+ * Runs as spans and metrics of OpenTelemetry, by its conventions for generative AI.
+ *
+ * @module sallyport/otel
+ */
 import {
   type Attributes,
   type Context,

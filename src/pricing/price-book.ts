@@ -1,3 +1,8 @@
+/**
+ * What the tokens of a run cost.
+ *
+ * @module sallyport/pricing
+ */
 import { type ConfigProblem, SallyportError } from '../errors.ts'
 import type { PriceBook } from '../ports/price-book.ts'
 import { means } from './model-pattern.ts'

@@ -1,3 +1,8 @@
+/**
+ * Wakes workers on other machines through Redis, by BullMQ.
+ *
+ * @module sallyport/queue/bullmq
+ */
 import {
   type ConnectionOptions,
   Queue,

@@ -1,3 +1,8 @@
+/**
+ * Wakes workers on other machines by `LISTEN` and `NOTIFY` of PostgreSQL.
+ *
+ * @module sallyport/queue/postgres
+ */
 import type { ConfigProblem } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { DeliveryQueue } from '../ports/delivery-queue.ts'
