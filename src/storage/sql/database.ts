@@ -106,10 +106,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
     async function runOnce<Row>(text: string, parameters: readonly unknown[]): Promise<QueryResult<Row>> {
       try {
-        return await within(
-          executor.executeQuery<Row>(statement(latest(timed(text)), [...parameters])),
-          timeoutMs,
-        )
+        return await within(executor.executeQuery<Row>(statement(latest(timed(text)), [...parameters])), timeoutMs)
       } catch (cause) {
         if (mayRetry && isConflict(cause)) throw new Conflict('what was read has changed', { cause })
         throw cause
