@@ -1,0 +1,34 @@
+import type { Problem, ProblemCode } from '../errors.ts'
+
+const MARK = Symbol.for('sallyport.client')
+
+/**
+ * A call that was not answered as it should be. `code` is closed: switch on it. Beside the codes of problems, `timeout` (no answer in
+ * time), `network` (no answer at all; why is its `cause`) and `bad_answer` (an answer, but not of a Sallyport: `status` has its status).
+ *
+ * Recognise it with {@link isClientError}, which also holds when two copies of the package are installed.
+ */
+export class ClientError extends Error {
+  declare readonly code: ProblemCode | 'timeout' | 'network' | 'bad_answer'
+  /** The HTTP status; absent when there was no answer. */
+  declare readonly status?: number | undefined
+  /** What the server said. */
+  declare readonly problem?: Problem | undefined
+  /** When the server asks to be called again, in milliseconds from when it answered. */
+  declare readonly retryAfterMs?: number | undefined
+
+  constructor(
+    code: ClientError['code'],
+    message: string,
+    facts?: Pick<ClientError, 'status' | 'problem' | 'retryAfterMs' | 'cause'>,
+  ) {
+    super(message)
+    Object.assign(this, { name: 'ClientError', code }, facts)
+    Object.defineProperty(this, MARK, {})
+  }
+}
+
+/** Whether an error is a {@link ClientError}, from any installed copy of the package. */
+export function isClientError(error: unknown): error is ClientError {
+  return MARK in Object(error)
+}

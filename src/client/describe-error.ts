@@ -1,0 +1,14 @@
+/** What was thrown, as a run tells it. */
+export function describeError(thrown: unknown): { type: string; message: string; code: string | undefined } {
+  const { name, message = thrown, code }: Partial<Record<string, unknown>> = Object(thrown)
+  return {
+    type: cut(name || 'Error', 100),
+    message: cut(message, 2000),
+    code: typeof code === 'string' ? cut(code, 100) : undefined,
+  }
+}
+
+/** No half of a surrogate pair is left. */
+function cut(text: unknown, max: number): string {
+  return String(text).slice(0, max).toWellFormed()
+}

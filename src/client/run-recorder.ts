@@ -1,0 +1,55 @@
+import type { AsyncDisposing } from './disposal.ts'
+import { endWithProcess } from './end-with-process.ts'
+import { createOutbox } from './outbox.ts'
+import type { RecordedRun, RunStart } from './recorded-run.ts'
+import type { RunRecorderOptions } from './run-recorder-options.ts'
+import { startRun } from './start-run.ts'
+import { within } from './within.ts'
+
+/** Records runs in the background, many at a time. */
+export interface RunRecorder extends AsyncDisposing {
+  /** Starts a run now. */
+  start(run: RunStart): RecordedRun
+  /**
+   * Records a run around some work, whose result or error it passes on: completed, or failed when the work throws, or cancelled
+   * when the run's signal aborts before that.
+   */
+  record<Result>(run: RunStart, work: (run: RecordedRun) => Result | Promise<Result>): Promise<Result>
+  /** Sends all that is unsent. Resolves when that is recorded, refused, or still unsent after the client's retries. Never rejects. */
+  flush(): Promise<void>
+  /** Ends the open runs as cancelled, flushes, and stops all timers. Never rejects. */
+  close(): Promise<void>
+}
+
+/** Makes a recorder: one for a process, or one for each request where requests share nothing. */
+export function createRunRecorder(options: RunRecorderOptions): RunRecorder {
+  const outbox = createOutbox(options)
+  const start = (run: RunStart): RecordedRun => startRun(run, outbox)
+  const end = async (stop?: AbortSignal): Promise<void> => {
+    for (const cancel of outbox.open.values()) cancel()
+    await outbox.flush(stop)
+  }
+  const unlisten = options.endWith && endWithProcess(options.endWith, () => within(2000, undefined, end))
+  const close = async (): Promise<void> => {
+    await end()
+    outbox.rest()
+    unlisten?.()
+  }
+  return {
+    start,
+    async record(facts, work) {
+      const run = start(facts)
+      try {
+        const result = await work(run)
+        run.complete()
+        return result
+      } catch (error) {
+        run.fail(error)
+        throw error
+      }
+    },
+    flush: () => outbox.flush(),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}

@@ -1,0 +1,129 @@
+import { inspect } from 'node:util'
+import { ClientError, type ClientOptions, createClient, isClientError } from 'sallyport/client'
+import { memoryStore } from 'sallyport/storage/memory'
+import { afterEach, describe, expect, test } from 'vitest'
+import { freePort } from '../support/free-port.ts'
+import { type events, type Scripted, startHost, startScripted, stopServers } from './servers.ts'
+
+afterEach(stopServers)
+
+const EVENT = { eventType: 'ping', recipient: 'jane@example.com' }
+
+const errorOf = (options: ClientOptions): Promise<ClientError> =>
+  createClient({ retries: 0, ...options })
+    .dispatch(EVENT)
+    .then(
+      () => Promise.reject(new Error('it was accepted')),
+      (error) => error,
+    )
+
+describe('a problem', () => {
+  test('is an error with its code, its status and all that it tells', async () => {
+    const { url } = await startHost()
+    const client = createClient<typeof events>({ baseUrl: url, token: 'app' })
+    const call = client.dispatch({
+      eventType: 'order.shipped',
+      recipient: 'a@b.example',
+      eventData: { orderId: 'A' } as never,
+    })
+    const error = await call.catch((thrown) => thrown)
+    if (!isClientError(error)) throw error
+    expect(error).toBeInstanceOf(Error)
+    expect(error).toMatchObject({ name: 'ClientError', code: 'validation_failed', status: 422 })
+    expect(error.message).toBe(error.problem?.detail)
+    expect(error.problem?.errors?.[0]?.pointer).toBe('/eventData/total')
+  })
+
+  test('of a store that is down says when to come back', async () => {
+    const logger = { log: () => {} }
+    const { url } = await startHost({
+      logger,
+      store: { ...memoryStore(), accept: () => Promise.reject(new Error('down')) },
+    })
+    expect(await errorOf({ baseUrl: url, token: 'app' })).toMatchObject({
+      code: 'store_unavailable',
+      status: 503,
+      retryAfterMs: expect.any(Number),
+    })
+  })
+})
+
+describe('what is not the answer of a Sallyport', () => {
+  const JSON_TYPE = { 'content-type': 'application/json' }
+  test.each<[string, Scripted, number]>([
+    ['a page of a proxy', { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad Gateway</h1>' }, 502],
+    ['a page that says 200', { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Sign in</h1>' }, 200],
+    ['a 404 of the host', { status: 404, body: { error: 'not found', code: 'not_found' } }, 404],
+    ['the JSON of something else', { status: 200, headers: JSON_TYPE, body: { hello: 'there' } }, 200],
+    ['null', { status: 200, body: 'null' }, 200],
+    ['a text', { status: 200, body: '"warnings"' }, 200],
+    ['nothing', { status: 204 }, 204],
+    ['a problem of something else', { status: 422, body: { type: 'about:blank', code: 'event_unknown' } }, 422],
+  ])('is a bad answer: %s', async (_, answer, status) => {
+    const { url } = await startScripted(answer)
+    const error = await errorOf({ baseUrl: url, token: 'app' })
+    expect(error).toMatchObject({ code: 'bad_answer', status })
+    expect(error.problem).toBeUndefined()
+    expect(error.message).not.toContain('<')
+  })
+
+  test('an answer that breaks off is no answer', async () => {
+    const { url } = await startHost({}, (request, response) => {
+      response.writeHead(202, { 'content-length': '100' }).write('{ "dispatchId"', () => request.socket.destroy())
+      return true
+    })
+    expect(await errorOf({ baseUrl: url, token: 'app' })).toMatchObject({ code: 'network' })
+  })
+})
+
+describe('a token', () => {
+  const CANARY = 'canary-4f7d'
+  const shown = async (options: ClientOptions): Promise<string> => {
+    const error = await errorOf(options)
+    return [inspect(error, { depth: 9, showHidden: true }), error.stack, JSON.stringify(error)].join('\n')
+  }
+
+  test.each<[string, Scripted]>([
+    ['it is refused', { status: 401, body: { type: 'urn:sallyport:problem:invalid_token', code: 'invalid_token' } }],
+    ['the answer is bad', { status: 502, body: 'no' }],
+    ['the connection breaks', 'reset'],
+    ['no answer comes', 'hang'],
+  ])('is in no error where %s', async (_, answer) => {
+    const { url } = await startScripted(answer)
+    expect(await shown({ baseUrl: url, token: CANARY, timeoutMs: 50 })).not.toContain(CANARY)
+  })
+
+  test('is in no error where nobody listens', async () => {
+    const baseUrl = `http://127.0.0.1:${await freePort()}`
+    expect(await shown({ baseUrl, token: () => CANARY })).not.toContain(CANARY)
+  })
+
+  test.each([`${CANARY}\n${CANARY}`, `${CANARY}é\u0000`, `${CANARY}☃`])(
+    'is in no error where it cannot be sent',
+    async (token) => {
+      const { url } = await startScripted({ status: 500 })
+      expect(await shown({ baseUrl: url, token })).not.toContain(CANARY)
+    },
+  )
+
+  test('is in no error where a fetch of one’s own quotes it', async () => {
+    const own: ClientOptions['fetch'] = (_, { headers }) =>
+      Promise.reject(new Error(`cannot send ${headers.authorization}`))
+    expect(await shown({ baseUrl: 'http://host.example', token: CANARY, fetch: own })).not.toContain(CANARY)
+  })
+})
+
+describe('isClientError', () => {
+  test('knows the errors of another copy of the package', async () => {
+    const path = '../../src/client/client-error.ts?copy'
+    const copy: typeof import('../../src/client/client-error.ts') = await import(/* @vite-ignore */ path)
+    const error = new copy.ClientError('network', 'No answer')
+    expect(error).not.toBeInstanceOf(ClientError)
+    expect(isClientError(error)).toBe(true)
+  })
+
+  test.each([undefined, null, 'network', new Error('network'), { name: 'ClientError', code: 'network' }])(
+    'knows no other: %s',
+    (error) => expect(isClientError(error)).toBe(false),
+  )
+})

@@ -1,0 +1,156 @@
+import type { RecordedRun } from 'sallyport/client'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type Recording, startRecording } from './recorders.ts'
+import { stopServers } from './servers.ts'
+
+const recordings: Recording[] = []
+
+afterEach(async () => {
+  for (const { recorder } of recordings.splice(0)) await recorder.close()
+  await stopServers()
+})
+
+async function recording(): Promise<Recording> {
+  const started = await startRecording()
+  recordings.push(started)
+  return started
+}
+
+describe('a recorded run', () => {
+  test('tells what is known of it when it starts', async () => {
+    const { recorder, recorded } = await recording()
+    const known = {
+      provider: 'openai',
+      model: 'gpt-5',
+      agent: { name: 'support' },
+      parentRunId: 'r0',
+      resumedFromRunId: 'r-1',
+      attempt: 2,
+      userId: 'u1',
+      environment: 'test',
+      tags: ['a'],
+      metadata: { plan: 'pro' },
+      trace: { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16) },
+    }
+    const run = recorder.start({ sessionId: 's1', ...known })
+    await recorder.flush()
+    expect(run.runId).toMatch(/^run_[\da-f-]{36}$/)
+    expect(await recorded(run.runId)).toMatchObject({
+      ...known,
+      sessionId: 's1',
+      status: 'running',
+      timings: { startedAt: expect.any(String) },
+    })
+  })
+
+  test('adds up its counts, and tells the totals', async () => {
+    const { recorder, recorded, dropped } = await recording()
+    const run = recorder.start({ sessionId: 's1', runId: 'r1' })
+    run.add({ modelCalls: 1, inputTokens: 30 })
+    await recorder.flush()
+    run.add({ modelCalls: 1, inputTokens: 12, constructor: 1 })
+    run.complete()
+    await recorder.flush()
+    expect((await recorded('r1')).counts).toEqual({ modelCalls: 2, inputTokens: 42, constructor: 1 })
+    expect(dropped).toEqual([])
+  })
+
+  test('tells what is known later: the later of what is told twice', async () => {
+    const { recorder, recorded } = await recording()
+    const run = recorder.start({ sessionId: 's1', runId: 'r1', tags: ['a'], metadata: { a: 1, b: 1 } })
+    await recorder.flush()
+    const metadata: Record<string, number | null> = { b: 2, c: 2 }
+    run.update({ model: 'gpt-5', agent: { name: 'one' }, tags: ['b'], metadata, timings: { modelMs: 5 } })
+    Object.assign(metadata, { c: 3 })
+    run.update({ model: 'gpt-5-mini', agent: { version: '2' }, metadata: { a: null }, timings: { toolMs: 7 } })
+    run.update({ finishReason: 'stop', cost: { amount: '0.25', currency: 'EUR', source: 'client' } })
+    await recorder.flush()
+    run.complete()
+    await recorder.flush()
+    expect(await recorded('r1')).toMatchObject({
+      status: 'completed',
+      model: 'gpt-5-mini',
+      agent: { name: 'one', version: '2' },
+      tags: ['a', 'b'],
+      metadata: { b: 2, c: 2 },
+      timings: { modelMs: 5, toolMs: 7, endedAt: expect.any(String) },
+      finishReason: 'stop',
+      cost: { amount: '0.25', currency: 'EUR' },
+    })
+    expect((await recorded('r1')).metadata).not.toHaveProperty('a')
+  })
+
+  test('waits, and goes on', async () => {
+    const { recorder, recorded } = await recording()
+    const run = recorder.start({ sessionId: 's1', runId: 'r1' })
+    run.waitFor('approval')
+    await recorder.flush()
+    expect(await recorded('r1')).toMatchObject({ status: 'waiting', waitingFor: 'approval' })
+    run.resume()
+    await recorder.flush()
+    expect(await recorded('r1')).toMatchObject({ status: 'running' })
+  })
+
+  test('stamps its first token once', async () => {
+    const { recorder, recorded } = await recording()
+    const run = recorder.start({ sessionId: 's1', runId: 'r1' })
+    run.firstToken()
+    await recorder.flush()
+    const { revision, timings } = await recorded('r1')
+    expect(timings?.firstTokenAt).toBeDefined()
+    run.firstToken()
+    await recorder.flush()
+    expect(await recorded('r1')).toMatchObject({ revision, timings })
+  })
+
+  test.each<[string, (run: RecordedRun) => void]>([
+    ['completed', (run) => run.complete({ finishReason: 'stop' })],
+    ['incomplete', (run) => run.incomplete({ finishReason: 'length' })],
+    ['cancelled', (run) => run.cancel()],
+    ['failed', (run) => run.fail(new Error('no'))],
+  ])('ends as %s, and nothing that is told after that counts', async (status, end) => {
+    const { recorder, recorded } = await recording()
+    const run = recorder.start({ sessionId: 's1', runId: 'r1' })
+    end(run)
+    await recorder.flush()
+    const first = await recorded('r1')
+    expect(first).toMatchObject({ status, timings: { endedAt: expect.any(String) } })
+    run.update({ model: 'late' })
+    run.add({ steps: 1 })
+    run.firstToken()
+    run.waitFor('tool')
+    run.cancel()
+    run.fail(new Error('later'))
+    run.complete()
+    await recorder.flush()
+    expect(await recorded('r1')).toEqual(first)
+  })
+
+  test.each<[string, unknown, object]>([
+    [
+      'an error',
+      Object.assign(new TypeError('no'), { code: 'E_NO' }),
+      { type: 'TypeError', message: 'no', code: 'E_NO' },
+    ],
+    ['a code that is a number', Object.assign(new Error('no'), { code: 7 }), { type: 'Error', message: 'no' }],
+    ['a text', 'no', { type: 'Error', message: 'no' }],
+    ['nothing', undefined, { type: 'Error', message: 'undefined' }],
+    ['a symbol', Symbol('no'), { type: 'Error', message: 'Symbol(no)' }],
+    ['a long message', new Error(`${'a'.repeat(1999)}😀`), { type: 'Error', message: `${'a'.repeat(1999)}\ufffd` }],
+    ['an error without a name', Object.assign(new Error('no'), { name: '' }), { type: 'Error', message: 'no' }],
+  ])('fails with %s', async (_, thrown, error) => {
+    const { recorder, recorded, dropped } = await recording()
+    recorder.start({ sessionId: 's1', runId: 'r1' }).fail(thrown)
+    await recorder.flush()
+    expect((await recorded('r1')).error).toEqual(error)
+    expect(dropped).toEqual([])
+  })
+
+  test('fails with the error that it is told, where that says more', async () => {
+    const { recorder, recorded } = await recording()
+    const error = { type: 'rate_limit', retryable: true }
+    recorder.start({ sessionId: 's1', runId: 'r1' }).fail(new Error('429'), { error })
+    await recorder.flush()
+    expect((await recorded('r1')).error).toEqual(error)
+  })
+})

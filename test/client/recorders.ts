@@ -1,0 +1,28 @@
+import type { Run } from 'sallyport'
+import { createClient, createRunRecorder, type RunRecorder, type RunRecorderOptions } from 'sallyport/client'
+import { startHost, type TestHost } from './servers.ts'
+
+/** A host, a recorder that posts to it, and what of that was dropped. */
+export interface Recording extends TestHost {
+  readonly recorder: RunRecorder
+  readonly dropped: Parameters<NonNullable<RunRecorderOptions['onDropped']>>[]
+  /** What the host has of a run that it must have. */
+  recorded(runId: string): Promise<Run>
+}
+
+export async function startRecording(
+  options: Partial<RunRecorderOptions> = {},
+  ...host: Parameters<typeof startHost>
+): Promise<Recording> {
+  const running = await startHost(...host)
+  const client = createClient({ baseUrl: running.url, token: 'app', retries: 0 })
+  const dropped: Recording['dropped'] = []
+  const onDropped: RunRecorderOptions['onDropped'] = (...drop) => void dropped.push(drop)
+  const recorder = createRunRecorder({ client, onDropped, ...options })
+  const recorded = async (runId: string): Promise<Run> => {
+    const run = await running.run(runId)
+    if (run === undefined) throw new Error(`the host has no run ${runId}`)
+    return run
+  }
+  return { ...running, recorder, dropped, recorded }
+}

@@ -1,0 +1,135 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  createSallyport,
+  defineEvents,
+  type EventCatalog,
+  type JsonObject,
+  type Run,
+  type Sallyport,
+  type SallyportOptions,
+} from 'sallyport'
+import { toNode } from 'sallyport/node'
+import { memoryStore } from 'sallyport/storage/memory'
+import * as v from 'valibot'
+import { testAuth } from '../support/deps.ts'
+import { recordingChannel } from '../support/recording-channel.ts'
+
+interface TestEvents {
+  readonly 'order.shipped': { orderId: string; total: number }
+  readonly ping: JsonObject
+}
+
+export const events: EventCatalog<TestEvents> = defineEvents({
+  'order.shipped': {
+    data: v.object({ orderId: v.string(), total: v.number() }),
+    channels: { email: { subject: ({ data }) => `Order ${data.orderId} shipped`, text: () => 'On its way' } },
+  },
+  ping: { channels: { email: { subject: () => 'Ping', text: () => 'Pong' } } },
+})
+
+const stops: (() => Promise<unknown>)[] = []
+
+/** Stops all servers: for `afterEach`. */
+export async function stopServers(): Promise<void> {
+  for (const stop of stops.splice(0)) await stop()
+}
+
+/** A server that can be away for a while. */
+export interface TestServer {
+  readonly url: string
+  close(): Promise<void>
+  reopen(): Promise<void>
+}
+
+async function serve(listener: RequestListener): Promise<TestServer> {
+  let server = await listening(listener, 0)
+  const { port } = server.address() as AddressInfo
+  const close = async (): Promise<void> => {
+    if (!server.listening) return
+    const closed = once(server, 'close')
+    server.close()
+    server.closeAllConnections()
+    await closed
+  }
+  stops.push(close)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close,
+    async reopen() {
+      server = await listening(listener, port)
+    },
+  }
+}
+
+async function listening(listener: RequestListener, port: number): Promise<Server> {
+  const server = createServer(listener).listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+/** A host with Sallyport in it. */
+export interface TestHost extends TestServer {
+  readonly sallyport: Pick<Sallyport, 'dispatches' | 'runs'>
+  /** How many requests got to it. */
+  asked(): number
+  /** What it has of a run. */
+  run(runId: string): Promise<Run | undefined>
+}
+
+/** @param before Answers a request itself, and says so, or leaves it to Sallyport. */
+export async function startHost(
+  options: Partial<SallyportOptions<object>> & { readonly basePath?: string } = {},
+  before: (...call: Parameters<RequestListener>) => boolean = () => false,
+): Promise<TestHost> {
+  const { basePath, ...ports } = options
+  const sallyport = createSallyport({
+    auth: testAuth,
+    events,
+    store: memoryStore(),
+    channels: { email: recordingChannel() },
+    ...ports,
+  })
+  const handle = toNode(sallyport, { basePath })
+  let asked = 0
+  const server = await serve((request, response) => {
+    asked += 1
+    if (!before(request, response)) handle(request, response)
+  })
+  const run = async (runId: string): Promise<Run | undefined> =>
+    (await sallyport.runs.list({})).items.find((each) => each.runId === runId)
+  return { ...server, sallyport, run, asked: () => asked }
+}
+
+/** How one request is answered. `hang`: never. `reset`: the connection breaks. */
+export type Scripted =
+  | 'hang'
+  | 'reset'
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string | object }
+
+/** A server that answers by a script, the last line of which holds for all that follow, and what it was asked. */
+export async function startScripted(
+  ...script: readonly Scripted[]
+): Promise<TestServer & { readonly asked: { url: string; headers: IncomingHttpHeaders; body: unknown }[] }> {
+  const asked: { url: string; headers: IncomingHttpHeaders; body: unknown }[] = []
+  const server = await serve(async (request, response) => {
+    const text = await new Response(request as never).text()
+    const answer = script[Math.min(asked.length, script.length - 1)]
+    asked.push({ url: request.url ?? '', headers: request.headers, body: text === '' ? undefined : JSON.parse(text) })
+    if (answer === undefined || answer === 'hang') return
+    if (answer === 'reset') return void request.socket.destroy()
+    const { status, headers, body = '' } = answer
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    response.end(typeof body === 'string' ? body : JSON.stringify(body))
+  })
+  return { ...server, asked }
+}
+
+/** What a Sallyport answers, as far as a client looks at it. */
+export const ACCEPTED: Scripted = { status: 202, body: { dispatchId: 'dsp_1', warnings: [] } }
+
+/** Waits for what comes over real sockets, however the timers are. */
+export async function until(holds: () => unknown): Promise<void> {
+  while (!(await holds())) await new Promise(setImmediate)
+}

@@ -1,0 +1,96 @@
+import fc from 'fast-check'
+import type { RecordedRun, RunFacts } from 'sallyport/client'
+
+/** One thing that is told of a run; the later, the greater `step`. */
+export type Telling = (run: RecordedRun, step: number) => void
+
+const word = fc.constantFrom('a', 'b', 'c')
+const facts: fc.Arbitrary<RunFacts> = fc.record(
+  {
+    provider: word,
+    model: word,
+    responseModel: word,
+    agent: fc.record({ id: word, name: word, version: word }, { requiredKeys: [] }),
+    countsScope: fc.constantFrom('self', 'tree'),
+    cost: fc.record({ amount: fc.nat(9), currency: fc.constant('EUR'), source: fc.constant('client') }),
+    finishReason: word,
+    trace: fc.constantFrom({ traceId: 'a'.repeat(32), spanId: 'b'.repeat(16) }),
+    userId: word,
+    environment: word,
+    tags: fc.array(
+      fc.nat(29).map((tag) => `t${tag}`),
+      { maxLength: 20 },
+    ),
+    metadata: fc.dictionary(
+      fc.nat(59).map((key) => `m${key}`),
+      fc.constantFrom(null, 1, 'x'),
+      { maxKeys: 32 },
+    ),
+    timings: fc.record({ modelMs: fc.nat(), toolMs: fc.nat(), timeToFirstTokenMs: fc.nat() }, { requiredKeys: [] }),
+  },
+  { requiredKeys: [] },
+)
+const counts = fc.dictionary(
+  fc.nat(25).map((name) => `c${name}`),
+  fc.nat(9),
+  { minKeys: 1, maxKeys: 20 },
+)
+const end = fc.oneof(
+  facts.map(
+    (told): Telling =>
+      (run) =>
+        run.complete(told),
+  ),
+  facts.map(
+    (told): Telling =>
+      (run) =>
+        run.incomplete({ ...told, timings: { durationMs: 5 } }),
+  ),
+  facts.map(
+    (told): Telling =>
+      (run) =>
+        run.fail(new Error('no'), told),
+  ),
+  facts.map(
+    (told): Telling =>
+      (run) =>
+        run.cancel(told),
+  ),
+)
+/** Anything that can be told of a run. */
+export const telling: fc.Arbitrary<Telling> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: facts.map(
+      (told): Telling =>
+        (run) =>
+          run.update(told),
+    ),
+  },
+  {
+    weight: 4,
+    arbitrary: counts.map(
+      (told): Telling =>
+        (run) =>
+          run.add(told),
+    ),
+  },
+  {
+    weight: 2,
+    // What it tells of tokens is a total, which grows.
+    arbitrary: fc.constant<Telling>((run, step) => {
+      run.update({ usageByModel: [{ provider: 'a', model: 'a', counts: { inputTokens: step } }] })
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant<Telling>((run) => run.firstToken()) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('input', 'tool').map(
+      (what): Telling =>
+        (run) =>
+          run.waitFor(what as 'tool'),
+    ),
+  },
+  { weight: 1, arbitrary: fc.constant<Telling>((run) => run.resume()) },
+  { weight: 1, arbitrary: end },
+)
