@@ -1,7 +1,7 @@
 /**
  * Callers of the endpoints, over `fetch` alone: for servers, browsers, workers.
  *
- * @module
+ * @module sallyport/client
  */
 export { type Client, createClient, type EventsOf } from './client/client.ts'
 export { ClientError, isClientError } from './client/client-error.ts'

@@ -2,7 +2,7 @@
  * Runs of other libraries, recorded in one line each: the AI SDK, the OpenAI Agents SDK, and the clients of OpenAI and
  * Anthropic. None of them is loaded here.
  *
- * @module
+ * @module sallyport/integrations
  */
 export {
   type AgentsProcessor,

@@ -1,5 +1,8 @@
-/** The endpoints as an OpenAPI document. @module */
-
+/**
+ * The endpoints as an OpenAPI document.
+ *
+ * @module sallyport/openapi
+ */
 export type {
   OpenApiComponents,
   OpenApiDocument,

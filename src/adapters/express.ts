@@ -1,3 +1,8 @@
+/**
+ * Mounts Sallyport in Express 4 and 5.
+ *
+ * @module sallyport/express
+ */
 import { type Mountable, mountOnce } from '../http/mount.ts'
 import { answerNode, type NodeRequest, type NodeResponse, send } from '../http/node-bridge.ts'
 import type { MountOptions } from '../http/routes.ts'

@@ -1,3 +1,8 @@
+/**
+ * Mounts Sallyport in anything that takes a `Request`: Hono, h3, itty-router, Next.js, Bun, Deno, workers.
+ *
+ * @module sallyport/fetch
+ */
 import { answerFetch, deliverAfter, toResponse, type WaitUntil, waitUntilOf } from '../http/fetch-bridge.ts'
 import { type Mountable, mount } from '../http/mount.ts'
 import type { MountOptions } from '../http/routes.ts'

@@ -1,3 +1,8 @@
+/**
+ * Mounts Sallyport in Koa 2 and 3.
+ *
+ * @module sallyport/koa
+ */
 import { type Mountable, mountOnce } from '../http/mount.ts'
 import { answerNode, type NodeRequest } from '../http/node-bridge.ts'
 import type { MountOptions } from '../http/routes.ts'

@@ -1,3 +1,8 @@
+/**
+ * Mounts Sallyport in `node:http`, Fastify, and anything Connect-style.
+ *
+ * @module sallyport/node
+ */
 import { internalError } from '../http/answer.ts'
 import { type Mountable, mountOnce } from '../http/mount.ts'
 import { answerNode, type NodeRequest, type NodeResponse, send } from '../http/node-bridge.ts'
