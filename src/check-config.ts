@@ -12,6 +12,7 @@ const RANGES = {
   expiresInMs: [1_000, 366 * 86_400_000],
   idempotencyTtlMs: [1_000, 366 * 86_400_000],
   staleAfterMs: [1_000, 366 * 86_400_000],
+  maxInHand: [1, 100_000],
 } as const
 
 /** What the parts of a host must be able to do. */
@@ -46,6 +47,7 @@ const METHODS: Readonly<Record<string, readonly string[]>> = {
   ids: ['next'],
   logger: ['log'],
   queue: ['wake', 'listen'],
+  rateLimiter: ['consume'],
 }
 const OPTIONAL: ReadonlySet<string> = new Set([
   'recipients',
@@ -56,6 +58,7 @@ const OPTIONAL: ReadonlySet<string> = new Set([
   'ids',
   'logger',
   'queue',
+  'rateLimiter',
 ])
 const OTHERS = [
   'channels',
@@ -69,6 +72,7 @@ const OTHERS = [
   'runEvents',
   'budgets',
   'staleAfterMs',
+  'maxInHand',
 ]
 const HOOKS = ['onAccepted', 'onSent', 'onFailed', 'onSkipped'] satisfies (keyof Hooks)[]
 

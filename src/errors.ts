@@ -1,50 +1,59 @@
 /**
- * Every code that an answer can carry, with its HTTP status.
+ * Every code that an answer can carry, with its HTTP status and title.
  *
  * The table is the single source: {@link ProblemCode} is its keys, `docs/errors.md` has a heading for each.
  */
-const STATUS = {
-  invalid_json: 400,
-  idempotency_key_invalid: 400,
-  unauthorized: 401,
-  invalid_token: 401,
-  insufficient_scope: 403,
-  not_found: 404,
-  session_not_found: 404,
-  method_not_allowed: 405,
-  body_timeout: 408,
-  run_identity_conflict: 409,
-  body_too_large: 413,
-  unsupported_media_type: 415,
-  validation_failed: 422,
-  event_unknown: 422,
-  channel_unknown: 422,
-  channel_not_allowed: 422,
-  recipient_unresolvable: 422,
-  template_data_missing: 422,
-  idempotency_key_reused: 422,
-  internal_error: 500,
-  body_already_consumed: 500,
-  store_unavailable: 503,
-  directory_unavailable: 503,
-  policy_unavailable: 503,
-  redactor_unavailable: 503,
-  auth_unavailable: 503,
+const PROBLEMS = {
+  invalid_json: [400, 'The body is not JSON'],
+  idempotency_key_invalid: [400, 'The Idempotency-Key header is malformed'],
+  unauthorized: [401, 'No bearer token was sent'],
+  invalid_token: [401, 'The bearer token is not valid'],
+  insufficient_scope: [403, 'The bearer token does not allow this'],
+  grant_spent: [403, 'The session token has dispatched all that it may'],
+  not_found: [404, 'There is nothing here'],
+  session_not_found: [404, 'There is no such session'],
+  method_not_allowed: [405, 'The method is not allowed here'],
+  body_timeout: [408, 'The body did not arrive in time'],
+  run_identity_conflict: [409, 'The run is another one'],
+  body_too_large: [413, 'The body is too large'],
+  unsupported_media_type: [415, 'The body is not application/json'],
+  validation_failed: [422, 'The body is not valid'],
+  event_unknown: [422, 'There is no such event'],
+  channel_unknown: [422, 'There is no such channel'],
+  channel_not_allowed: [422, 'The event does not use this channel'],
+  recipient_unresolvable: [422, 'The recipient cannot be resolved'],
+  template_data_missing: [422, 'A template needs data that was not sent'],
+  idempotency_key_reused: [422, 'The Idempotency-Key was used with another body'],
+  rate_limited: [429, 'There were too many requests'],
+  internal_error: [500, 'Something went wrong here'],
+  body_already_consumed: [500, 'The body was read before Sallyport got it'],
+  store_unavailable: [503, 'The store is unavailable'],
+  directory_unavailable: [503, 'The recipient directory is unavailable'],
+  policy_unavailable: [503, 'The delivery policy is unavailable'],
+  redactor_unavailable: [503, 'The redactor is unavailable'],
+  auth_unavailable: [503, 'The token verifier is unavailable'],
+  rate_limiter_unavailable: [503, 'The rate limiter is unavailable'],
+  overloaded: [503, 'Too much is going on here already'],
 } as const
 
 /** What stops a host at start-up or in a library call; thrown as a {@link SallyportError}, never sent to a caller. */
 export type FaultCode = 'events_invalid' | 'config_invalid' | 'option_invalid'
 
 /** The `code` of a problem answer. A closed union: switch on it. */
-export type ProblemCode = keyof typeof STATUS
+export type ProblemCode = keyof typeof PROBLEMS
 
 /** The HTTP status that goes with a code. */
 export function statusOf(code: ProblemCode): number {
-  return STATUS[code]
+  return PROBLEMS[code][0]
+}
+
+/** The title that goes with a code: what it says of every problem of its kind. */
+export function titleOf(code: ProblemCode): string {
+  return PROBLEMS[code][1]
 }
 
 /** All codes that an answer can carry, in the order of their status. */
-export const PROBLEM_CODES: readonly ProblemCode[] = Object.freeze(Object.keys(STATUS) as ProblemCode[])
+export const PROBLEM_CODES: readonly ProblemCode[] = Object.freeze(Object.keys(PROBLEMS) as ProblemCode[])
 
 /** What is wrong with one place of a request body. A closed union. */
 export type IssueCode =
@@ -130,7 +139,12 @@ export class SallyportError extends Error {
 
 /** Whether an error is Sallyport's own, from any installed copy of the package. */
 export function isSallyportError(error: unknown): error is SallyportError {
-  return typeof error === 'object' && error !== null && Reflect.get(error, MARK) === true
+  try {
+    return typeof error === 'object' && error !== null && Reflect.get(error, MARK) === true
+  } catch {
+    // Ours throws nothing at a look.
+    return false
+  }
 }
 
 function describe({ event, channel, field, line, column, pointer, detail }: ConfigProblem): string {

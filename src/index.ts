@@ -5,6 +5,7 @@
  * @module sallyport
  */
 export type { Budgets } from './budgets.ts'
+export type { Gate } from './core/admission.ts'
 export { defineEvents } from './core/catalog/define-events.ts'
 export type {
   ChannelDefinition,
@@ -181,6 +182,7 @@ export type {
 export type { IdGenerator } from './ports/id-generator.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
 export type { Price, PriceBook, PricedUsage } from './ports/price-book.ts'
+export type { RateLimiter, RateLimitState, RateLimitSubject } from './ports/rate-limiter.ts'
 export type { RecipientDirectory } from './ports/recipient-directory.ts'
 export type { Redactor } from './ports/redactor.ts'
 export type { EndedRun, RunExporter } from './ports/run-exporter.ts'

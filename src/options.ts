@@ -10,6 +10,7 @@ import type { DeliveryQueue } from './ports/delivery-queue.ts'
 import type { DispatchStore } from './ports/dispatch-store.ts'
 import type { EventCatalog } from './ports/event-catalog.ts'
 import type { PriceBook } from './ports/price-book.ts'
+import type { RateLimiter } from './ports/rate-limiter.ts'
 import type { RecipientDirectory } from './ports/recipient-directory.ts'
 import type { Redactor } from './ports/redactor.ts'
 import type { RunExporter } from './ports/run-exporter.ts'
@@ -44,6 +45,13 @@ export interface SallyportOptions<Events> extends RuntimePorts {
    * `sallyport/queue/bullmq`, or your own. Default: accepting wakes the workers of this process.
    */
   readonly queue?: DeliveryQueue | undefined
+  /**
+   * Counts requests by token, tenant and recipient: `rateLimits` from `sallyport/rate-limits`, or your own. What the host dispatches
+   * by itself is not counted. Default: nothing is limited.
+   */
+  readonly rateLimiter?: RateLimiter | undefined
+  /** How many requests may be in hand at once, 1 to 100,000; more are answered 503 `overloaded` at once. Default: 1,000. */
+  readonly maxInHand?: number
   /** Knows what tokens cost: `priceBook` from `sallyport/pricing`, or your own. Default: a run's cost is what its posts tell. */
   readonly prices?: PriceBook | undefined
   /** Takes out of errors, tags and metadata what must not be kept. Default: they are kept as they came. */

@@ -1,6 +1,7 @@
 import { type Budgets, budgetsOf } from './budgets.ts'
 import { checkConfig } from './check-config.ts'
 import { faultOfDispatchCall } from './check-dispatch-call.ts'
+import { admitRecipient, admitRequest, gate } from './core/admission.ts'
 import { authenticate } from './core/authenticate.ts'
 import { createWorker, type Worker } from './core/delivery/worker.ts'
 import { acceptDispatch, type DispatchDeps, EXPIRES_IN_MS } from './core/dispatch/handle-dispatch.ts'
@@ -89,7 +90,7 @@ export function createSallyport<Events>(options: SallyportOptions<Events>): Sall
   const worker = withHousekeeping(deliverer, chores, ports)
   if (options.sandbox) logger.log('warn', 'sandbox.on', { detail: 'everything is recorded, nothing is sent' })
   return {
-    endpoints: endpointsOf(deps, deliverer, background, announcing),
+    endpoints: endpointsOf(deps, deliverer, background, announcing, options),
     worker,
     async ready() {
       await store.ready?.()
@@ -129,14 +130,18 @@ function endpointsOf(
   deliverer: Worker,
   background: BackgroundWork,
   announcing: BackgroundWork,
+  { rateLimiter, maxInHand = 1_000 }: Pick<SallyportOptions<unknown>, 'rateLimiter' | 'maxInHand'>,
 ): Endpoints {
+  const admit = rateLimiter && ((tenant: string, recipient: string) => admitRecipient(tenant, recipient, rateLimiter))
   return {
     clock: deps.clock,
     logger: deps.logger,
+    gate: gate(maxInHand, deps.logger),
     authenticate: (headers, operation) => authenticate(headers, operation, deps.auth),
+    ...(rateLimiter && { admit: (principal, operation) => admitRequest(principal, operation, rateLimiter) }),
     handle: (action, principal, request) =>
       answering<unknown>(deps, () => {
-        if (action === 'dispatch') return acceptDispatch(principal, request, deps)
+        if (action === 'dispatch') return acceptDispatch(principal, request, deps, { admit })
         if (action === 'session_run') return recordRun(principal, request, deps)
         return recordBatch(principal, request, deps)
       }),

@@ -41,6 +41,6 @@ export function toFetch(
       deliverAfter(wire, endpoints, options?.waitUntil ?? waitUntilOf(context.at(-1)))
       return toResponse(wire, request.method)
     }
-    return options?.notFound ? options.notFound(request) : toResponse(notFound(request.url), request.method)
+    return options?.notFound ? options.notFound(request) : toResponse(notFound(), request.method)
   }
 }

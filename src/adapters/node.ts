@@ -27,9 +27,8 @@ export type NodeHandler = (
 export function toNode(sallyport: Mountable, options?: MountOptions): NodeHandler {
   const { endpoints, match, notFound } = mountOnce('toNode', sallyport, options)
   return async (req, res, next) => {
-    const url = req.url ?? ''
-    const target = match(url)
-    if (!target) return next ? next() : send(res, notFound(url))
+    const target = match(req.url ?? '')
+    if (!target) return next ? next() : send(res, notFound())
     try {
       send(res, await answerNode(endpoints, target, req, () => req.body))
     } catch (error) {

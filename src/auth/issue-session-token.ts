@@ -1,5 +1,6 @@
 import { SignJWT } from 'jose/jwt/sign'
 import { SallyportError } from '../errors.ts'
+import { isUserId } from '../model/principal.ts'
 import type { Clock } from '../ports/clock.ts'
 import { readGrants, type SessionTokenGrants } from './session-token-claims.ts'
 import { LONGEST_TOKEN, SESSION_TOKEN_TYP } from './session-token-format.ts'
@@ -12,6 +13,8 @@ export interface IssueSessionTokenOptions {
   readonly sessionId: string
   /** Whose session it is: 1 to 200 visible ASCII characters. Default `default`. */
   readonly tenant?: string
+  /** Whose runs it records: 1 to 200 characters. Default: nobody's; the agent can name no user. */
+  readonly userId?: string
   /** What the token may do beside recording runs of its session. Default: nothing. */
   readonly grants?: SessionTokenGrants
   /** How long it is good, in whole seconds, 1 to 3,600. Default 900. */
@@ -28,7 +31,7 @@ export interface IssueSessionTokenOptions {
 
 /**
  * Makes a token for one session, to hand to the agent that works in it: with it, the agent can record runs of that session,
- * and dispatch only what `grants.dispatch` lists.
+ * and dispatch only what `grants.dispatch` lists, at most `maxDispatches` times.
  *
  * The token is a JWT (RFC 7519) with a random `jti`, which is also the principal's id. Grant little: whatever a prompt talks
  * the agent into, it cannot go beyond the lists. A list with nothing in it permits nothing.
@@ -37,7 +40,7 @@ export interface IssueSessionTokenOptions {
  * the grants are malformed or so long that the token would not fit in a request (4,096 characters).
  */
 export async function issueSessionToken(options: IssueSessionTokenOptions): Promise<string> {
-  const { sessionId, tenant = 'default', grants = {}, expiresInSeconds = 900, audience, issuer } = options
+  const { sessionId, tenant = 'default', userId, grants = {}, expiresInSeconds = 900, audience, issuer } = options
   const now = (options.clock ?? { now: Date.now }).now()
   const key = readyKey(options.key, 'sign')
   const faults = faultsOf(options)
@@ -53,6 +56,7 @@ export async function issueSessionToken(options: IssueSessionTokenOptions): Prom
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + expiresInSeconds)
   if (issuer !== undefined) jwt.setIssuer(issuer)
+  if (userId !== undefined) jwt.setSubject(userId)
   const token = await jwt.sign(await key.load())
   if (token.length > LONGEST_TOKEN) {
     throw refused([`the token has ${token.length} characters, over the ${LONGEST_TOKEN} that fit: grant fewer names`])
@@ -61,13 +65,14 @@ export async function issueSessionToken(options: IssueSessionTokenOptions): Prom
 }
 
 function faultsOf(options: IssueSessionTokenOptions): string[] {
-  const { sessionId, tenant, grants = {}, expiresInSeconds = 900, audience, issuer } = options
+  const { sessionId, tenant, userId, grants = {}, expiresInSeconds = 900, audience, issuer } = options
   const faults: string[] = []
   if (!isVisibleAscii(sessionId)) faults.push(`sessionId ${VISIBLE_ASCII_RULE}`)
   if (tenant !== undefined && !isVisibleAscii(tenant)) faults.push(`tenant ${VISIBLE_ASCII_RULE}`)
+  if (userId !== undefined && !isUserId(userId)) faults.push('userId must be 1 to 200 characters')
   if (readGrants(grants) === undefined) {
     faults.push(
-      'grants must be { dispatch: { events, channels, recipients } }, three lists of strings and nothing else',
+      'grants must be { dispatch: { events, channels, recipients, maxDispatches? } }, three lists of strings and a number from 1 to 1000',
     )
   } else if (Object.keys(grants).some((name) => name !== 'dispatch')) {
     faults.push('grants holds a grant other than dispatch')

@@ -1,4 +1,4 @@
-import type { DispatchGrant } from '../model/principal.ts'
+import { type DispatchGrant, isMaxDispatches, isUserId } from '../model/principal.ts'
 import { isVisibleAscii } from './visible-ascii.ts'
 
 /** What a session token may do beside recording runs of its own session. */
@@ -12,22 +12,24 @@ export interface SessionClaims {
   readonly jti: string
   readonly sessionId: string
   readonly tenant: string
+  readonly userId: string | undefined
   readonly dispatch: DispatchGrant | undefined
 }
 
-const DISPATCH_MEMBERS = 3 // events, channels, recipients
+const DISPATCH_MEMBERS = ['events', 'channels', 'recipients', 'maxDispatches']
 
 /** The claims of a session token; `undefined` when one is missing or malformed, or its lifetime is over the limit. */
 export function readClaims(
-  { jti, sid, tnt = 'default', iat, exp, grants = {} }: Readonly<Record<string, unknown>>,
+  { jti, sid, sub, tnt = 'default', iat, exp, grants = {} }: Readonly<Record<string, unknown>>,
   maxAgeSeconds: number,
 ): SessionClaims | undefined {
   if (!isVisibleAscii(jti) || !isVisibleAscii(sid) || !isVisibleAscii(tnt)) return undefined
+  if (sub !== undefined && !isUserId(sub)) return undefined
   if (typeof iat !== 'number' || typeof exp !== 'number') return undefined
   const lifetime = exp - iat
   if (!(lifetime > 0 && lifetime <= maxAgeSeconds)) return undefined
   const read = readGrants(grants)
-  return read && { jti, sessionId: sid, tenant: tnt, dispatch: read.dispatch }
+  return read && { jti, sessionId: sid, tenant: tnt, userId: sub, dispatch: read.dispatch }
 }
 
 /**
@@ -38,11 +40,12 @@ export function readGrants(value: unknown): SessionTokenGrants | undefined {
   if (!isObject(value)) return undefined
   const { dispatch } = value
   if (dispatch === undefined) return {}
-  if (!isObject(dispatch) || Object.keys(dispatch).length !== DISPATCH_MEMBERS) return undefined
-  const { events, channels, recipients } = dispatch
-  return isListOfNames(events) && isListOfNames(channels) && isListOfNames(recipients)
-    ? { dispatch: { events: [...events], channels: [...channels], recipients: [...recipients] } }
-    : undefined
+  if (!isObject(dispatch) || !Object.keys(dispatch).every((name) => DISPATCH_MEMBERS.includes(name))) return undefined
+  const { events, channels, recipients, maxDispatches } = dispatch
+  if (!isListOfNames(events) || !isListOfNames(channels) || !isListOfNames(recipients)) return undefined
+  const lists = { events: [...events], channels: [...channels], recipients: [...recipients] }
+  if (maxDispatches === undefined) return { dispatch: lists }
+  return isMaxDispatches(maxDispatches) ? { dispatch: { ...lists, maxDispatches } } : undefined
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -14,8 +14,9 @@ import { checkSessionTokens, type SessionTokensOptions } from './session-tokens-
  *
  * A token must be a JWT whose header has `typ` `sallyport-session+jwt`, the `kid` of one of the keys and the `alg` of
  * exactly that key; signed, with the claims `aud`, `iat`, `exp`, `jti`, and `sid`, the session's id (1 to 200 visible ASCII
- * characters, as is `jti`). `tnt` is the tenant, `default` if absent, and `grants` is what it may do:
- * `{ dispatch: { events, channels, recipients } }`, three lists.
+ * characters, as is `jti`). `tnt` is the tenant, `default` if absent; `sub` the user whose runs they are (1 to 200 characters), if
+ * any; and `grants` is what it may do: `{ dispatch: { events, channels, recipients, maxDispatches } }`, three lists and, if it is to be
+ * counted, a number.
  *
  * The principal's id is `jti`. With it, runs of session `sid` can be recorded. Without a dispatch grant, dispatching is
  * `insufficient_scope`. Everything else is `invalid_token`: a bad signature, another algorithm, `none`, an unknown or ended
@@ -59,10 +60,10 @@ export function sessionTokens(options: SessionTokensOptions): AuthVerifier {
       if (now > key.notAfter) return INVALID_TOKEN
       const claims = await claimsOf(token, key, now)
       if (claims === undefined) return INVALID_TOKEN
-      const { jti, sessionId, tenant, dispatch } = claims
+      const { jti, sessionId, tenant, userId, dispatch } = claims
       if (await options.isRevoked?.({ jti, sessionId, tenant })) return INVALID_TOKEN
       if (operation === 'dispatch' && dispatch === undefined) return INSUFFICIENT_SCOPE
-      return { id: jti, tenant, sessionId, ...(dispatch && { dispatch }) }
+      return { id: jti, tenant, sessionId, ...(userId !== undefined && { userId }), ...(dispatch && { dispatch }) }
     },
   }
 }

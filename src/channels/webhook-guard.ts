@@ -21,6 +21,9 @@ export class AddressForbidden extends Error {
 // IANA has given out nothing else as global unicast; ipaddr.js calls the unassigned rest "unicast" too.
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 
+// Azure answers its virtual machines there, whatever network they are in, and hands out their configuration.
+const AZURE_WIRE_SERVER = '168.63.129.16'
+
 /**
  * Whether an IP address, as text, is one of the public internet. Private, loopback, link-local, metadata, multicast,
  * reserved and documentation ranges are not, nor is what wraps an IPv4 address but for the mapped form, which is judged by
@@ -29,7 +32,14 @@ const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.process(address)
-  return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST))
+  if (parsed.range() !== 'unicast') return false
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString() !== AZURE_WIRE_SERVER
+  return parsed.match(GLOBAL_UNICAST) && !isIsatap(parsed)
+}
+
+/** Whether an address is one that, in whatever network, stands for the IPv4 address at its end (RFC 5214). */
+function isIsatap({ parts }: ipaddr.IPv6): boolean {
+  return (parts[4] === 0 || parts[4] === 0x200) && parts[5] === 0x5efe
 }
 
 /** The URL that a string is, when its form is allowed: scheme, port and no credentials. Its host is judged on connecting. */

@@ -1,10 +1,10 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { Clock } from '../ports/clock.ts'
 import { AddressForbidden } from './webhook-guard.ts'
 
-/** As much of an answer as is read before the connection is closed. */
+/** As much of an answer as is read before the connection is closed: its head, its body, and what comes before and between. */
 const MAX_ANSWER_BYTES = 16 * 1024
 
 /** How a POST ended: with an answer, or without one, and then whether anything can have reached the receiver. */
@@ -28,8 +28,8 @@ export interface PostRequest {
 }
 
 /**
- * Posts once over a connection of its own: no pool, no proxy, no redirects, no cookies. The answer's status decides; of
- * its body at most 16 KiB are read and thrown away. Never rejects.
+ * Posts once over a connection of its own: no pool, no proxy, no redirects, no cookies. The answer's status decides; the rest
+ * of it is thrown away, and the connection is closed once more than 16 KiB have come. Rejects only what cannot be a header.
  */
 export function post(request: PostRequest): Promise<PostResult> {
   const { url, headers, body, lookup, timeoutMs, signal, clock, ca } = request
@@ -52,6 +52,7 @@ export function post(request: PostRequest): Promise<PostResult> {
       outgoing.destroy()
       resolve(answer ?? result)
     }
+    const onEnd = () => finish({ ended: 'failed', begun })
     const onAbort = () => finish({ ended: 'aborted', begun })
     const cancelTimer = clock.after(timeoutMs, () => finish({ ended: 'timeout', begun }))
     signal.addEventListener('abort', onAbort, { once: true })
@@ -59,26 +60,22 @@ export function post(request: PostRequest): Promise<PostResult> {
       socket.once(secure ? 'secureConnect' : 'connect', () => {
         begun = true
       })
+      // Counted on the wire: interim answers, blank lines and the framing of chunks never become a body, and need not end.
+      let bytes = 0
+      socket.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes > MAX_ANSWER_BYTES) onEnd()
+      })
     })
     outgoing.once('response', (incoming) => {
       answer = { ended: 'answered', status: incoming.statusCode ?? 0, retryAfter: incoming.headers['retry-after'] }
-      drain(incoming, () => finish({ ended: 'failed', begun }))
+      incoming.on('error', onEnd).once('end', onEnd).resume()
     })
     // Stays for errors after the end: an event without a listener would be thrown.
     outgoing.on('error', (error) => {
       finish(error instanceof AddressForbidden ? { ended: 'forbidden' } : { ended: 'failed', begun })
     })
-    outgoing.once('close', () => finish({ ended: 'failed', begun }))
+    outgoing.once('close', onEnd)
     outgoing.end(body)
   })
-}
-
-function drain(incoming: IncomingMessage, done: () => void): void {
-  let bytes = 0
-  incoming.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-    if (bytes > MAX_ANSWER_BYTES) done()
-  })
-  incoming.once('end', done)
-  incoming.on('error', done)
 }

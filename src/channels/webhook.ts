@@ -17,7 +17,8 @@ export type { WebhookOptions, WebhookSecret } from './webhook-options.ts'
  *
  * No request leaves for a private, loopback, link-local or otherwise special address, however it is spelt, and whatever
  * a name resolves to: one such answer refuses them all (`address_forbidden`), and the address that was vetted is the one
- * that is connected to. Redirects are not followed, proxy variables not read, and 16 KiB of the answer at most are read.
+ * that is connected to. Redirects are not followed, proxy variables not read, and the connection is closed once more than
+ * 16 KiB of the answer have come.
  *
  * 2xx is sent. 410 is final. Every other answer is a failure that the receiver may mend and is tried again as
  * `http_<status>`, after its `Retry-After`. No connection is tried again as `connection_failed`; one that breaks or goes

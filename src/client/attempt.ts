@@ -15,7 +15,7 @@ export async function attempt<Answer>(
     content = Object(await answer.json())
   } catch (error) {
     // What fetch says of a header that it cannot send quotes the header.
-    const cause = `${error}`.includes(token) ? undefined : error
+    const cause = token && `${error}`.includes(token) ? undefined : error
     // What is no JSON is an answer, too.
     if (!answer || Object(error).name !== 'SyntaxError') throw new ClientError('network', 'No answer', { cause })
   }
@@ -27,6 +27,8 @@ export async function attempt<Answer>(
     status,
     problem,
     retryAfterMs: readRetryAfter(answer.headers.get('retry-after')),
+    // The next token may be another.
+    ...(status === 401 && given !== token && { retryable: true }),
   })
 }
 

@@ -1,4 +1,5 @@
 import type { Problem, ProblemCode } from '../errors.ts'
+import { isRetryable } from './answer-fate.ts'
 
 const MARK = Symbol.for('sallyport.client')
 
@@ -17,13 +18,19 @@ export class ClientError extends Error {
   /** When the server asks to be called again, in milliseconds from when it answered. */
   declare readonly retryAfterMs?: number | undefined
 
+  /**
+   * Whether the same call may do better later: after 408, 429 and any 5xx, where there was no answer or none of a Sallyport behind a 2xx
+   * or 3xx, and after 401 where the token is a function.
+   */
+  declare readonly retryable: boolean
+
   constructor(
     code: ClientError['code'],
     message: string,
-    facts?: Pick<ClientError, 'status' | 'problem' | 'retryAfterMs' | 'cause'>,
+    facts?: Partial<Pick<ClientError, 'status' | 'problem' | 'retryAfterMs' | 'retryable' | 'cause'>>,
   ) {
     super(message)
-    Object.assign(this, { name: 'ClientError', code }, facts)
+    Object.assign(this, { name: 'ClientError', code, retryable: isRetryable(facts?.status) }, facts)
     Object.defineProperty(this, MARK, {})
   }
 }

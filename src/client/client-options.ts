@@ -16,13 +16,13 @@ export type FetchLike = (
 
 /** Where the endpoints are, and how they are called. */
 export interface ClientOptions {
-  /** What stands before `/api/…`, with its path: `https://example.com/v1`. */
+  /** What stands before `/api/…`, with its path: `https://example.com/v1`. A user and a password in it are taken off. */
   readonly baseUrl: string | URL
   /** An application's secret or a session token, or what gives one: it is asked for every attempt. */
   readonly token: string | (() => string | Promise<string>)
   /** Default: the `fetch` of the runtime. */
   readonly fetch?: FetchLike
-  /** How long one attempt may take, in milliseconds, its token and its answer included. Default 10,000. */
+  /** How long one attempt may take, in milliseconds, its token and its answer included. Default 10,000; at most 2^31 - 1, as timers. */
   readonly timeoutMs?: number
   /** How many attempts may follow the first. Default 2. */
   readonly retries?: number

@@ -19,7 +19,10 @@ export type EventsOf<Catalog> =
       : Events
     : Record<string, JsonObject>
 
-/** Calls the endpoints of a Sallyport. Every method rejects with a {@link ClientError}, or with the reason of its signal. */
+/**
+ * Calls the endpoints of a Sallyport. Every method rejects with a {@link ClientError}, with the reason of its signal, with what the
+ * token function threw, or with a TypeError where what it is to send cannot be JSON.
+ */
 export interface Client<Events = Record<string, JsonObject>> {
   /** Has an event delivered. Repeated under one `Idempotency-Key`, so that it is dispatched once. */
   dispatch<Type extends keyof Events & string>(
@@ -45,7 +48,8 @@ export interface Client<Events = Record<string, JsonObject>> {
  */
 export function createClient<Catalog = unknown>(options: ClientOptions): Client<EventsOf<Catalog>> {
   const { baseUrl, token, retries = 2, timeoutMs = 10_000 } = options
-  const api = `${baseUrl}`.replace(/\/?$/, '/api/')
+  // No password, which the cause of an error would show.
+  const api = `${baseUrl}`.replace(/\/?$/, '/api/').replace(/\/\/[^/]*@/, '//')
   const call = async <Answer>(
     path: string,
     content: unknown,

@@ -1,10 +1,14 @@
-/** What was thrown, as a run tells it. */
-export function describeError(thrown: unknown): { type: string; message: string; code: string | undefined } {
-  const { name, message = thrown, code }: Partial<Record<string, unknown>> = Object(thrown)
-  return {
-    type: cut(name || 'Error', 100),
-    message: cut(message, 2000),
-    code: typeof code === 'string' ? cut(code, 100) : undefined,
+/** What was thrown, as a run tells it. Does not throw, whatever that is. */
+export function describeError(thrown: unknown): { type: string; message?: string; code?: string | undefined } {
+  try {
+    const { name, message = thrown, code }: Partial<Record<string, unknown>> = Object(thrown)
+    return {
+      type: cut(name || 'Error', 100),
+      message: cut(message, 2000),
+      code: typeof code === 'string' ? cut(code, 100) : undefined,
+    }
+  } catch {
+    return { type: 'Error' }
   }
 }
 

@@ -54,18 +54,19 @@ export interface RunFacts
 export interface RunEnd extends Omit<RunFacts, 'timings'>, Pick<RunPost, 'error' | 'timings'> {}
 
 /**
- * A run that is being recorded. Nothing here waits or throws for the network's sake. The first end counts; whatever is told
- * after it does nothing.
+ * A run that is being recorded. Nothing here waits or throws for the network's sake; what cannot be JSON is a TypeError, and nothing
+ * is told of it. The first end counts; whatever is told after it does nothing.
  *
  * A `using` block that is left before the run was ended ends it as failed, with the error type `left_open` (a block cannot tell
- * whether it threw): its last line is `run.complete()`. `await using` waits until that is sent, or could not be.
+ * whether it threw): its last line is `run.complete()`. `await using` waits until that is sent, or could not be;
+ * it does not send while the server is left alone.
  */
 export interface RecordedRun extends AsyncDisposing, Disposing {
   readonly sessionId: string
   readonly runId: string
   /** Tells what is known now. Of what is told twice the later stays, of metadata by key, of tags all. */
   update(facts: RunFacts): void
-  /** Adds to the run's totals: `add({ modelCalls: 1, inputTokens: 30 })`. */
+  /** Adds to the run's totals: `add({ modelCalls: 1, inputTokens: 30 })`. What is no finite number from 0 on is passed over. */
   add(counts: Partial<RunCounts>): void
   /** Stamps `timings.firstTokenAt`. Only the first call does. */
   firstToken(): void

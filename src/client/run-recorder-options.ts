@@ -21,14 +21,16 @@ export interface RunRecorderOptions {
   readonly flushMs?: number
   /**
    * Of how many runs something unsent is kept through an outage; one that has more than 20 tags, counts or metadata keys to tell is
-   * more than one. Beyond that, what is unsent of the oldest run that has not ended is dropped, or of the oldest. Default 1,000.
+   * more than one, and so is one that is started again under its id. Beyond that, what is unsent of a run that has not ended is
+   * dropped, or of any: of that first which has told nothing for the longest time. Default 1,000.
    */
   readonly maxRuns?: number
   /**
-   * Told of what will not be recorded: the server refused it, or there was no room. Where `why.errors` names single facts of the post,
-   * the others are recorded. What it throws is ignored.
+   * Told of what will not be recorded, and why. A problem: the server refused it; where `why.errors` points to single facts, the others
+   * are recorded. `bad_answer`: something in between refused it, even alone. `overflow`: there was no room. `closed`: the recorder was
+   * closed before. The last two may yet be recorded if they are being sent just then. What it throws or rejects with is ignored.
    */
-  readonly onDropped?: (post: SessionRunRequest, why: Problem | 'overflow') => void
+  readonly onDropped?: (post: SessionRunRequest, why: Problem | 'overflow' | 'bad_answer' | 'closed') => void
   /** Where a process may be stopped after its answer: is given a promise for whatever is still to be sent. */
   readonly waitUntil?: (work: Promise<unknown>) => void
   /**

@@ -15,9 +15,9 @@ export interface RunRecorder extends AsyncDisposing {
    * when the run's signal aborts before that.
    */
   record<Result>(run: RunStart, work: (run: RecordedRun) => Result | Promise<Result>): Promise<Result>
-  /** Sends all that is unsent. Resolves when that is recorded, refused, or still unsent after the client's retries. Never rejects. */
+  /** Sends all that is unsent now, even if the server asked to be left alone. Resolves when that is recorded, refused, or still unsent after the client's retries. Never rejects. */
   flush(): Promise<void>
-  /** Ends the open runs as cancelled, flushes, and stops all timers. Never rejects. */
+  /** Ends the open runs as cancelled, flushes, drops what is unsent still, and stops all timers. Never rejects. */
   close(): Promise<void>
 }
 
@@ -29,12 +29,13 @@ export function createRunRecorder(options: RunRecorderOptions): RunRecorder {
     for (const cancel of outbox.open.values()) cancel()
     await outbox.flush(stop)
   }
-  const unlisten = options.endWith && endWithProcess(options.endWith, () => within(2000, undefined, end))
-  const close = async (): Promise<void> => {
-    await end()
-    outbox.rest()
+  const closeAfter = async (ending: Promise<unknown>): Promise<void> => {
+    await ending
+    outbox.close()
     unlisten?.()
   }
+  const unlisten = options.endWith && endWithProcess(options.endWith, () => closeAfter(within(2000, undefined, end)))
+  const close = (): Promise<void> => closeAfter(end())
   return {
     start,
     async record(facts, work) {

@@ -1,4 +1,5 @@
-import type { RunPost } from '../model/run-post.ts'
+import type { RunPost, SessionRunRequest } from '../model/run-post.ts'
+import { copyJson } from './copy-json.ts'
 import { describeError } from './describe-error.ts'
 import type { Outbox } from './outbox.ts'
 import type { RecordedRun, RunStart } from './recorded-run.ts'
@@ -8,43 +9,52 @@ type Told = { readonly [Field in keyof RunPost]?: RunPost[Field] | object | unde
 /** Starts a run, whose posts go into the outbox. */
 export function startRun(
   { sessionId, runId = `run_${crypto.randomUUID()}`, signal, ...known }: RunStart,
-  { open, add, flush }: Outbox,
+  { open, add, settled }: Outbox,
 ): RecordedRun {
   const sign = { sessionId, run: { runId } }
   const totals: Record<string, number> = Object.create(null)
   let seq = 0
+  let last: SessionRunRequest | undefined
   let finishReason: string | undefined
   let isStreaming = false
 
-  const post = (told: Told): void => {
+  /** A copy: what is told stays what it was, whatever becomes of the caller's objects. Nothing is told of what cannot be JSON. */
+  const write = (told: Told): SessionRunRequest => {
     seq = Math.max(seq + 1, Date.now())
-    // A copy: what is told stays what it was, whatever becomes of the caller's objects.
-    add(JSON.parse(JSON.stringify({ sessionId, run: { ...told, runId, seq } })))
+    return copyJson({ sessionId, run: { ...told, runId, seq } as RunPost })
   }
   const tell = (told: Told): void => {
-    if (open.has(sign)) post(told)
+    if (open.has(sign)) last = add(write(told), last)
   }
   const end = (status: string, facts?: Told): void => {
+    if (!open.has(sign)) return
+    const post = write({ status, finishReason, ...facts, timings: { endedAt: Date.now(), ...facts?.timings } })
+    open.delete(sign)
     signal?.removeEventListener('abort', cancel)
-    if (open.delete(sign)) post({ status, finishReason, ...facts, timings: { endedAt: Date.now(), ...facts?.timings } })
+    // The earlier beginning counts: where this one tells of one, it stays a post of its own.
+    add(post, facts?.timings ? undefined : last)
   }
   const cancel = (): void => end('cancelled')
   const leave = (): void => end('failed', { error: { type: 'left_open' } })
 
+  const first = write({ ...known, status: 'running', timings: { startedAt: Date.now() } })
   open.set(sign, cancel)
-  tell({ ...known, status: 'running', timings: { startedAt: Date.now() } })
+  last = add(first, last)
   signal?.addEventListener('abort', cancel)
   if (signal?.aborted) cancel()
   return {
     sessionId,
     runId,
     update(facts) {
-      finishReason = facts.finishReason ?? finishReason
       tell(facts)
+      finishReason = facts.finishReason ?? finishReason
     },
     add(counts) {
       const told: Record<string, number> = {}
-      for (const name in counts) told[name] = totals[name] = (totals[name] ?? 0) + (counts[name] ?? 0)
+      for (const name in counts) {
+        const count = counts[name] ?? -1
+        if (count >= 0 && count < 1 / 0) told[name] = totals[name] = (totals[name] ?? 0) + count
+      }
       tell({ counts: told })
     },
     firstToken() {
@@ -60,7 +70,7 @@ export function startRun(
     [Symbol.dispose]: leave,
     [Symbol.asyncDispose]() {
       leave()
-      return flush()
+      return settled()
     },
   }
 }

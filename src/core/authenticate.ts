@@ -1,10 +1,11 @@
 import { SallyportError } from '../errors.ts'
-import type { DispatchGrant, Operation, Principal } from '../model/principal.ts'
+import { type DispatchGrant, isMaxDispatches, isUserId, type Operation, type Principal } from '../model/principal.ts'
 import type { AuthVerifier, Refusal } from '../ports/auth-verifier.ts'
 import { portFault, refusalOf } from './fault.ts'
 import { type HandlerRequest, type Refused, refuse } from './result.ts'
 
-const CHALLENGE = 'Bearer realm="sallyport"'
+/** RFC 6750: what a caller is to send. */
+export const CHALLENGE = 'Bearer realm="sallyport"'
 const BEARER = /^bearer(?: +|$)/i
 /** RFC 6750 `b64token`. */
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/
@@ -28,30 +29,38 @@ export async function authenticate(
   } catch (cause) {
     return refusalOf(portFault('auth_unavailable', cause))
   }
-  if (!verdict || !('refused' in verdict)) return checked(verdict)
+  if (!isRefusal(verdict)) return checked(verdict)
   return verdict.refused === 'insufficient_scope' ? insufficientScope('The token does not allow this.') : invalidToken()
+}
+
+/** A verifier of the host's may give anything, also what is no object. */
+function isRefusal(verdict: unknown): verdict is Refusal {
+  return typeof verdict === 'object' && verdict !== null && 'refused' in verdict
 }
 
 /** Tenants and sessions are parts of keys: what a verifier of the host's gives must not run into another. */
 const SCOPE = /^[\x21-\x7e]{1,200}$/
 
-/** A verifier of the host's may give anything; what is not whole must not pass for an application. */
+/** What is not whole must not pass for an application: nor must a grant, which says that it is none, without a session. */
 function checked(principal: Principal | undefined): Principal | Refused {
-  const { tenant, sessionId = tenant, dispatch } = principal ?? {}
-  const isScoped = isScope(tenant) && isScope(sessionId)
-  if (principal && isScoped && (dispatch === undefined || isGrant(dispatch))) return principal
+  const { tenant, sessionId = tenant, userId, dispatch } = principal ?? {}
+  const isScoped = isScope(tenant) && isScope(sessionId) && (userId === undefined || isUserId(userId))
+  const isGranted = dispatch === undefined || (principal?.sessionId !== undefined && isGrant(dispatch))
+  if (principal && isScoped && isGranted) return principal
   return refusalOf(new SallyportError('option_invalid', UNFIT))
 }
 
 const UNFIT =
-  'A verifier gave a principal without a tenant or session id of 1-200 visible ASCII characters, or with a malformed grant.'
+  'A verifier gave a principal without a tenant or session id of 1-200 visible ASCII characters, or with a malformed user or grant.'
 
 export function isScope(value: unknown): boolean {
   return typeof value === 'string' && SCOPE.test(value)
 }
 
-function isGrant({ events, channels, recipients }: DispatchGrant): boolean {
-  return Array.isArray(events) && Array.isArray(channels) && Array.isArray(recipients)
+function isGrant(grant: DispatchGrant | null): boolean {
+  const { events, channels, recipients, maxDispatches } = grant ?? {}
+  const isCount = maxDispatches === undefined || isMaxDispatches(maxDispatches)
+  return Array.isArray(events) && Array.isArray(channels) && Array.isArray(recipients) && isCount
 }
 
 /** The refusal of a good token that does not reach far enough. */

@@ -1,4 +1,5 @@
 import { isSallyportError, type ProblemCode } from '../errors.ts'
+import { describeThrown } from '../model/thrown.ts'
 import type { IdGenerator } from '../ports/id-generator.ts'
 import type { Logger } from '../ports/logger.ts'
 import { type HandlerResult, isRefused, problem, type Refused, refuse } from './result.ts'
@@ -7,11 +8,17 @@ type Unavailable = Extract<ProblemCode, `${string}_unavailable`>
 
 /** A port that threw. Its cause goes to the log, never to the caller. */
 class PortFault extends Error {
+  readonly #isOne = true
   readonly code: Unavailable
 
   constructor(code: Unavailable, cause: unknown) {
     super(code, { cause })
     this.code = code
+  }
+
+  /** Unlike `instanceof`, this asks nothing of a value that may throw at every touch. */
+  static of(thrown: unknown): PortFault | undefined {
+    return typeof thrown === 'object' && thrown !== null && #isOne in thrown ? thrown : undefined
   }
 }
 
@@ -34,10 +41,9 @@ export function portFault(code: Unavailable, cause: unknown): unknown {
 
 /** The refusal that answers whatever was thrown. */
 export function refusalOf(thrown: unknown): Refused {
-  if (!(thrown instanceof PortFault)) {
-    return refuse('internal_error', 'The request could not be handled.', { cause: thrown })
-  }
-  return refuse(thrown.code, 'Try again shortly.', { headers: { 'retry-after': '1' }, cause: thrown.cause })
+  const fault = PortFault.of(thrown)
+  if (!fault) return refuse('internal_error', 'The request could not be handled.', { cause: thrown })
+  return refuse(fault.code, 'Try again shortly.', { headers: { 'retry-after': '1' }, cause: fault.cause })
 }
 
 /** What every handler needs beside its own ports. */
@@ -50,7 +56,8 @@ export interface AnswerDeps {
 export function answerRefusal<Body>(refused: Refused, deps: AnswerDeps): HandlerResult<Body> {
   const requestId = deps.ids.next('req')
   const answer = problem<Body>(refused, requestId)
-  if (answer.status >= 500) {
+  // Whoever sheds says so once, and not for each.
+  if (answer.status >= 500 && refused.refused !== 'overloaded') {
     deps.logger.log('error', 'request.failed', {
       requestId,
       code: refused.refused,
@@ -76,11 +83,6 @@ export async function answering<Body>(
 
 /** What may be logged of a thrown value: its name and code; its message only when it is ours, since a library's may quote data. */
 export function describeCause(cause: unknown): { cause?: string; causeCode?: string } {
-  if (!(cause instanceof Error)) return cause === undefined ? {} : { cause: `a thrown ${typeof cause}` }
-  const code =
-    'code' in cause && (typeof cause.code === 'string' || typeof cause.code === 'number') ? cause.code : undefined
-  return {
-    cause: isSallyportError(cause) ? cause.message : cause.name,
-    ...(code !== undefined && { causeCode: String(code).slice(0, 64) }),
-  }
+  if (cause === undefined) return {}
+  return isSallyportError(cause) ? { cause: cause.message, causeCode: cause.code } : describeThrown(cause)
 }

@@ -3,6 +3,8 @@ import { IssueList } from './issue-list.ts'
 import { pointerTo } from './json-pointer.ts'
 
 const MAX_DEPTH = 32
+/** What is done with each of them, one after another, is to be done in a few milliseconds. */
+const MAX_VALUES = 10_000
 
 /** A place in the body; its pointer is only written out when something is wrong there. */
 interface Place {
@@ -18,7 +20,7 @@ interface Fault {
 }
 
 /**
- * Looks through a parsed body for what no store, log or template should meet: depth over 32, NUL, lone surrogates, a
+ * Looks through a parsed body for what no store, log or template should meet: depth over 32, over 10,000 values, NUL, lone surrogates, a
  * `__proto__` key, numbers that JSON cannot carry exactly, and values that JSON does not have. Iterative: no body overflows it.
  */
 export function guardJson(body: unknown): readonly Issue[] {
@@ -29,11 +31,21 @@ export function guardJson(body: unknown): readonly Issue[] {
     return found.issues
   }
   const places: Place[] = [{ value: body, key: '', parent: undefined, depth: 1 }]
+  let values = 1
   for (let place = places.pop(); place && !found.isFull; place = places.pop()) {
     const fault = containerFault(place)
-    if (fault) found.add({ pointer: pointerOf(place), ...fault })
-    else if (Array.isArray(place.value)) visitItems(place, place.value, places, found)
-    else visitMembers(place, places, found)
+    if (fault) {
+      found.add({ pointer: pointerOf(place), ...fault })
+      continue
+    }
+    const names = Array.isArray(place.value) ? place.value : Object.keys(place.value)
+    values += names.length
+    if (values > MAX_VALUES) {
+      found.add({ pointer: '', code: 'too_many', detail: `holds more than ${MAX_VALUES} values` })
+      break
+    }
+    if (Array.isArray(place.value)) visitItems(place, place.value, places, found)
+    else visitMembers(place, names, places, found)
   }
   return found.issues
 }
@@ -44,9 +56,9 @@ function visitItems(place: Place, items: readonly unknown[], places: Place[], fo
   }
 }
 
-function visitMembers(place: Place, places: Place[], found: IssueList): void {
+function visitMembers(place: Place, keys: readonly string[], places: Place[], found: IssueList): void {
   const members = place.value as Readonly<Record<string, unknown>>
-  for (const key of Object.keys(members)) {
+  for (const key of keys) {
     if (found.isFull) return
     const fault = stringFault(key)
     if (fault) found.add({ pointer: pointerOf(place), code: fault.code, detail: `${fault.detail} in a key` })

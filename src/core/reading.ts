@@ -173,8 +173,8 @@ function issueOf({ code, detail, path }: Fault, input: unknown): v.BaseIssue<unk
     received: 'another value',
     message: detail,
   }
-  if (!path) return issue
-  const [first = '', ...others] = path
+  const [first, ...others] = path ?? []
+  if (first === undefined) return issue
   return { ...issue, path: [step(first), ...others.map(step)] }
 }
 

@@ -1,5 +1,5 @@
 import type { Issue, Problem, ProblemCode } from '../errors.ts'
-import { statusOf } from '../errors.ts'
+import { statusOf, titleOf } from '../errors.ts'
 import { boundedIssues } from './issue-list.ts'
 
 /** A request without its transport. */
@@ -66,7 +66,7 @@ export function problem<Body>(refused: Refused, requestId: string): HandlerResul
     headers,
     body: {
       type: TYPE_PREFIX + code,
-      title: TITLES[code],
+      title: titleOf(code),
       status,
       detail,
       code,
@@ -76,32 +76,3 @@ export function problem<Body>(refused: Refused, requestId: string): HandlerResul
     },
   }
 }
-
-const TITLES = {
-  invalid_json: 'The body is not JSON',
-  idempotency_key_invalid: 'The Idempotency-Key header is malformed',
-  unauthorized: 'No bearer token was sent',
-  invalid_token: 'The bearer token is not valid',
-  insufficient_scope: 'The bearer token does not allow this',
-  not_found: 'There is nothing here',
-  session_not_found: 'There is no such session',
-  method_not_allowed: 'The method is not allowed here',
-  body_timeout: 'The body did not arrive in time',
-  run_identity_conflict: 'The run is another one',
-  body_too_large: 'The body is too large',
-  unsupported_media_type: 'The body is not application/json',
-  validation_failed: 'The body is not valid',
-  event_unknown: 'There is no such event',
-  channel_unknown: 'There is no such channel',
-  channel_not_allowed: 'The event does not use this channel',
-  recipient_unresolvable: 'The recipient cannot be resolved',
-  template_data_missing: 'A template needs data that was not sent',
-  idempotency_key_reused: 'The Idempotency-Key was used with another body',
-  internal_error: 'Something went wrong here',
-  body_already_consumed: 'The body was read before Sallyport got it',
-  store_unavailable: 'The store is unavailable',
-  directory_unavailable: 'The recipient directory is unavailable',
-  policy_unavailable: 'The delivery policy is unavailable',
-  redactor_unavailable: 'The redactor is unavailable',
-  auth_unavailable: 'The token verifier is unavailable',
-} as const satisfies Record<ProblemCode, string>

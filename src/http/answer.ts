@@ -1,3 +1,4 @@
+import { overloaded } from '../core/admission.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, refuse } from '../core/result.ts'
 import type { HostBody } from './body-reader.ts'
@@ -22,28 +23,43 @@ export interface Wire {
 }
 
 /**
- * Answers a request for one of the routes. The order is fixed: method, authentication, headers of the body, body; so a
+ * Answers a request for one of the routes. The order is fixed: room, method, authentication, limits, headers of the body, body; so a
  * caller who is not known learns nothing about bodies, and has none of it read.
  */
 export async function answer(endpoints: Endpoints, target: Target, arrival: Arrival): Promise<Wire> {
   if ('document' in target) return describe(endpoints, target.document, arrival.method)
-  const { route, search } = target
+  if (!endpoints.gate.enter()) return toWire(endpoints.refuse(overloaded()))
+  try {
+    return await answerAt(endpoints, target, arrival)
+  } finally {
+    endpoints.gate.leave()
+  }
+}
+
+async function answerAt(
+  endpoints: Endpoints,
+  { route, search }: Extract<Target, { readonly search: string }>,
+  arrival: Arrival,
+): Promise<Wire> {
   const { method, headers } = arrival
   if (method !== route.method) return toWire(endpoints.refuse(notAllowed(route.method)))
   const principal = await endpoints.authenticate(headers, route.operation)
   if (isRefused(principal)) return toWire(endpoints.refuse(principal))
+  const limits = endpoints.admit && (await endpoints.admit(principal, route.operation))
+  if (isRefused(limits)) return toWire(endpoints.refuse(limits))
   const unfit = checkContent(headers)
-  if (unfit) return toWire(endpoints.refuse(unfit))
+  if (unfit) return toWire(endpoints.refuse(unfit), limits)
   // A body that is here already is read at once: most are.
   const read = jsonOf(arrival.body(), headers, route.maxBytes, endpoints.clock)
   const content = read instanceof Promise ? await read : read
-  if (isRefused(content)) return toWire(endpoints.refuse(content))
+  if (isRefused(content)) return toWire(endpoints.refuse(content), limits)
   return toWire(
     await endpoints.handle(
       route.action,
       principal,
       search === '' ? { headers, body: content.json } : { headers, body: content.json, query: parseQuery(search) },
     ),
+    limits,
   )
 }
 
@@ -69,12 +85,13 @@ export function internalError(endpoints: Endpoints, cause: unknown): Wire {
 
 const JSON_TYPE = 'application/json'
 
-function toWire({ ok, status, headers, body }: HandlerResult<unknown>): Wire {
+function toWire({ ok, status, headers, body }: HandlerResult<unknown>, more?: Wire['headers']): Wire {
   return {
     status,
     headers: {
       'content-type': ok ? JSON_TYPE : 'application/problem+json',
       'cache-control': 'no-store',
+      ...more,
       ...headers,
     },
     text: JSON.stringify(body),

@@ -21,7 +21,10 @@ export type Pump = (sink: BodySink) => () => void
 /** A body as the host hands it over. */
 export type HostBody =
   | { readonly kind: 'stream'; readonly pump: Pump }
-  /** As long as its Content-Length says, and read in one go. `isTaken`, once that failed: somebody else has it. */
+  /**
+   * As long as its Content-Length says, and read in one go. A server holds a body to that; the length of a request that was made
+   * in this process may be false, and is found out only once all of it is here. `isTaken`, once that failed: somebody else has it.
+   */
   | { readonly kind: 'whole'; bytes(): Promise<ArrayBuffer>; isTaken(): boolean }
   /** Somebody read it, and left this: the bytes, the text, or the JSON value. */
   | { readonly kind: 'left'; readonly value: unknown }

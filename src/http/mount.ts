@@ -11,15 +11,20 @@ export interface Mountable {
 /** Sallyport at its place in a host. */
 export interface Mount {
   readonly endpoints: Endpoints
+  /** What stands before `/api/…`, however its option was written. */
+  readonly base: string
   /** What a request is for, by its path with its query, or its whole URL. `undefined`: not ours. */
   match(url: string): Target | undefined
   /** The answer to a request that did not match, where no host answers it. */
-  notFound(url: string): Wire
+  notFound(): Wire
 }
 
+/** So many prefixes are told of: callers choose what they ask for. */
+const MAX_TOLD = 10
+
 /**
- * Mounts the endpoints. A request that misses them by its prefix alone is told of in the log, once, with what to change: the
- * host answers it as any other that it does not know, which says nothing.
+ * Mounts the endpoints. A request that misses them by its prefix alone is told of in the log, once for each prefix, with what to
+ * change: the host answers it as any other that it does not know, which says nothing. It may also be for another mount.
  *
  * @throws {SallyportError} `option_invalid`, for what is not Sallyport, and for an option that cannot be.
  */
@@ -28,20 +33,21 @@ export function mount(mountable: Mountable, options: MountOptions | undefined): 
   if (typeof endpoints?.handle !== 'function') {
     throw new SallyportError('option_invalid', 'Mount what createSallyport(…) gave: this has no endpoints.')
   }
-  const { match, nearMiss } = routesBelow(options)
-  let isTold = false
+  const { base, match, nearMiss } = routesBelow(options)
+  const told = new Set<string>()
   return {
     endpoints,
+    base,
     match(url) {
       const target = match(url)
-      if (target || isTold) return target
-      const detail = nearMiss(url)
-      if (detail === undefined) return undefined
-      isTold = true
-      endpoints.logger.log('warn', 'mount.missed', { detail })
+      if (target || told.size === MAX_TOLD) return target
+      const miss = nearMiss(url)
+      if (miss === undefined || told.has(miss.prefix)) return undefined
+      told.add(miss.prefix)
+      endpoints.logger.log('warn', 'mount.missed', { detail: miss.detail })
       return undefined
     },
-    notFound: (url) => notFound(endpoints, nearMiss(url)),
+    notFound: () => notFound(endpoints),
   }
 }
 
@@ -55,7 +61,7 @@ const PLACES = /* @__PURE__ */ new WeakMap<Endpoints, Set<string>>()
 export function mountOnce(adapter: string, mountable: Mountable, options: MountOptions | undefined): Mount {
   const mounted = mount(mountable, options)
   const places = PLACES.get(mounted.endpoints) ?? new Set()
-  const place = `${adapter} ${options?.basePath ?? ''}`
+  const place = `${adapter} ${mounted.base}`
   if (places.has(place)) {
     const detail = [
       `${adapter}() was called again for the same Sallyport and basePath.`,

@@ -35,7 +35,7 @@ export const ROUTES: readonly Route[] = [
     operation: 'session_run',
     method: 'POST',
     path: '/api/agents/session/run/batch',
-    maxBytes: 1_048_576,
+    maxBytes: 524_288,
   },
 ]
 
@@ -46,8 +46,8 @@ const DOCUMENT_PATH = '/api/outbound/openapi.json'
 export interface MountOptions {
   /**
    * What stands before `/api/…` in the path that the adapter sees, such as `/v1`; nothing by default. Leave it out where the
-   * host strips the prefix itself (`app.use('/v1', …)` in Express, `mount` in Hono). Requests that miss the endpoints by their
-   * prefix alone are told of in the log, as `mount.missed`, with what to change.
+   * host strips the prefix itself (`app.use('/v1', …)` in Express, `mount` in Hono). A request that misses the endpoints by its
+   * prefix alone is told of in the log, as `mount.missed`, with what to change, whether or not another mount answers it.
    *
    * Anything but a plain path stops the mounting with a `SallyportError`, `option_invalid`.
    */
@@ -71,10 +71,19 @@ export type Target =
 
 /** Tells what a request is for, by its target: a path with its query, or a whole URL. */
 export interface Routing {
+  /** What stands before `/api/…`, without a slash at its end. */
+  readonly base: string
   /** `undefined`: not ours. Paths match exactly, but for one trailing slash. */
   match(target: string): Target | undefined
-  /** Where a target that did not match would have, but for its prefix: what to change. */
-  nearMiss(target: string): string | undefined
+  /** Whether a target that did not match would have, but for its prefix. */
+  nearMiss(target: string): NearMiss | undefined
+}
+
+/** A target that would have matched, but for its prefix. */
+export interface NearMiss {
+  readonly prefix: string
+  /** What to change. Says nothing of the prefix, which is the caller's. */
+  readonly detail: string
 }
 
 const PLAIN_PATH = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)*$/
@@ -84,14 +93,10 @@ const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i
 export function routesBelow(options: MountOptions = {}): Routing {
   if (typeof options !== 'object' || options === null) throw badBasePath(options)
   const base = normalise(options.basePath ?? '')
-  const routes = new Map(
-    ROUTES.flatMap((route) => [
-      [base + route.path, route],
-      [`${base + route.path}/`, route],
-    ]),
-  )
+  const routes = new Map(ROUTES.map((route) => [base + route.path, route]))
   const document = documentOf(options.openapi)
   return {
+    base,
     match(target) {
       const [path, search] = parsed(target)
       const route = routes.get(path)
@@ -100,22 +105,29 @@ export function routesBelow(options: MountOptions = {}): Routing {
     },
     nearMiss(target) {
       const [path] = parsed(target)
-      const bare = path.endsWith('/') ? path.slice(0, -1) : path
-      const route = ROUTES.find((each) => bare.endsWith(each.path))
+      const route = ROUTES.find((each) => path.endsWith(each.path))
       if (!route) return undefined
-      return bare === route.path
-        ? `${route.path} was asked for without the basePath "${base}": the host takes that prefix off itself. Leave basePath out.`
-        : `${route.path} was asked for below another prefix than the basePath "${base}". Give what stands before /api/ as basePath.`
+      const prefix = path.slice(0, -route.path.length)
+      const change =
+        prefix === ''
+          ? `without the basePath "${base}", so the host takes that prefix off itself. Leave basePath out.`
+          : `below another prefix than the basePath "${base}". Give what stands before /api/ as basePath.`
+      return { prefix, detail: `Unless another mount answers there: ${route.path} was asked for ${change}` }
     },
   }
 }
 
+/** The path, without a slash at its end, and the query. */
 function parsed(target: string): readonly [path: string, search: string] {
   const local = target.startsWith('/') ? target : target.replace(ORIGIN, '')
   const hash = local.indexOf('#')
   const whole = hash < 0 ? local : local.slice(0, hash)
   const mark = whole.indexOf('?')
-  return mark < 0 ? [whole, ''] : [whole.slice(0, mark), whole.slice(mark + 1)]
+  return mark < 0 ? [withoutSlash(whole), ''] : [withoutSlash(whole.slice(0, mark)), whole.slice(mark + 1)]
+}
+
+function withoutSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path
 }
 
 /** Written out once: it is the same for everybody. */
@@ -137,7 +149,7 @@ export function parseQuery(search: string): Record<string, string | undefined> {
 function normalise(basePath: string): string {
   if (typeof basePath !== 'string') throw badBasePath(basePath)
   const rooted = basePath === '' || basePath.startsWith('/') ? basePath : `/${basePath}`
-  const base = rooted.endsWith('/') ? rooted.slice(0, -1) : rooted
+  const base = withoutSlash(rooted)
   if (!PLAIN_PATH.test(base)) {
     throw badBasePath(basePath)
   }

@@ -60,13 +60,18 @@ export function agentsSdk(
   const traces = new Map<string, AgentsTrace>()
   const open = new Map<string, OpenSpan>()
 
+  /** What a host says must not break what it is said of: a run that has no start, or one that cannot be, is not recorded. */
   const taskOf = (span: AgentsSpan, parent: Task | undefined): Task | undefined => {
-    const { traceId } = span
-    const facts = startOf(start, traces.get(traceId) ?? { traceId, name: '', groupId: null })
-    if (facts === undefined) return undefined
-    const parentRun = parent && { parentRunId: parent.run.runId }
-    const run = recorder.start({ ...facts, ...parentRun, runId: span.spanId })
-    return { run, provider: facts.provider ?? 'openai', answers: 0, isMetered: false, isCutOff: false, isNamed: false }
+    const { spanId, traceId } = span
+    try {
+      const facts = start(traces.get(traceId) ?? { traceId, name: '', groupId: null })
+      if (facts === undefined) return undefined
+      const parentRun = parent && { parentRunId: parent.run.runId }
+      const run = recorder.start({ ...facts, ...parentRun, runId: spanId })
+      return { run, provider: facts.provider ?? 'openai', answers: 0 }
+    } catch {
+      return undefined
+    }
   }
 
   return {
@@ -96,7 +101,11 @@ export function agentsSdk(
       if (spanned.endCall) endModel(span, spanned.task, spanned.endCall)
       else if (type === 'function') endTool(span, spanned)
       else if (type === 'turn') spanned.task.run.add({ steps: 1 })
-      else if (type === 'task') endTask(span, spanned.task)
+      else if (type === 'task') {
+        endTask(span, spanned.task)
+        // The SDK may leave spans open, of which it tells nothing more.
+        for (const [spanId, { task }] of open) if (task === spanned.task) open.delete(spanId)
+      }
     },
     forceFlush: () => recorder.flush(),
     shutdown: () => recorder.flush(),
@@ -110,10 +119,10 @@ interface Task {
   /** Answered calls of its own, without those of agents below. */
   answers: number
   /** One of them told its tokens. */
-  isMetered: boolean
+  isMetered?: boolean
   /** The last answer was not waited for, or was aborted. */
-  isCutOff: boolean
-  isNamed: boolean
+  isCutOff?: boolean
+  isNamed?: boolean
 }
 
 interface OpenSpan {
@@ -122,21 +131,15 @@ interface OpenSpan {
   readonly startedAt: number
 }
 
-/** A host's function must not break what it looks at: a run that it has no start for is not recorded. */
-function startOf(start: StartOfTrace, trace: AgentsTrace): ReturnType<StartOfTrace> {
-  try {
-    return start(trace)
-  } catch {
-    return undefined
-  }
-}
+/** How a text begins that tells of an abort: with the name of the error, or with what runtimes and clients say of it. */
+const ABORTED = /^(?:Error: )?(?:\w*AbortError\b|(?:Request|\w+ operation) was aborted)/
 
 function endModel({ spanData, error }: AgentsSpan, task: Task, end: EndModelCall): void {
   const data: Members = { ...spanData }
   // A chat completion is in the span's output, unless the SDK is told to keep data out of its traces.
   const answer = membersOf(data._response ?? membersOf(data.output)[0])
   const usage = data.usage ?? answer.usage
-  const isAborted = error !== null && /\babort/i.test(textOfError(error))
+  const isAborted = error !== null && ABORTED.test(textOfError(error))
   const hasNoAnswer = data.type === 'response' ? !data._response : data.input && !data.output
   task.isCutOff = error ? isAborted : Boolean(hasNoAnswer)
   task.isMetered ||= Boolean(usage)
@@ -178,7 +181,8 @@ function endTask({ spanData, error }: AgentsSpan, { run, answers, isMetered, isC
 type SpanError = NonNullable<AgentsSpan['error']>
 
 function textOfError({ message, data }: SpanError): string {
-  return String(data?.error ?? message)
+  const { error } = membersOf(data)
+  return typeof error === 'string' ? error : message
 }
 
 /** The SDK tells of an error as a text: `MaxTurnsExceededError: Max turns (1) exceeded`. */

@@ -1,6 +1,6 @@
 import type { RecordedRun } from '../client/recorded-run.ts'
 import { addTime, type EndModelCall, isFailure, type ModelCallEnd, startModelCall } from './model-call.ts'
-import { membersOf } from './untyped.ts'
+import { ignoringErrors, membersOf } from './untyped.ts'
 import { watchedStream } from './watched-stream.ts'
 
 /** As much of a language model of the AI SDK as is used. */
@@ -85,6 +85,10 @@ function recordedModel<Model extends RecordableModel>(run: RecordedRun, model: M
   const [provider = ''] = model.provider.split('.', 1)
   const asked = new WeakSet<object>()
 
+  const countTool = ({ type }: PartOfAnswer): void => {
+    if (type === 'tool-call') run.add({ toolCalls: 1 })
+  }
+
   const attempt = async <Answer>(
     { prompt, abortSignal }: CallOptions,
     ask: () => PromiseLike<Answer>,
@@ -94,12 +98,14 @@ function recordedModel<Model extends RecordableModel>(run: RecordedRun, model: M
     // A step has its prompt made once, and sends that same one again.
     if (asked.has(prompt)) run.add({ retries: 1 })
     asked.add(prompt)
+    let answer: Answer
     try {
-      return answered(await ask(), end)
+      answer = await ask()
     } catch (error) {
       end({ failed: isFailure(error, abortSignal) })
       throw error
     }
+    return answered(answer, end)
   }
 
   const doGenerate = (options: CallOptions) =>
@@ -107,7 +113,7 @@ function recordedModel<Model extends RecordableModel>(run: RecordedRun, model: M
       options,
       () => model.doGenerate(options as never),
       (answer, end) => {
-        for (const part of answer.content) countTool(run, part)
+        ignoringErrors(() => answer.content.forEach(countTool))
         end({ ...endOf(answer), answered: true })
         return answer
       },
@@ -120,50 +126,48 @@ function recordedModel<Model extends RecordableModel>(run: RecordedRun, model: M
       (answer, end) => {
         const seen: { -readonly [Fact in keyof ModelCallEnd]: ModelCallEnd[Fact] } = { answered: true }
         const failed = (error: unknown) => isFailure(error, options.abortSignal)
-        const stream = watchedStream(answer.stream, {
+        const stream = watchedStream(answer?.stream, {
           see(part) {
             const { type } = part
             if (type.endsWith('-delta') || type === 'tool-call') run.firstToken()
-            countTool(run, part)
+            countTool(part)
             if (type === 'response-metadata') seen.responseModel ??= membersOf(part).modelId
             if (type === 'error') seen.failed = failed(membersOf(part).error)
-            if (isFinish(part)) Object.assign(seen, { ...endOf(part), responseModel: seen.responseModel })
+            if (type === 'finish') Object.assign(seen, { ...endOf(part), responseModel: seen.responseModel })
           },
           end: (error) => end(error === undefined ? seen : { ...seen, failed: failed(error) }),
         })
-        return { ...answer, stream }
+        return stream ? { ...answer, stream } : answer
       },
     )
 
-  return new Proxy(model, {
-    get(target, key) {
+  // A copy is what the proxy stands before: it could not say otherwise than a frozen model does.
+  const copy: Model = Object.setPrototypeOf({ ...model }, Object.getPrototypeOf(model))
+  return new Proxy(copy, {
+    get(_, key) {
       if (key === 'doGenerate') return doGenerate
       if (key === 'doStream') return doStream
-      const member: unknown = Reflect.get(target, key)
-      return typeof member === 'function' ? member.bind(target) : member
+      const member: unknown = Reflect.get(model, key)
+      return typeof member === 'function' ? member.bind(model) : member
     },
   })
 }
 
-function countTool(run: RecordedRun, { type }: PartOfAnswer): void {
-  if (type === 'tool-call') run.add({ toolCalls: 1 })
-}
-
-function isFinish(part: PartOfAnswer): part is PartOfAnswer & AnswerOfModel {
-  return part.type === 'finish'
-}
-
-/** The totals of the AI SDK include the cache and the reasoning. */
-function endOf({ usage: { inputTokens, outputTokens }, finishReason, response }: AnswerOfModel): ModelCallEnd {
+/** What an answer, or the last part of a stream, tells of its call. The totals of the AI SDK include the cache and the reasoning. */
+function endOf(answer: unknown): ModelCallEnd {
+  const { usage, finishReason, response } = membersOf(answer)
+  const { inputTokens, outputTokens } = membersOf(usage)
+  const input = membersOf(inputTokens)
+  const output = membersOf(outputTokens)
   return {
     tokens: {
-      inputTokens: inputTokens.total,
-      cacheReadTokens: inputTokens.cacheRead,
-      cacheWriteTokens: inputTokens.cacheWrite,
-      outputTokens: outputTokens.total,
-      reasoningTokens: outputTokens.reasoning,
+      inputTokens: input.total,
+      cacheReadTokens: input.cacheRead,
+      cacheWriteTokens: input.cacheWrite,
+      outputTokens: output.total,
+      reasoningTokens: output.reasoning,
     },
-    finishReason: finishReason.unified,
-    responseModel: response?.modelId,
+    finishReason: membersOf(finishReason).unified,
+    responseModel: membersOf(response).modelId,
   }
 }

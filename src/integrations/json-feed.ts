@@ -1,4 +1,4 @@
-import { type Members, membersOf } from './untyped.ts'
+import { ignoringErrors, type Members, membersOf } from './untyped.ts'
 
 /** The most that is held of an answer, in UTF-16 units: of a whole one, or of one event. What is longer is passed over. */
 const MAX_HELD = 4 * 1024 * 1024
@@ -17,31 +17,30 @@ export function jsonFeed(isStreamed: boolean, each: (value: Members) => void): J
   const decoder = new TextDecoder()
   let held = ''
   let isTooLong = false
-  const parse = (text: string): void => {
-    let value: unknown
-    try {
-      value = JSON.parse(text)
-    } catch {
-      return
-    }
-    each(membersOf(value))
+  const give = (text: string): void => ignoringErrors(() => each(membersOf(JSON.parse(text))))
+  // What is held is not looked at until it is whole: an engine joins pieces without copying all that came before.
+  const hold = (text: string): void => {
+    isTooLong ||= held.length + text.length > MAX_HELD
+    held = isTooLong ? '' : held + text
+  }
+  /** Gives out what is held, which is whole now. */
+  const release = (): void => {
+    const text = held
+    held = ''
+    isTooLong = false
+    if (!isStreamed) give(text)
+    else if (text.startsWith('data:')) give(text.slice('data:'.length))
   }
   return {
     write(bytes) {
-      held += decoder.decode(bytes, { stream: true })
-      if (isStreamed) {
-        const lines = held.split('\n')
-        held = lines.pop() ?? ''
-        for (const line of lines) {
-          if (!isTooLong && line.startsWith('data:')) parse(line.slice('data:'.length))
-          isTooLong = false
-        }
+      const text = decoder.decode(bytes, { stream: true })
+      const [first = '', ...lines] = isStreamed ? text.split('\n') : [text]
+      hold(first)
+      for (const line of lines) {
+        release()
+        hold(line)
       }
-      isTooLong ||= held.length > MAX_HELD
-      if (isTooLong) held = ''
     },
-    end() {
-      if (!isStreamed) parse(held)
-    },
+    end: release,
   }
 }

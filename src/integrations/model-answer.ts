@@ -6,6 +6,7 @@ export interface ModelAnswer {
   responseModel?: unknown
   finishReason?: unknown
   usage?: Members
+  tokens?: TokensTold
   /** The answer says itself that it went wrong. */
   failed?: boolean
   /** Some of what the model wrote has come. */

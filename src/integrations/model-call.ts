@@ -7,7 +7,7 @@ import { known, membersOf, textOf } from './untyped.ts'
 export interface ModelCallEnd {
   /** The model gave an answer, or began to. */
   readonly answered?: boolean | undefined
-  /** It went wrong, before its answer or in the midst of it. A call that was aborted did not. */
+  /** It went wrong, before its answer or in the midst of it: see {@link isFailure}. */
   readonly failed?: boolean | undefined
   /** The model that was asked for, where that was not known before. */
   readonly model?: unknown
@@ -38,9 +38,10 @@ export function startModelCall(run: RecordedRun, provider: string, asked?: unkno
   }
 }
 
-/** Whether what a call threw, or broke off with, is a failure: an aborted call is none. */
+/** Whether what a call threw, or broke off with, is a failure: an aborted call is none, unless because its time ran out. */
 export function isFailure(error: unknown, signal: AbortSignal | null | undefined): boolean {
-  return !signal?.aborted && membersOf(error).name !== 'AbortError'
+  const isAborted = signal?.aborted || membersOf(error).name === 'AbortError'
+  return !isAborted || membersOf(signal?.reason).name === 'TimeoutError'
 }
 
 /** Adds to the time that the run's calls of models or tools took. Calls at the same time are added up, too. */

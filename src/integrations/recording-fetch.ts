@@ -2,7 +2,7 @@ import type { RecordedRun } from '../client/recorded-run.ts'
 import { jsonFeed } from './json-feed.ts'
 import { MODEL_APIS, type ModelAnswer, type ModelApi } from './model-answer.ts'
 import { type EndModelCall, isFailure, startModelCall } from './model-call.ts'
-import { membersOf } from './untyped.ts'
+import { known, membersOf } from './untyped.ts'
 import { watchedStream } from './watched-stream.ts'
 
 /** How calls are made, and whose they are. */
@@ -22,33 +22,47 @@ export interface RecordingFetchOptions {
  * about tokens). Tells the models asked and answering, `finishReason`, `modelMs`, the first token of a streamed answer, and
  * `usageByModel` once there are several models.
  *
- * Looks at POSTs to `…/chat/completions`, `…/completions`, `…/responses` and `…/v1/messages`; all else passes by. Requests and
- * answers are passed on untouched, at the reader's pace. Of a prompt or an output nothing is recorded. Does not end the run.
+ * Looks at POSTs to `…/chat/completions`, `…/completions`, `…/responses` and `…/v1/messages`; all else passes by. Requests are
+ * passed on untouched; an answer is made anew around the same bytes, at the reader's pace, without a BYOB reader. Of a prompt or
+ * an output nothing is recorded; of a `Request` not the model that it asks for, which only its body knows. Does not end the run.
  */
 export function recordingFetch(run: RecordedRun, options: RecordingFetchOptions = {}): typeof fetch {
   return async (input, init) => {
     const send = options.fetch ?? fetch
-    const api = apiOf(input, init)
+    const { url, method, headers, signal } = askedOf(input, init)
+    const api = method.toUpperCase() === 'POST' ? apiAt(url) : undefined
     if (api === undefined) return send(input, init)
 
     const end = startModelCall(run, options.provider ?? api.provider, modelOf(init?.body))
-    if (Number(new Headers(init?.headers).get('x-stainless-retry-count')) > 0) run.add({ retries: 1 })
+    if (Number(new Headers(headers).get('x-stainless-retry-count')) > 0) run.add({ retries: 1 })
+    let response: Response
     try {
-      const response = await send(input, init)
-      if (response.ok) return recorded(response, { run, api, end, signal: init?.signal })
-      end({ failed: true })
-      return response
+      response = await send(input, init)
     } catch (error) {
-      end({ failed: isFailure(error, init?.signal) })
+      end({ failed: isFailure(error, signal) })
       throw error
     }
+    if (response.ok) return recorded(response, { run, api, end, signal })
+    end({ failed: true })
+    return response
   }
 }
 
-function apiOf(input: string | URL | Request, init: RequestInit | undefined): ModelApi | undefined {
-  const request = typeof input === 'object' && 'url' in input ? input : { url: String(input), method: 'GET' }
-  if ((init?.method ?? request.method).toUpperCase() !== 'POST') return undefined
-  const [path = ''] = request.url.split(/[?#]/, 1)
+interface Asked {
+  readonly url: string
+  readonly method: string
+  readonly headers: RequestInit['headers'] | undefined
+  readonly signal: AbortSignal | undefined
+}
+
+/** What is asked for, as `fetch` takes it: what is in `init` goes before what is in a `Request`, which alone has any of these. */
+function askedOf(input: string | URL | Request, init: RequestInit | undefined): Asked {
+  const { url = String(input), method = 'GET', headers, signal }: Partial<Request> = Object(input)
+  return { url, method, headers, signal, ...known(init ?? {}) }
+}
+
+function apiAt(url: string): ModelApi | undefined {
+  const [path = ''] = url.split(/[?#]/, 1)
   return MODEL_APIS.find((api) => api.path.test(path))
 }
 
@@ -69,14 +83,12 @@ interface Recording {
 
 /** The same response, whose body is looked at as it is read. */
 function recorded(response: Response, { run, api, end, signal }: Recording): Response {
-  // What a fetch of the host's own gives may have another kind of body, or none, or have it read already.
-  if (typeof response.body?.getReader !== 'function' || response.body.locked) {
-    end({ answered: true })
-    return response
-  }
   const answer: ModelAnswer = {}
-  const isStreamed = response.headers.get('content-type')?.startsWith('text/event-stream') === true
-  const feed = jsonFeed(isStreamed, (value) => api.read(answer, value))
+  const isStreamed = /^text\/event-stream/i.test(response.headers?.get('content-type') ?? '')
+  const feed = jsonFeed(isStreamed, (value) => {
+    api.read(answer, value)
+    if (answer.usage) answer.tokens = api.tokens(answer.usage)
+  })
   const body = watchedStream(response.body, {
     see(chunk) {
       feed.write(chunk)
@@ -85,9 +97,11 @@ function recorded(response: Response, { run, api, end, signal }: Recording): Res
     end(error) {
       feed.end()
       const failed = answer.failed || (error !== undefined && isFailure(error, signal))
-      end({ ...answer, answered: true, failed, tokens: answer.usage && api.tokens(answer.usage) })
+      end({ ...answer, answered: true, failed })
     },
   })
+  // What a fetch of the host's own gives may have another kind of body, or none, or have it read already.
+  if (body === undefined) return response
   // A response that is made anew has forgotten where it is from.
   return Object.defineProperty(new Response(body, response), 'url', { value: response.url })
 }

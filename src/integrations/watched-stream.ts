@@ -1,6 +1,8 @@
-/** What looks on while somebody reads. */
+import { ignoringErrors } from './untyped.ts'
+
+/** What looks on while somebody reads. What it throws is ignored: it must not break what it looks at. */
 export interface Onlooker<Chunk> {
-  /** Each chunk, before the reader has it. What this throws is ignored. */
+  /** Each chunk, before the reader has it. */
   see(chunk: Chunk): void
   /** The stream ended, failed (with its error), or was cancelled: told once. */
   end(error?: unknown): void
@@ -8,12 +10,22 @@ export interface Onlooker<Chunk> {
 
 /**
  * Gives out a stream chunk by chunk as it is read, and no sooner: nothing is read ahead, nothing is kept, a cancelled reader
- * cancels the source.
+ * cancels the source. `undefined`, and at its end: there is no stream, or somebody else reads it.
  */
 export function watchedStream<Chunk>(
-  source: ReadableStream<Chunk>,
-  { see, end }: Onlooker<Chunk>,
-): ReadableStream<Chunk> {
+  source: ReadableStream<Chunk> | null | undefined,
+  onlooker: Onlooker<Chunk>,
+): ReadableStream<Chunk> | undefined {
+  let hasEnded = false
+  const end = (error?: unknown): void => {
+    if (hasEnded) return
+    hasEnded = true
+    ignoringErrors(() => onlooker.end(error))
+  }
+  if (typeof source?.getReader !== 'function' || source.locked) {
+    end()
+    return undefined
+  }
   const reader = source.getReader()
   // A source may fail while nobody reads, as when its request is aborted.
   reader.closed.catch(end)
@@ -25,11 +37,7 @@ export function watchedStream<Chunk>(
           end()
           return controller.close()
         }
-        try {
-          see(value)
-        } catch {
-          // Whatever this is, its reader shall have it.
-        }
+        ignoringErrors(() => onlooker.see(value))
         controller.enqueue(value)
       },
       cancel(reason) {

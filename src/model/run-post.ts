@@ -9,9 +9,10 @@ export interface IgnoredField {
   /**
    * `terminal`: the run had ended. `superseded`: a post with a later `seq`, or of higher rank at the same, said otherwise.
    * `lower_count`, `later_time`: counts keep the greatest, starts the earliest. `not_final`: only a final status has it.
-   * `over_limit`: the run holds 128 of these already, which come before it in their order.
+   * `over_limit`: the run holds 128 of these already, which come before it in their order. `not_granted`: the session token is not
+   * for that user.
    */
-  readonly reason: 'terminal' | 'superseded' | 'lower_count' | 'later_time' | 'not_final' | 'over_limit'
+  readonly reason: 'terminal' | 'superseded' | 'lower_count' | 'later_time' | 'not_final' | 'over_limit' | 'not_granted'
   readonly kept?: JsonValue
 }
 

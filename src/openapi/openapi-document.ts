@@ -40,14 +40,14 @@ const TOKENS = [
 
 /**
  * The endpoints as an OpenAPI 3.1 document: from the route table, the schemas that the handlers read bodies with, and the
- * table of problem codes. Plain JSON.
+ * table of problem codes. Plain JSON, and yours to edit: it shares nothing with any other.
  *
  * Serve it with `toExpress(sallyport, { openapi: openapiDocument() })`, or write it to a file and generate a client from it.
  */
 export function openapiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   const { title = 'Sallyport', version = '1.0.0', servers = [{ url: '/' }], events } = options
   const known = EXCHANGES.filter(({ request: { eventType } }) => isOf(events, eventType))
-  return {
+  const document: OpenApiDocument = {
     openapi: '3.1.1',
     info: { title, version, description: DESCRIPTION, license: { name: 'MIT', identifier: 'MIT' } },
     servers,
@@ -66,6 +66,8 @@ export function openapiDocument(options: OpenApiOptions = {}): OpenApiDocument {
       schemas: schemas(events),
     },
   }
+  // `structuredClone` would keep what is in several places one object.
+  return JSON.parse(JSON.stringify(document))
 }
 
 /** Whether an example is of an event that the catalogue has; without a catalogue, and of anything else, it may be. */

@@ -11,6 +11,8 @@ export type HeaderName =
   | 'Accept'
   | 'Accept-Encoding'
   | 'Retry-After'
+  | 'RateLimit'
+  | 'RateLimit-Policy'
 
 /** What requests may carry beside their bodies. */
 export const PARAMETERS: Readonly<Record<ParameterName, OpenApiParameter>> = {
@@ -66,6 +68,14 @@ export const HEADERS: Readonly<Record<HeaderName, OpenApiHeader>> = {
     description: 'When to try again, in seconds.',
     required: true,
     schema: { type: 'integer', minimum: 0 },
+  },
+  RateLimit: {
+    description: 'What is left of each limit, where there are any (draft-ietf-httpapi-ratelimit-headers).',
+    schema: { type: 'string', examples: ['"token";r=12;t=48'] },
+  },
+  'RateLimit-Policy': {
+    description: 'Each limit: how many requests in how many seconds, where there are any.',
+    schema: { type: 'string', examples: ['"token";q=100;w=60'] },
   },
 }
 

@@ -44,6 +44,10 @@ const EXAMPLES: Readonly<Record<string, Told>> = {
     action: 'session_run',
     detail: 'The session token belongs to another session.',
   },
+  grant_spent: {
+    code: 'grant_spent',
+    detail: 'The session token has dispatched as many events as it may. What was accepted stands.',
+  },
   not_found: { code: 'not_found', detail: 'No endpoint has this path.' },
   session_not_found: { code: 'session_not_found', detail: 'Open the session before its first run.' },
   method_not_allowed: { code: 'method_not_allowed', detail: 'Only POST is allowed here.' },
@@ -55,7 +59,7 @@ const EXAMPLES: Readonly<Record<string, Told>> = {
   },
   body_too_large_dispatch: tooLarge('dispatch', 262_144),
   body_too_large_session_run: tooLarge('session_run', 65_536),
-  body_too_large_session_run_batch: tooLarge('session_run_batch', 1_048_576),
+  body_too_large_session_run_batch: tooLarge('session_run_batch', 524_288),
   unsupported_media_type: {
     code: 'unsupported_media_type',
     detail: 'Send the body as application/json, in UTF-8.',
@@ -88,6 +92,7 @@ const EXAMPLES: Readonly<Record<string, Told>> = {
     code: 'idempotency_key_reused',
     detail: 'This Idempotency-Key came with another body before. Use a new key for a new event.',
   },
+  rate_limited: { code: 'rate_limited', detail: 'Too many requests of this token. Try again in 12 s.' },
   internal_error: { code: 'internal_error', detail: 'The request could not be handled.' },
   body_already_consumed: { code: 'body_already_consumed', detail: CONSUMED.join(' ') },
   store_unavailable: { code: 'store_unavailable', detail: TRY_AGAIN },
@@ -95,6 +100,8 @@ const EXAMPLES: Readonly<Record<string, Told>> = {
   policy_unavailable: { code: 'policy_unavailable', detail: TRY_AGAIN },
   redactor_unavailable: { code: 'redactor_unavailable', detail: TRY_AGAIN },
   auth_unavailable: { code: 'auth_unavailable', detail: TRY_AGAIN },
+  rate_limiter_unavailable: { code: 'rate_limiter_unavailable', detail: TRY_AGAIN },
+  overloaded: { code: 'overloaded', detail: TRY_AGAIN },
 }
 
 const REQUEST_ID = 'req_01m7yhx3000000000000000001'

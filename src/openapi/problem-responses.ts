@@ -17,15 +17,19 @@ const EVERYWHERE: readonly ProblemCode[] = [
   'body_too_large',
   'unsupported_media_type',
   'validation_failed',
+  'rate_limited',
   'internal_error',
   'body_already_consumed',
   'auth_unavailable',
+  'rate_limiter_unavailable',
+  'overloaded',
 ]
 
 /** What it may answer beyond that. What becomes of the posts of a batch stands in its results. */
 const OWN: Readonly<Record<Action, readonly ProblemCode[]>> = {
   dispatch: [
     'idempotency_key_invalid',
+    'grant_spent',
     'event_unknown',
     'channel_unknown',
     'channel_not_allowed',
@@ -57,6 +61,7 @@ const STATUSES: Readonly<Record<number, About>> = {
   413: { about: 'The body is over the limit.', shared: 'BodyTooLarge' },
   415: { about: 'The body is not plain `application/json` in UTF-8.', shared: 'UnsupportedMediaType' },
   422: { about: 'The request was understood and cannot be accepted. Nothing was stored.' },
+  429: { about: 'There were too many requests. Try again after `Retry-After`.', shared: 'RateLimited' },
   500: { about: 'Something broke that never should; the log of the host has the cause. Try again.', shared: 'Fault' },
   503: {
     about:
@@ -69,6 +74,7 @@ const HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   403: ['WWW-Authenticate'],
   405: ['Allow'],
   415: ['Accept', 'Accept-Encoding'],
+  429: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
   503: ['Retry-After'],
 }
 

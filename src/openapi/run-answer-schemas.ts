@@ -148,6 +148,7 @@ const ignoredField: Component<IgnoredField> = component(
           later_time: 'starts keep the earliest',
           not_final: 'only a final status has it',
           over_limit: 'the run holds 128 of these already',
+          not_granted: 'the session token is not for that user',
         },
         'Why.',
       ),

@@ -56,6 +56,8 @@ export interface Acceptance {
     readonly fingerprint: string
     readonly ttlMs: number
   }
+  /** How many dispatches may be accepted under this key. Counted with those that policies name; what is not accepted does not count. */
+  readonly quota?: SendLimit
 }
 
 /** What came of {@link DispatchStore.accept}. */
@@ -65,6 +67,8 @@ export type AcceptOutcome =
   | { readonly outcome: 'replayed'; readonly answer: DispatchAnswer }
   /** The key was there with another fingerprint: nothing was stored. */
   | { readonly outcome: 'key_reused' }
+  /** Its `quota` is spent: nothing was stored. */
+  | { readonly outcome: 'quota_spent' }
 
 /** What is remembered of an idempotency key. */
 export interface Remembered {
@@ -215,7 +219,8 @@ export interface DispatchStore {
   recall(tenant: string, key: string): Promise<Remembered | undefined>
   /**
    * Stores a dispatch with its deliveries, and the idempotency key with them, in one transaction. Of any number of
-   * concurrent calls with one tenant and key, exactly one is `accepted`; once it resolves, nothing of it may be lost.
+   * concurrent calls with one tenant and key, exactly one is `accepted`, and of any number with one tenant and quota no more
+   * than that; once it resolves, nothing of it may be lost. A key that is there is looked at before the quota.
    *
    * In the same transaction, for each `queued` delivery: one with a digest joins the delivery whose digest is open (same
    * tenant, event type, recipient, channel, address and key; `queued`, not rendered, not due, not full; the one opened first), which then belongs to both

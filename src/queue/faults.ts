@@ -1,3 +1,4 @@
+import { type DescribedThrown, describeThrown } from '../model/thrown.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 
@@ -18,10 +19,9 @@ export function faultLog(queue: string, logger: Logger, clock: Pick<Clock, 'now'
   }
 }
 
-/** Name and code alone: a library's message may quote where it connects to, and as whom. Redis has its codes in front of that. */
-function describe(cause: unknown): { cause: string; causeCode?: string } {
-  if (!(cause instanceof Error)) return { cause: `a thrown ${typeof cause}` }
-  const told: unknown = Reflect.get(cause, 'code')
-  const code = typeof told === 'string' ? told : /^[A-Z]{2,}(?= )/.exec(cause.message)?.[0]
-  return { cause: cause.name, ...(code !== undefined && { causeCode: code.slice(0, 64) }) }
+/** Redis has its codes in front of its messages, which may quote where one connects to, and as whom. */
+function describe(cause: unknown): DescribedThrown {
+  const told = describeThrown(cause)
+  const code = told.causeCode ?? (cause instanceof Error ? /^[A-Z]{2,64}(?= )/.exec(cause.message)?.[0] : undefined)
+  return { ...told, ...(code !== undefined && { causeCode: code }) }
 }

@@ -4,6 +4,6 @@ import type { Logger } from '../ports/logger.ts'
 export const consoleLogger: Logger = {
   log(level, event, fields) {
     if (level === 'info') return
-    console[level](JSON.stringify({ level, event: `sallyport.${event}`, ...fields }))
+    console[level](JSON.stringify({ ...fields, level, event: `sallyport.${event}` }))
   },
 }

@@ -15,6 +15,7 @@ import { leaseCases } from './dispatch-store/leases.ts'
 import { leavingDigestCases } from './dispatch-store/leaving-digests.ts'
 import { limitCases } from './dispatch-store/limits.ts'
 import { pagingCases } from './dispatch-store/paging.ts'
+import { quotaCases } from './dispatch-store/quotas.ts'
 import { racingCases } from './dispatch-store/racing.ts'
 import { racingChangeCases } from './dispatch-store/racing-changes.ts'
 import { racingWorkerCases } from './dispatch-store/racing-workers.ts'
@@ -42,7 +43,8 @@ export interface DispatchStoreContractOptions extends ContractOptions {
 export function dispatchStoreContract(options: DispatchStoreContractOptions): void {
   const cases = [
     ...[acceptingCases(), copyingCases(), idempotencyCases()],
-    ...[claimingCases(), waitingCases(), expiringCases(), leaseCases(), settlingCases(), heldCases(), limitCases()],
+    ...[claimingCases(), waitingCases(), expiringCases(), leaseCases(), settlingCases(), heldCases()],
+    ...[limitCases(), quotaCases()],
     ...[digestCases(), leavingDigestCases(), cancellingCases(), retryingCases()],
     ...[readingCases(), pagingCases(), removingCases()],
     ...[hostileNameCases(), hostileContentCases()],

@@ -42,6 +42,8 @@ describe.each(Object.entries(HOSTS))('the document of the endpoints, by %s', (_n
     expect(reply.headers['content-type']).toMatch(/^application\/json/)
     expect(Number(reply.headers['content-length'])).toBe(reply.bytes.byteLength)
     expect(reply.json).toEqual(openapi)
+    expect((await call(`${url}/v1${PATH}/?a=1`, { method: 'GET', headers })).json).toEqual(openapi)
+    expect((await call(`${url}/v1${PATH}//`, { method: 'GET', headers })).status).toBe(404)
     const head = await call(`${url}/v1${PATH}`, { method: 'HEAD', headers })
     expect([head.status, head.text]).toEqual([200, ''])
     const post = await call(`${url}/v1${PATH}`, { headers, body: '{}' })

@@ -13,9 +13,9 @@ import { listen, type RunningHost } from '../support/hosts/host.ts'
 
 const RUN = '/api/agents/session/run'
 const STRIPPED =
-  '/api/agents/session/run was asked for without the basePath "/v1": the host takes that prefix off itself. Leave basePath out.'
+  'Unless another mount answers there: /api/agents/session/run was asked for without the basePath "/v1", so the host takes that prefix off itself. Leave basePath out.'
 const BELOW =
-  '/api/agents/session/run was asked for below another prefix than the basePath "". Give what stands before /api/ as basePath.'
+  'Unless another mount answers there: /api/agents/session/run was asked for below another prefix than the basePath "". Give what stands before /api/ as basePath.'
 
 const open: RunningHost[] = []
 afterEach(async () => {
@@ -49,11 +49,11 @@ describe('a prefix that is given to the host and to Sallyport', () => {
     expect(told(endpoints)).toEqual([['warn', 'mount.missed', STRIPPED]])
   })
 
-  test('is what the 404 says where Sallyport gives it', async () => {
+  test('is told of in Hono, and to the log alone', async () => {
     const endpoints = new FakeEndpoints()
     const app = new Hono().mount('/v1', toFetch({ endpoints }, { basePath: '/v1' }))
     const answer = await app.request(`http://host/v1${RUN}`, { method: 'POST', body: '{}' })
-    expect(await answer.json()).toMatchObject({ status: 404, code: 'not_found', detail: STRIPPED })
+    expect(await answer.json()).toMatchObject({ status: 404, code: 'not_found', detail: 'No endpoint has this path.' })
     expect(told(endpoints)).toEqual([['warn', 'mount.missed', STRIPPED]])
   })
 })
@@ -63,7 +63,7 @@ describe('a prefix that Sallyport was not told of', () => {
     const endpoints = new FakeEndpoints()
     const url = await start(toNode({ endpoints }))
     const reply = await call(`${url}/v1${RUN}/?a=1`, { body: '{}' })
-    expect(reply.json).toMatchObject({ status: 404, detail: BELOW })
+    expect(reply.json).toMatchObject({ status: 404, detail: 'No endpoint has this path.' })
     expect(told(endpoints)).toEqual([['warn', 'mount.missed', BELOW]])
   })
 
@@ -72,6 +72,26 @@ describe('a prefix that Sallyport was not told of', () => {
     const url = await start(toNode({ endpoints }))
     const reply = await call(`${url}/canary${RUN}`, { body: '{}' })
     expect(reply.text + JSON.stringify(told(endpoints))).not.toContain('canary')
+  })
+})
+
+describe('what is told of a prefix', () => {
+  test('does not use up what there is to tell of another', async () => {
+    const endpoints = new FakeEndpoints()
+    const handler = toFetch({ endpoints }, { basePath: '/a', notFound: () => new Response('The other mount') })
+    for (const prefix of ['/b', '/b', '', '/c']) await handler(new Request(`http://host${prefix}${RUN}`))
+    expect(told(endpoints)).toEqual([
+      ['warn', 'mount.missed', expect.stringContaining('below another prefix than the basePath "/a"')],
+      ['warn', 'mount.missed', expect.stringContaining('without the basePath "/a"')],
+      ['warn', 'mount.missed', expect.stringContaining('below another prefix than the basePath "/a"')],
+    ])
+  })
+
+  test('has an end, since callers choose what they ask for', async () => {
+    const endpoints = new FakeEndpoints()
+    const handler = toFetch({ endpoints })
+    for (let at = 0; at < 50; at++) await handler(new Request(`http://host/${at}${RUN}`))
+    expect(told(endpoints)).toHaveLength(10)
   })
 })
 
@@ -89,6 +109,13 @@ describe('Sallyport that is mounted twice', () => {
     expect(told(endpoints)).toEqual([
       ['warn', 'mount.repeated', expect.stringContaining(`${name}() was called again for the same Sallyport`)],
     ])
+  })
+
+  test.each(['v1', '/v1', 'v1/', '/v1/'])('is so, however its basePath is written: %s', (basePath) => {
+    const endpoints = new FakeEndpoints()
+    toNode({ endpoints }, { basePath: '/v1' })
+    toNode({ endpoints }, { basePath })
+    expect(endpoints.logger.lines).toMatchObject([{ event: 'mount.repeated' }])
   })
 
   test('by toFetch is as one with files for routes has it', () => {

@@ -57,6 +57,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     modules: { 'src/engines/json-logic': ['json-logic-engine'], 'src/engines/liquid': ['liquidjs'] },
   },
   'src/policies/': { holds: 'what may go out, and when', layers: CONTRACTS, pure: true },
+  'src/limits/': { holds: 'how many requests', layers: CONTRACTS },
   'src/pricing/': { holds: 'prices of tokens', layers: CONTRACTS, pure: true },
   'src/openapi/': {
     holds: 'the endpoints, described',
@@ -119,6 +120,7 @@ export const LOADED: Readonly<Record<string, readonly string[]>> = {
   'sallyport/json-logic': ['json-logic-engine'],
   'sallyport/policy': [],
   'sallyport/pricing': [],
+  'sallyport/rate-limits': [],
   'sallyport/otel': ['@opentelemetry/api'],
   'sallyport/storage/memory': [],
   'sallyport/storage/sql': [],

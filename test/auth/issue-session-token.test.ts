@@ -14,7 +14,7 @@ const NOW = 1_800_000_000
 const clock = { now: () => NOW * 1_000 + 999 }
 const KEY: SessionTokenKey = { kid: 'k1', key: HMAC_KEY }
 const OPTIONS: IssueSessionTokenOptions = { sessionId: 's1', key: KEY, audience: 'api', clock }
-const GRANT = { events: ['order.shipped'], channels: ['email', 'sms'], recipients: ['user_42'] }
+const GRANT = { events: ['order.shipped'], channels: ['email', 'sms'], recipients: ['user_42'], maxDispatches: 3 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
@@ -36,12 +36,14 @@ describe('issueSessionToken', () => {
     const token = await issueSessionToken({
       ...OPTIONS,
       tenant: 'acme',
+      userId: 'Ada Lovelace ✓',
       grants: { dispatch: GRANT },
       issuer: 'https://issuer.example',
       expiresInSeconds: 3_600,
     })
     expect(decodeJwt(token)).toMatchObject({
       tnt: 'acme',
+      sub: 'Ada Lovelace ✓',
       grants: { dispatch: GRANT },
       iss: 'https://issuer.example',
       exp: NOW + 3_600,
@@ -92,12 +94,13 @@ describe('issueSessionToken', () => {
     for (const [signing, verifying] of table) {
       if (!signing || !verifying) throw new Error('a pair is missing')
       const grants = { dispatch: GRANT }
-      const token = await issueSessionToken({ ...OPTIONS, grants, key: { kid: 'k1', ...signing } })
+      const token = await issueSessionToken({ ...OPTIONS, userId: 'ada', grants, key: { kid: 'k1', ...signing } })
       const verifier = sessionTokens({ keys: [{ kid: 'k1', ...verifying }], audience: 'api', clock })
       expect(await verifier.verify(token, 'dispatch')).toEqual({
         id: decodeJwt(token).jti,
         tenant: 'default',
         sessionId: 's1',
+        userId: 'ada',
         dispatch: GRANT,
       })
     }
@@ -121,6 +124,16 @@ describe('issueSessionToken', () => {
     ['a grant of text', { grants: { dispatch: 'all' } }, 'grants must be'],
     ['a grant without recipients', { grants: { dispatch: { events: ['a'], channels: ['b'] } } }, 'grants must be'],
     ['a grant with a member nobody knows', { grants: { dispatch: { ...GRANT, max: 5 } } }, 'grants must be'],
+    ...[0, 1_001, 1.5, '3', null].map((bad): [string, unknown, string] => [
+      `maxDispatches ${bad}`,
+      { grants: { dispatch: { ...GRANT, maxDispatches: bad } } },
+      'grants must be',
+    ]),
+    ...['', 'x'.repeat(201), 'a\0b', '\ud800', 7].map((bad): [string, unknown, string] => [
+      `userId ${JSON.stringify(bad).slice(0, 20)}`,
+      { userId: bad },
+      'userId must be',
+    ]),
     ['a grant of an empty name', { grants: { dispatch: { ...GRANT, events: [''] } } }, 'grants must be'],
     ['a grant nobody knows', { grants: { dispach: GRANT } }, 'grants holds a grant other than dispatch'],
     ['no key', { key: undefined }, 'key is not { kid, key }'],

@@ -55,6 +55,10 @@ describe('sessionTokens', () => {
         forge(HEADER, { ...CLAIMS, [name]: bad }),
       ]),
     ),
+    ...[7, '', 'x'.repeat(201), 'a\0b', null, ['ada']].map((sub): [string, string] => [
+      `sub ${JSON.stringify(sub).slice(0, 20)}`,
+      forge(HEADER, { ...CLAIMS, sub }),
+    ]),
     ...[
       null,
       [],
@@ -72,6 +76,11 @@ describe('sessionTokens', () => {
       { dispatch: { ...GRANT, recipients: [''] } },
       { dispatch: { ...GRANT, recipients: null } },
       { dispatch: { ...GRANT, maxPerHour: 5 } },
+      { dispatch: { ...GRANT, maxDispatches: 0 } },
+      { dispatch: { ...GRANT, maxDispatches: 1_001 } },
+      { dispatch: { ...GRANT, maxDispatches: '5' } },
+      { dispatch: { ...GRANT, maxDispatches: null } },
+      { dispatch: { ...GRANT, maxDispatches: 1.5 } },
     ].map((grants): [string, string] => [`grants ${JSON.stringify(grants)}`, forge(HEADER, { ...CLAIMS, grants })]),
     ['claims that are a list', forge(HEADER, [])],
     ['claims that are no JSON', forge(HEADER, '{')],

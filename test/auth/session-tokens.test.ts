@@ -24,6 +24,24 @@ describe('sessionTokens', () => {
     }
   })
 
+  it('gives the user whose runs they are', async () => {
+    const token = forge(HEADER, { ...CLAIMS, sub: 'Ada ✓' })
+    expect(await at(NOW).verify(token, 'session_run')).toEqual({
+      id: 'tok_1',
+      tenant: 'default',
+      sessionId: 's1',
+      userId: 'Ada ✓',
+    })
+  })
+
+  it('gives how often it may dispatch', async () => {
+    for (const maxDispatches of [1, 1_000]) {
+      const dispatch = { ...GRANT, maxDispatches }
+      const token = forge(HEADER, { ...CLAIMS, grants: { dispatch } })
+      expect(await at(NOW).verify(token, 'dispatch')).toMatchObject({ dispatch })
+    }
+  })
+
   it.each([{}, { grants: {} }, { grants: { refund: { max: 5 } } }])(
     'says insufficient_scope for dispatching with %j',
     async (claims) => {

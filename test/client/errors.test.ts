@@ -48,6 +48,33 @@ describe('a problem', () => {
   })
 })
 
+describe('whether a call may do better later', () => {
+  const answered = (status: number): Scripted => ({
+    status,
+    body: { type: 'urn:sallyport:problem:invalid_token', code: 'invalid_token', status },
+  })
+  test.each<[string, Scripted, boolean, Partial<ClientOptions>?]>([
+    ['no answer', 'reset', true],
+    ['none in time', 'hang', true, { timeoutMs: 50 }],
+    ['a page that says 200', { status: 200, body: '<h1>Sign in</h1>' }, true],
+    ['a redirect', { status: 304 }, true],
+    ['399', { status: 399 }, true],
+    ['400', answered(400), false],
+    ['a bad token', answered(401), false],
+    ['a bad token, where the next may be another', answered(401), true, { token: () => 'next' }],
+    ['a scope, whatever the next token is', answered(403), false, { token: () => 'next' }],
+    ['408', answered(408), true],
+    ['409', answered(409), false],
+    ['429', answered(429), true],
+    ['a page of a 499', { status: 499 }, false],
+    ['500', answered(500), true],
+    ['503', answered(503), true],
+  ])('is said of %s', async (_, answer, retryable, options) => {
+    const { url } = await startScripted(answer)
+    expect(await errorOf({ baseUrl: url, token: 'app', ...options })).toMatchObject({ retryable })
+  })
+})
+
 describe('what is not the answer of a Sallyport', () => {
   const JSON_TYPE = { 'content-type': 'application/json' }
   test.each<[string, Scripted, number]>([
@@ -106,10 +133,29 @@ describe('a token', () => {
     },
   )
 
+  test('that is empty hides no cause', async () => {
+    const baseUrl = `http://127.0.0.1:${await freePort()}`
+    expect(await errorOf({ baseUrl, token: '' })).toMatchObject({ code: 'network', cause: expect.any(Error) })
+  })
+
   test('is in no error where a fetch of one’s own quotes it', async () => {
     const own: ClientOptions['fetch'] = (_, { headers }) =>
       Promise.reject(new Error(`cannot send ${headers.authorization}`))
     expect(await shown({ baseUrl: 'http://host.example', token: CANARY, fetch: own })).not.toContain(CANARY)
+  })
+})
+
+describe('a base URL', () => {
+  test.each([
+    ['https://user:hunter2@host.example/v1', 'https://host.example/v1'],
+    ['https://hunter2@host.example', 'https://host.example'],
+    ['//user:hunter2@host.example/@team', '//host.example/@team'],
+    ['https://host.example/@team', 'https://host.example/@team'],
+    ['/@team', '/@team'],
+  ])('is used without a password, which a cause would show: %s', async (baseUrl, used) => {
+    const own: ClientOptions['fetch'] = (url) => Promise.reject(new Error(url))
+    const { cause } = await errorOf({ baseUrl, token: 'app', fetch: own })
+    expect(cause).toEqual(new Error(`${used}/api/outbound/dispatch`))
   })
 })
 

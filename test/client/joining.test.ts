@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { createSallyport, type Run, type Sallyport } from 'sallyport'
-import { type Client, createClient, createRunRecorder } from 'sallyport/client'
+import { type Client, createClient, createRunRecorder, type RecordedRun } from 'sallyport/client'
 import { toFetch } from 'sallyport/fetch'
 import { memoryStore } from 'sallyport/storage/memory'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -19,6 +19,8 @@ type Sending = 'none' | 'sent' | 'lost' | 'answer lost'
 
 interface Step {
   readonly run: number
+  /** The run is started once more first, under the same id, whether or not it has ended. */
+  readonly anew: boolean
   readonly telling: Telling
   readonly sending: Sending
   /** It takes until something else was told. */
@@ -27,6 +29,7 @@ interface Step {
 
 const step: fc.Arbitrary<Step> = fc.record({
   run: fc.nat(2),
+  anew: fc.nat(9).map((chance) => chance === 0),
   telling,
   sending: fc.constantFrom<Sending>('none', 'none', 'none', 'sent', 'lost', 'answer lost'),
   isSlow: fc.boolean(),
@@ -65,13 +68,14 @@ async function runsAfter(steps: readonly Step[]): Promise<unknown[]> {
   const { sallyport, client, line } = connect()
   const dropped: unknown[] = []
   const recorder = createRunRecorder({ client, heartbeatMs: 0, onDropped: (...drop) => dropped.push(drop) })
-  const runs = [0, 1, 2].map((run) =>
-    recorder.start({ sessionId: 's1', runId: `r${run}`, tags: ['t'], metadata: { m: run } }),
-  )
+  const start = (run: number): RecordedRun =>
+    recorder.start({ sessionId: 's1', runId: `r${run}`, tags: ['t'], metadata: { m: run } })
+  const runs = [0, 1, 2].map(start)
   let arrive = () => {}
   let flushed = Promise.resolve()
-  for (const [index, { run, telling, sending, isSlow }] of steps.entries()) {
+  for (const [index, { run, anew, telling, sending, isSlow }] of steps.entries()) {
     vi.setSystemTime(START + 1000 * (index + 1))
+    if (anew) runs[run] = start(run)
     const told = runs[run]
     if (told) telling(told, index + 1)
     arrive()

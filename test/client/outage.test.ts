@@ -1,20 +1,37 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ClientOptions, createClient, createRunRecorder } from 'sallyport/client'
 import { memoryStore } from 'sallyport/storage/memory'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { withoutStrayRejections } from '../support/stray-rejections.ts'
-import { startRecording } from './recorders.ts'
-import { startScripted, stopServers, until } from './servers.ts'
+import { startRecording, stopRecording } from './recorders.ts'
+import { startScripted, until } from './servers.ts'
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] })
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
 })
 afterEach(async () => {
   vi.restoreAllMocks()
   vi.useRealTimers()
-  await stopServers()
+  await stopRecording()
 })
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
+
+/** Holds the first request back, until it is told to answer that the server has enough to do. */
+function holdFirst(): { answer: () => void; readonly before: NonNullable<Parameters<typeof startRecording>[2]> } {
+  let isFirst = true
+  const hold = {
+    answer() {},
+    before(request: IncomingMessage, response: ServerResponse) {
+      if (!isFirst) return false
+      isFirst = false
+      request.resume()
+      hold.answer = () => void response.writeHead(503, { 'retry-after': '60' }).end()
+      return true
+    },
+  }
+  return hold
+}
 
 /** Of a client that has no network. */
 function offline(): { calls: number; readonly fetch: NonNullable<ClientOptions['fetch']> } {
@@ -118,6 +135,8 @@ describe('while the server is away', () => {
   })
 
   test('all is kept that does not fit into one batch', async () => {
+    // The host gives way to others in between.
+    vi.useRealTimers()
     const { recorder, sallyport, dropped, close, reopen } = await startRecording()
     await close()
     for (let run = 0; run < 250; run++) recorder.start({ sessionId: 's1' }).complete()
@@ -177,23 +196,103 @@ describe('while the server is away', () => {
     await recorder.close()
   })
 
-  test.each([
-    ['a page of a proxy', { status: 200, body: '<h1>Soon</h1>' }],
-    ['a page that is not found', { status: 404, body: '<h1>Not Found</h1>' }],
-    ['a fault of the host', { status: 500, body: '' }],
-    ['too few results', { status: 200, body: { warnings: [], results: [] } }],
-  ])('what is answered instead does no harm: %s', async (_, answer) => {
-    const up = { status: 200, body: { warnings: [], results: [{ status: 201, warnings: [] }] } }
-    const { url, asked } = await startScripted(answer, up)
-    const dropped: unknown[] = []
-    const client = createClient({ baseUrl: url, token: 'app', retries: 0 })
-    const recorder = createRunRecorder({ client, onDropped: (post) => dropped.push(post) })
-    recorder.start({ sessionId: 's1', runId: 'r1' }).complete()
+  test('what is refused in part stays before what was told after it', async () => {
+    const problem = (code: string, status: number, pointer?: string) => {
+      const errors = pointer && [{ pointer, code: 'too_long', detail: '' }]
+      return { status, problem: { type: `urn:sallyport:problem:${code}`, code, status, errors } }
+    }
+    const down = problem('store_unavailable', 503)
+    const script = [[problem('validation_failed', 422, '/runs/0/run/tags/0'), down], [down]]
+    const { recorder, recorded, run, asked } = await startRecording({}, {}, (_, response) => {
+      const results = script.shift()
+      if (results) response.setHeader('content-type', 'application/json').end(JSON.stringify({ warnings: [], results }))
+      return results !== undefined
+    })
+    const tags = (from: number) => Array.from({ length: 15 }, (_, index) => `t${from + index}`)
+    const told = recorder.start({ sessionId: 's1', runId: 'r1', model: 'old', tags: tags(0) })
+    told.update({ model: 'new', tags: tags(20) })
+    told.complete()
     await recorder.flush()
+    expect([script.length, await run('r1')]).toEqual([0, undefined])
     await recorder.flush()
-    expect(asked).toHaveLength(2)
-    expect(asked[1]?.body).toEqual(asked[0]?.body)
-    expect(dropped).toEqual([])
+    expect(asked()).toBe(3)
+    const { status, model, tags: all } = await recorded('r1')
+    expect([status, model, all?.length]).toEqual(['completed', 'new', 29])
+  })
+
+  test('what is being sent takes room, too', async () => {
+    const hold = holdFirst()
+    const { recorder, dropped, sallyport, asked } = await startRecording({ maxRuns: 10 }, {}, hold.before)
+    const start = (count: number) => {
+      for (let run = 0; run < count; run++) recorder.start({ sessionId: 's1' })
+    }
+    start(6)
+    const flushed = recorder.flush()
+    await until(() => asked() === 1)
+    start(10)
+    expect(dropped.map(([, why]) => why)).toEqual(Array(6).fill('overflow'))
+    hold.answer()
+    await flushed
+    await recorder.flush()
+    expect((await sallyport.runs.list({})).items).toHaveLength(10)
+    expect(dropped).toHaveLength(6)
+  })
+
+  test('what is told while a post is sent is not lost, nor the post', async () => {
+    const hold = holdFirst()
+    const { recorder, recorded, asked } = await startRecording({}, {}, hold.before)
+    const run = recorder.start({ sessionId: 's1', runId: 'r1', model: 'gpt-5' })
+    const flushed = recorder.flush()
+    await until(() => asked() === 1)
+    run.add({ steps: 1 })
+    hold.answer()
+    await flushed
+    run.complete()
+    await recorder.flush()
+    expect(await recorded('r1')).toMatchObject({ status: 'completed', model: 'gpt-5', counts: { steps: 1 } })
+  })
+
+  test('what ends while a call fails does not call at once again; close does', async () => {
+    const hold = holdFirst()
+    const { recorder, sallyport, asked } = await startRecording({}, {}, hold.before)
+    recorder.start({ sessionId: 's1' }).complete()
+    await until(() => asked() === 1)
+    recorder.start({ sessionId: 's1' }).complete()
+    await pass(1000)
+    hold.answer()
+    await recorder.start({ sessionId: 's1' })[Symbol.asyncDispose]()
+    await pass(30_000)
+    expect(asked()).toBe(1)
     await recorder.close()
+    expect((await sallyport.runs.list({})).items).toHaveLength(3)
+  })
+
+  test('a run that is left does not disturb it before it may be asked, only flush does', async () => {
+    const { recorder, asked, dropped } = await startRecording({ heartbeatMs: 0 }, {}, (_, response) => {
+      response.writeHead(503, { 'retry-after': '60' }).end()
+      return true
+    })
+    for (let run = 0; run < 5; run++) {
+      await using left = recorder.start({ sessionId: 's1' })
+      left.complete()
+    }
+    expect(asked()).toBe(1)
+    await recorder.flush()
+    expect(asked()).toBe(2)
+    expect(dropped).toEqual([])
+  })
+
+  test('a recorder that is closed says what it could not send, once', async () => {
+    const { recorder, dropped, close } = await startRecording()
+    await close()
+    recorder.start({ sessionId: 's1', runId: 'r1' }).complete()
+    recorder.start({ sessionId: 's1', runId: 'r2' })
+    await recorder.close()
+    await recorder.close()
+    expect(dropped.map(([{ run }, why]) => [run.runId, run.status, why])).toEqual([
+      ['r1', 'completed', 'closed'],
+      ['r2', 'cancelled', 'closed'],
+    ])
+    expect(vi.getTimerCount()).toBe(0)
   })
 })

@@ -1,24 +1,12 @@
 import type { RecordedRun } from 'sallyport/client'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Recording, startRecording } from './recorders.ts'
-import { stopServers } from './servers.ts'
+import { startRecording, stopRecording } from './recorders.ts'
 
-const recordings: Recording[] = []
-
-afterEach(async () => {
-  for (const { recorder } of recordings.splice(0)) await recorder.close()
-  await stopServers()
-})
-
-async function recording(): Promise<Recording> {
-  const started = await startRecording()
-  recordings.push(started)
-  return started
-}
+afterEach(stopRecording)
 
 describe('a recorded run', () => {
   test('tells what is known of it when it starts', async () => {
-    const { recorder, recorded } = await recording()
+    const { recorder, recorded } = await startRecording()
     const known = {
       provider: 'openai',
       model: 'gpt-5',
@@ -44,7 +32,7 @@ describe('a recorded run', () => {
   })
 
   test('adds up its counts, and tells the totals', async () => {
-    const { recorder, recorded, dropped } = await recording()
+    const { recorder, recorded, dropped } = await startRecording()
     const run = recorder.start({ sessionId: 's1', runId: 'r1' })
     run.add({ modelCalls: 1, inputTokens: 30 })
     await recorder.flush()
@@ -55,8 +43,20 @@ describe('a recorded run', () => {
     expect(dropped).toEqual([])
   })
 
+  test('passes over what is no number from 0 on when it adds up', async () => {
+    const { recorder, recorded, dropped } = await startRecording()
+    const run = recorder.start({ sessionId: 's1', runId: 'r1' })
+    run.add({ inputTokens: 10, outputTokens: 5 })
+    run.add({ inputTokens: Number.NaN, outputTokens: Number.POSITIVE_INFINITY, steps: -1 })
+    run.add({ inputTokens: 10 })
+    run.complete()
+    await recorder.flush()
+    expect((await recorded('r1')).counts).toEqual({ inputTokens: 20, outputTokens: 5 })
+    expect(dropped).toEqual([])
+  })
+
   test('tells what is known later: the later of what is told twice', async () => {
-    const { recorder, recorded } = await recording()
+    const { recorder, recorded } = await startRecording()
     const run = recorder.start({ sessionId: 's1', runId: 'r1', tags: ['a'], metadata: { a: 1, b: 1 } })
     await recorder.flush()
     const metadata: Record<string, number | null> = { b: 2, c: 2 }
@@ -81,7 +81,7 @@ describe('a recorded run', () => {
   })
 
   test('waits, and goes on', async () => {
-    const { recorder, recorded } = await recording()
+    const { recorder, recorded } = await startRecording()
     const run = recorder.start({ sessionId: 's1', runId: 'r1' })
     run.waitFor('approval')
     await recorder.flush()
@@ -92,7 +92,7 @@ describe('a recorded run', () => {
   })
 
   test('stamps its first token once', async () => {
-    const { recorder, recorded } = await recording()
+    const { recorder, recorded } = await startRecording()
     const run = recorder.start({ sessionId: 's1', runId: 'r1' })
     run.firstToken()
     await recorder.flush()
@@ -109,7 +109,7 @@ describe('a recorded run', () => {
     ['cancelled', (run) => run.cancel()],
     ['failed', (run) => run.fail(new Error('no'))],
   ])('ends as %s, and nothing that is told after that counts', async (status, end) => {
-    const { recorder, recorded } = await recording()
+    const { recorder, recorded } = await startRecording()
     const run = recorder.start({ sessionId: 's1', runId: 'r1' })
     end(run)
     await recorder.flush()
@@ -137,9 +137,20 @@ describe('a recorded run', () => {
     ['nothing', undefined, { type: 'Error', message: 'undefined' }],
     ['a symbol', Symbol('no'), { type: 'Error', message: 'Symbol(no)' }],
     ['a long message', new Error(`${'a'.repeat(1999)}😀`), { type: 'Error', message: `${'a'.repeat(1999)}\ufffd` }],
+    ['nothing that can be shown', Object.create(null), { type: 'Error' }],
+    ['a message that cannot be', { name: 'Own', message: { toString: null } }, { type: 'Error' }],
+    [
+      'what may not be looked at',
+      {
+        get message(): string {
+          throw new Error('no')
+        },
+      },
+      { type: 'Error' },
+    ],
     ['an error without a name', Object.assign(new Error('no'), { name: '' }), { type: 'Error', message: 'no' }],
   ])('fails with %s', async (_, thrown, error) => {
-    const { recorder, recorded, dropped } = await recording()
+    const { recorder, recorded, dropped } = await startRecording()
     recorder.start({ sessionId: 's1', runId: 'r1' }).fail(thrown)
     await recorder.flush()
     expect((await recorded('r1')).error).toEqual(error)
@@ -147,10 +158,32 @@ describe('a recorded run', () => {
   })
 
   test('fails with the error that it is told, where that says more', async () => {
-    const { recorder, recorded } = await recording()
+    const { recorder, recorded } = await startRecording()
     const error = { type: 'rate_limit', retryable: true }
     recorder.start({ sessionId: 's1', runId: 'r1' }).fail(new Error('429'), { error })
     await recorder.flush()
     expect((await recorded('r1')).error).toEqual(error)
+  })
+
+  test('stays open where it is told what cannot be JSON, and may be ended still', async () => {
+    const { recorder, recorded } = await startRecording()
+    const run = recorder.start({ sessionId: 's1', runId: 'r1' })
+    const odd = 1n as never
+    expect(() => run.update({ finishReason: odd })).toThrow(TypeError)
+    expect(() => run.complete({ metadata: { odd } })).toThrow(TypeError)
+    run.complete()
+    await recorder.flush()
+    expect(await recorded('r1')).toMatchObject({ status: 'completed' })
+    run.update({ finishReason: odd })
+    run.complete({ metadata: { odd } })
+  })
+
+  test('does not start with what cannot be JSON: nothing is told of it', async () => {
+    const { recorder, asked } = await startRecording()
+    const metadata: Record<string, never> = {}
+    Object.assign(metadata, { metadata })
+    expect(() => recorder.start({ sessionId: 's1', metadata })).toThrow(TypeError)
+    await recorder.close()
+    expect(asked()).toBe(0)
   })
 })

@@ -1,6 +1,6 @@
 import type { Run } from 'sallyport'
 import { createClient, createRunRecorder, type RunRecorder, type RunRecorderOptions } from 'sallyport/client'
-import { startHost, type TestHost } from './servers.ts'
+import { startHost, stopServers, type TestHost } from './servers.ts'
 
 /** A host, a recorder that posts to it, and what of that was dropped. */
 export interface Recording extends TestHost {
@@ -8,6 +8,14 @@ export interface Recording extends TestHost {
   readonly dropped: Parameters<NonNullable<RunRecorderOptions['onDropped']>>[]
   /** What the host has of a run that it must have. */
   recorded(runId: string): Promise<Run>
+}
+
+const recorders: RunRecorder[] = []
+
+/** Closes all recorders, and then their hosts: for `afterEach`. */
+export async function stopRecording(): Promise<void> {
+  for (const recorder of recorders.splice(0)) await recorder.close()
+  await stopServers()
 }
 
 export async function startRecording(
@@ -19,6 +27,7 @@ export async function startRecording(
   const dropped: Recording['dropped'] = []
   const onDropped: RunRecorderOptions['onDropped'] = (...drop) => void dropped.push(drop)
   const recorder = createRunRecorder({ client, onDropped, ...options })
+  recorders.push(recorder)
   const recorded = async (runId: string): Promise<Run> => {
     const run = await running.run(runId)
     if (run === undefined) throw new Error(`the host has no run ${runId}`)

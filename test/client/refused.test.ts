@@ -1,9 +1,10 @@
 import { createClient, createRunRecorder } from 'sallyport/client'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { startRecording } from './recorders.ts'
-import { stopServers } from './servers.ts'
+import { withoutStrayRejections } from '../support/stray-rejections.ts'
+import { startRecording, stopRecording } from './recorders.ts'
+import { startScripted } from './servers.ts'
 
-afterEach(stopServers)
+afterEach(stopRecording)
 
 describe('what the server refuses', () => {
   test('is dropped, and said to be; other posts are recorded', async () => {
@@ -38,6 +39,65 @@ describe('what the server refuses', () => {
     expect(dropped).toMatchObject([[{ run: { runId: 'r1', userId: '' } }, { code: 'validation_failed' }]])
   })
 
+  test('takes no good fact with it that stands in one field with it', async () => {
+    const { recorder, recorded, dropped } = await startRecording()
+    const long = 'x'.repeat(600)
+    const told = {
+      agent: { id: 'a1', name: long },
+      tags: ['a', long, 'b', `${long}2`, 'c'],
+      metadata: { good: 1, gone: null, [long]: 1, 'a/b~c': long, 'a~1b': 2 },
+    }
+    const run = recorder.start({ sessionId: 's1', runId: 'r1', ...told })
+    run.add({ inputTokens: 1000, 'No/name~': 1 })
+    run.update({ timings: { modelMs: 1.5, toolMs: 2 } })
+    const counts = { inputTokens: 7, outputTokens: -1 }
+    run.complete({
+      usageByModel: [
+        { provider: long, model: 'a', counts },
+        { provider: 'p', model: 'b', counts },
+      ],
+    })
+    await recorder.flush()
+    expect(await recorded('r1')).toMatchObject({
+      status: 'completed',
+      agent: { id: 'a1' },
+      counts: { inputTokens: 1000 },
+      timings: { toolMs: 2, endedAt: expect.any(String) },
+    })
+    const { tags, metadata } = await recorded('r1')
+    expect([tags, metadata]).toEqual([['a', 'b', 'c'], { good: 1, 'a~1b': 2 }])
+    expect(dropped[0]).toMatchObject([{ run: told }, { code: 'validation_failed' }])
+  })
+
+  test('is the whole of something that cannot be without it', async () => {
+    const { recorder, recorded } = await startRecording()
+    const error = { type: 'x'.repeat(101), message: 'no' }
+    recorder.start({ sessionId: 's1', runId: 'r1' }).fail(new Error('no'), { error })
+    await recorder.flush()
+    const { status, ...run } = await recorded('r1')
+    expect([status, 'error' in run]).toEqual(['failed', false])
+  })
+
+  test.each<[string, unknown]>([
+    ['what all objects have', [{ pointer: '/runs/0/run/__proto__/toString' }]],
+    ['the run itself', [{ pointer: '/runs/0/run' }]],
+    ['its id', [{ pointer: '/runs/0/run/runId' }]],
+    ['nothing', []],
+    ['nothing that it has', [{ pointer: '/runs/0/run/trace' }]],
+  ])('is all of it, where the server points to %s', async (_, errors) => {
+    const problem = { type: 'urn:sallyport:problem:validation_failed', code: 'validation_failed', status: 422, errors }
+    const refused = { status: 200, body: { warnings: [], results: [{ status: 422, problem }] } }
+    const { url, asked } = await startScripted(refused)
+    const dropped: unknown[] = []
+    const onDropped = (...drop: unknown[]) => dropped.push(drop)
+    const recorder = createRunRecorder({ client: createClient({ baseUrl: url, token: 'app' }), onDropped })
+    recorder.start({ sessionId: 's1', runId: 'r1', model: 'gpt-5', tags: ['a'] }).complete()
+    await recorder.flush()
+    expect(dropped).toMatchObject([[{ run: { runId: 'r1', model: 'gpt-5', tags: ['a'] } }, problem]])
+    expect([asked.length, Object.keys(Object.prototype)]).toEqual([1, []])
+    await recorder.close()
+  })
+
   test('is all of it, where the token is', async () => {
     const { url } = await startRecording()
     const dropped: unknown[][] = []
@@ -51,14 +111,22 @@ describe('what the server refuses', () => {
     ])
   })
 
-  test('is dropped even where onDropped throws', async () => {
-    const onDropped = vi.fn(() => {
-      throw new Error('no')
+  test.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no'))],
+  ])('is dropped even where onDropped %s', async (_, onDropped) => {
+    await withoutStrayRejections(async () => {
+      const told = vi.fn(onDropped)
+      const { recorder, asked } = await startRecording({ onDropped: told })
+      recorder.start({ sessionId: 'no such id' }).complete()
+      await recorder.flush()
+      await recorder.flush()
+      expect([told.mock.calls.length, asked()]).toEqual([1, 1])
     })
-    const { recorder, asked } = await startRecording({ onDropped })
-    recorder.start({ sessionId: 'no such id' }).complete()
-    await recorder.flush()
-    await recorder.flush()
-    expect([onDropped.mock.calls.length, asked()]).toEqual([1, 1])
   })
 })

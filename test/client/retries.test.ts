@@ -169,3 +169,12 @@ test('a time-out also holds for a token that does not come, and a fetch that doe
     expect(await answer).toMatchObject({ code: 'timeout' })
   }
 })
+
+test.each([Number.POSITIVE_INFINITY, 2 ** 31])(
+  'a time-out may be longer than a timer can: %s ms',
+  async (timeoutMs) => {
+    const { url } = await startScripted(ACCEPTED)
+    await dispatch(url, { timeoutMs, retries: 0 })
+    expect(started).toEqual([2 ** 31 - 1])
+  },
+)

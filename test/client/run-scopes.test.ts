@@ -1,23 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Recording, startRecording } from './recorders.ts'
-import { stopServers } from './servers.ts'
+import { startRecording, stopRecording } from './recorders.ts'
 
-const recordings: Recording[] = []
-
-afterEach(async () => {
-  for (const { recorder } of recordings.splice(0)) await recorder.close()
-  await stopServers()
-})
-
-async function recording(): Promise<Recording> {
-  const started = await startRecording()
-  recordings.push(started)
-  return started
-}
+afterEach(stopRecording)
 
 describe('a run that is cancelled by a signal', () => {
   test('ends as cancelled at once, without being asked', async () => {
-    const { recorder, recorded } = await recording()
+    const { recorder, recorded } = await startRecording()
     const abort = new AbortController()
     const run = recorder.start({ sessionId: 's1', runId: 'r1', signal: abort.signal })
     abort.abort()
@@ -27,7 +15,7 @@ describe('a run that is cancelled by a signal', () => {
   })
 
   test('ends as cancelled when it starts, where the signal has aborted before', async () => {
-    const { recorder, recorded } = await recording()
+    const { recorder, recorded } = await startRecording()
     recorder.start({ sessionId: 's1', runId: 'r1', signal: AbortSignal.abort() }).complete()
     await recorder.flush()
     expect(await recorded('r1')).toMatchObject({ status: 'cancelled' })
@@ -36,7 +24,7 @@ describe('a run that is cancelled by a signal', () => {
 
 describe('record', () => {
   test('passes on what the work gives, and completes its run', async () => {
-    const { recorder, recorded } = await recording()
+    const { recorder, recorded } = await startRecording()
     const result = await recorder.record({ sessionId: 's1', runId: 'r1' }, async (run) => run.runId)
     await recorder.flush()
     expect(result).toBe('r1')
@@ -52,14 +40,23 @@ describe('record', () => {
     ],
     ['rejects', () => Promise.reject(new RangeError('no'))],
   ])('passes on what the work %s with, and fails its run', async (_, work: () => unknown) => {
-    const { recorder, recorded } = await recording()
+    const { recorder, recorded } = await startRecording()
     await expect(recorder.record({ sessionId: 's1', runId: 'r1' }, work)).rejects.toThrow(new RangeError('no'))
     await recorder.flush()
     expect(await recorded('r1')).toMatchObject({ status: 'failed', error: { type: 'RangeError', message: 'no' } })
   })
 
+  test('passes on what cannot be shown, and fails its run', async () => {
+    const { recorder, recorded } = await startRecording()
+    const thrown = Object.create(null)
+    const work = () => Promise.reject(thrown)
+    expect(await recorder.record({ sessionId: 's1', runId: 'r1' }, work).catch((error) => error)).toBe(thrown)
+    await recorder.flush()
+    expect(await recorded('r1')).toMatchObject({ status: 'failed', error: { type: 'Error' } })
+  })
+
   test('cancels its run, where the work throws after its signal aborted', async () => {
-    const { recorder, recorded } = await recording()
+    const { recorder, recorded } = await startRecording()
     const abort = new AbortController()
     const work = () => {
       abort.abort(new Error('enough'))
@@ -73,7 +70,7 @@ describe('record', () => {
   })
 
   test('leaves an end alone that the work has told itself', async () => {
-    const { recorder, recorded } = await recording()
+    const { recorder, recorded } = await startRecording()
     await recorder.record({ sessionId: 's1', runId: 'r1' }, (run) => run.incomplete({ finishReason: 'length' }))
     await recorder.flush()
     expect(await recorded('r1')).toMatchObject({ status: 'incomplete', finishReason: 'length' })
@@ -82,7 +79,7 @@ describe('record', () => {
 
 describe('using', () => {
   test('ends a run that its block has left open as failed', async () => {
-    const { recorder, recorded } = await recording()
+    const { recorder, recorded } = await startRecording()
     {
       using run = recorder.start({ sessionId: 's1', runId: 'r1' })
       run.add({ steps: 1 })
@@ -92,7 +89,7 @@ describe('using', () => {
   })
 
   test('leaves a run alone that was ended', async () => {
-    const { recorder, recorded } = await recording()
+    const { recorder, recorded } = await startRecording()
     {
       await using run = recorder.start({ sessionId: 's1', runId: 'r1' })
       run.complete()
@@ -101,7 +98,7 @@ describe('using', () => {
   })
 
   test('closes a recorder: what is open is cancelled, and all is sent', async () => {
-    const { recorder, recorded } = await recording()
+    const { recorder, recorded } = await startRecording()
     {
       await using closing = recorder
       closing.start({ sessionId: 's1', runId: 'r1' })

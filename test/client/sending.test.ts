@@ -4,7 +4,7 @@ import { startRecording } from './recorders.ts'
 import { startScripted, stopServers, until } from './servers.ts'
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] })
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
 })
 afterEach(async () => {
   vi.restoreAllMocks()
@@ -29,8 +29,21 @@ describe('a recorder', () => {
     await pass(1)
     await until(() => asked.length === 1)
     expect(runsOf(asked[0]?.body)).toMatchObject([
-      { sessionId: 's1', run: { runId: 'r1', status: 'running', counts: { steps: 2 } } },
       { sessionId: 's1', run: { runId: 'r2', status: 'running' } },
+      { sessionId: 's1', run: { runId: 'r1', status: 'running', counts: { steps: 2 } } },
+    ])
+    await recorder.close()
+  })
+
+  test('sends nothing again that is recorded', async () => {
+    const { url, asked } = await startScripted(RECORDED)
+    const recorder = createRunRecorder({ client: createClient({ baseUrl: url, token: 'app' }) })
+    const run = recorder.start({ sessionId: 's1', runId: 'r1', model: 'gpt-5' })
+    await recorder.flush()
+    run.add({ steps: 1 })
+    await recorder.flush()
+    expect(runsOf(asked[1]?.body)).toEqual([
+      { sessionId: 's1', run: { runId: 'r1', seq: expect.any(Number), counts: { steps: 1 } } },
     ])
     await recorder.close()
   })

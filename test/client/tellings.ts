@@ -32,7 +32,7 @@ const facts: fc.Arbitrary<RunFacts> = fc.record(
 )
 const counts = fc.dictionary(
   fc.nat(25).map((name) => `c${name}`),
-  fc.nat(9),
+  fc.oneof({ weight: 9, arbitrary: fc.nat(9) }, fc.constantFrom(-1, Number.NaN)),
   { minKeys: 1, maxKeys: 20 },
 )
 const end = fc.oneof(
@@ -45,6 +45,11 @@ const end = fc.oneof(
     (told): Telling =>
       (run) =>
         run.incomplete({ ...told, timings: { durationMs: 5 } }),
+  ),
+  fc.constantFrom('2026-11-21T07:00:00Z', '2026-11-21T08:00:00.500Z').map(
+    (at): Telling =>
+      (run) =>
+        run.complete({ timings: { queuedAt: at, startedAt: at, firstTokenAt: at } }),
   ),
   facts.map(
     (told): Telling =>

@@ -61,7 +61,7 @@ describe('a documented snippet', () => {
       return `${file?.fileName.slice(scratch.length)}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`
     })
     expect(told).toEqual([])
-  })
+  }, 120_000)
 
   it.each(all)('runs: $name', async ({ file }) => {
     await import(file)

@@ -2,26 +2,17 @@ import { setTraceProcessors, setTracingDisabled } from '@openai/agents'
 import { agentsSdk } from 'sallyport/integrations'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { agent, onlyRun, runnerOf } from './agents.ts'
-import { type House, startHouse, stopHouses } from './house.ts'
 import { chatEvents, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
-import { type Provider, startProvider, stopProviders, streamed, whole } from './provider.ts'
+import { streamed, whole } from './provider.ts'
+import { house, provider } from './set-up.ts'
 
-let house: House
-let provider: Provider
-
-beforeEach(async () => {
-  house = await startHouse()
-  provider = await startProvider()
+beforeEach(() => {
   // The SDK is told not to trace in tests, by NODE_ENV.
   setTracingDisabled(false)
   setTraceProcessors([agentsSdk(house.recorder)])
 })
 
-afterEach(async () => {
-  setTraceProcessors([])
-  await stopProviders()
-  await stopHouses()
-})
+afterEach(() => setTraceProcessors([]))
 
 describe('a run that goes wrong', () => {
   it('because of the model says why', async () => {

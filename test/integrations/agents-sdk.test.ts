@@ -3,26 +3,17 @@ import { agentsSdk, type StartOfTrace } from 'sallyport/integrations'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { withoutStrayRejections } from '../support/stray-rejections.ts'
 import { agent, onlyRun, parameters, runnerOf } from './agents.ts'
-import { type House, startHouse, stopHouses } from './house.ts'
 import { chat, chatEvents, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
-import { type Provider, startProvider, stopProviders, streamed, whole } from './provider.ts'
+import { streamed, whole } from './provider.ts'
+import { house, provider } from './set-up.ts'
 
-let house: House
-let provider: Provider
-
-beforeEach(async () => {
-  house = await startHouse()
-  provider = await startProvider()
+beforeEach(() => {
   // The SDK is told not to trace in tests, by NODE_ENV.
   setTracingDisabled(false)
   record()
 })
 
-afterEach(async () => {
-  setTraceProcessors([])
-  await stopProviders()
-  await stopHouses()
-})
+afterEach(() => setTraceProcessors([]))
 
 /** In place of the processor that sends traces to OpenAI. */
 function record(start?: StartOfTrace): void {
@@ -181,27 +172,6 @@ it('tells nothing of a cache that nobody told of, where the SDK adds up', async 
   provider.answers(whole({ ...chat('Hi.'), usage }))
   await runnerOf(provider, { useResponses: false, traceIncludeSensitiveData: false }).run(agent, 'Hello?')
   expect((await onlyRun(house))?.counts).not.toHaveProperty('cacheReadTokens')
-})
-
-it('remembers no more than a thousand traces that were never ended', async () => {
-  const processor = agentsSdk(house.recorder)
-  const traceOf = (number: number) => ({ traceId: `t${number}`, name: 'Flow', groupId: `g${number}` })
-  for (let number = 0; number <= 1000; number++) await processor.onTraceStart(traceOf(number))
-  for (const number of [0, 1]) {
-    const span = {
-      spanId: `span_${number}`,
-      parentId: null,
-      traceId: `t${number}`,
-      spanData: { type: 'task' },
-      error: null,
-    }
-    await processor.onSpanStart(span)
-    await processor.onSpanEnd(span)
-  }
-  expect(await house.runs()).toMatchObject([
-    { runId: 'span_0', sessionId: 't0' },
-    { runId: 'span_1', sessionId: 'g1' },
-  ])
 })
 
 async function byName() {

@@ -3,24 +3,11 @@ import type { LanguageModelV3, LanguageModelV3CallOptions } from '@ai-sdk/provid
 import { gateway, generateText, streamText, ToolLoopAgent, tool } from 'ai6'
 import type { RecordedRun } from 'sallyport/client'
 import { aiSdk, recordingFetch } from 'sallyport/integrations'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { type House, startHouse, stopHouses } from './house.ts'
 import { chatEvents, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
-import { type Provider, startProvider, stopProviders, streamed, whole } from './provider.ts'
-
-let house: House
-let provider: Provider
-
-beforeEach(async () => {
-  house = await startHouse()
-  provider = await startProvider()
-})
-
-afterEach(async () => {
-  await stopProviders()
-  await stopHouses()
-})
+import { streamed, whole } from './provider.ts'
+import { house, provider } from './set-up.ts'
 
 const openai = (fetch?: typeof globalThis.fetch) =>
   createOpenAI({ apiKey: 'key', baseURL: `${provider.url}/v1`, ...(fetch && { fetch }) })

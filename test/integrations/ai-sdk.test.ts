@@ -1,24 +1,11 @@
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, Output, stepCountIs, streamText, tool } from 'ai6'
 import { aiSdk } from 'sallyport/integrations'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { type House, startHouse, stopHouses } from './house.ts'
 import { OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
-import { busy, type Provider, startProvider, stopProviders, streamed, whole } from './provider.ts'
-
-let house: House
-let provider: Provider
-
-beforeEach(async () => {
-  house = await startHouse()
-  provider = await startProvider()
-})
-
-afterEach(async () => {
-  await stopProviders()
-  await stopHouses()
-})
+import { busy, streamed, whole } from './provider.ts'
+import { house, provider } from './set-up.ts'
 
 const gpt5 = () => createOpenAI({ apiKey: 'key', baseURL: `${provider.url}/v1` })('gpt-5')
 const tools = {

@@ -1,23 +1,11 @@
 import type { RecordedRun } from 'sallyport/client'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { recordingFetch } from 'sallyport/integrations'
+import { describe, expect, it } from 'vitest'
 import { ANTHROPIC_COUNTS, message, messageEvents } from './anthropic-api.ts'
 import { anthropicOf, CHAT, MESSAGE, openaiOf, RESPONSE, read } from './clients.ts'
-import { type House, startHouse, stopHouses } from './house.ts'
-import { chat, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
-import { busy, type Provider, startProvider, stopProviders, streamed, whole } from './provider.ts'
-
-let house: House
-let provider: Provider
-
-beforeEach(async () => {
-  house = await startHouse()
-  provider = await startProvider()
-})
-
-afterEach(async () => {
-  await stopProviders()
-  await stopHouses()
-})
+import { chat, chatEvents, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
+import { busy, stopProviders, streamed, whole } from './provider.ts'
+import { house, provider } from './set-up.ts'
 
 describe('a call that goes wrong', () => {
   it('and is made again by the client is one call, with its retries', async () => {
@@ -85,6 +73,50 @@ describe('a call that goes wrong', () => {
 })
 
 describe('a call that is aborted', () => {
+  it('because its time ran out is an error', async () => {
+    const signal = AbortSignal.abort(new DOMException('Too late', 'TimeoutError'))
+    const run = await house.recorded(async (run) => {
+      const send = recordingFetch(run, { fetch: async (_, init) => Promise.reject(init?.signal?.reason) })
+      await expect(send(`${provider.url}/v1/responses`, { method: 'POST', signal })).rejects.toThrow('Too late')
+    })
+    expect(run.counts).toEqual({ modelErrors: 1 })
+  })
+
+  it('by the client, because its own time ran out, looks like any other', async () => {
+    provider.answers(() => {})
+    const run = await house.failed((run) =>
+      openaiOf(run, provider).chat.completions.create(CHAT, { timeout: 1, maxRetries: 0 }),
+    )
+    expect(run).toMatchObject({ status: 'failed', error: { message: 'Request timed out.' } })
+    expect(run).not.toHaveProperty('counts')
+  })
+
+  it('by the signal of a Request is no error', async () => {
+    const abort = new AbortController()
+    provider.answers(() => abort.abort(new Error('Enough')))
+    const run = await house.recorded(async (run) => {
+      const request = new Request(`${provider.url}/v1/responses`, { method: 'POST', body: '{}', signal: abort.signal })
+      await expect(recordingFetch(run)(request)).rejects.toThrow('Enough')
+    })
+    expect(run).toMatchObject({ provider: 'openai' })
+    expect(run).not.toHaveProperty('counts')
+  })
+
+  it('and then left is one call', async () => {
+    provider.answers(streamed(chatEvents('Hi.'), 'hang'))
+    const abort = new AbortController()
+    const run = await house.recorded(async (run) => {
+      const url = `${provider.url}/v1/chat/completions`
+      const { body } = await recordingFetch(run)(url, { method: 'POST', body: '{}', signal: abort.signal })
+      const reader = body?.getReader()
+      await reader?.read()
+      abort.abort()
+      await new Promise(setImmediate)
+      await reader?.cancel().catch(() => {})
+    })
+    expect(run.counts).toMatchObject({ modelCalls: 1 })
+  })
+
   it('before its answer is no error', async () => {
     const abort = new AbortController()
     provider.answers(() => abort.abort())

@@ -1,23 +1,10 @@
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { recordingFetch } from 'sallyport/integrations'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type House, startHouse, stopHouses } from './house.ts'
+import { describe, expect, it } from 'vitest'
 import { chat, chatEvents, OPENAI_COUNTS } from './openai-api.ts'
-import { type Provider, startProvider, stopProviders, streamed, textOf } from './provider.ts'
-
-let house: House
-let provider: Provider
-
-beforeEach(async () => {
-  house = await startHouse()
-  provider = await startProvider()
-})
-
-afterEach(async () => {
-  await stopProviders()
-  await stopHouses()
-})
+import { streamed, textOf } from './provider.ts'
+import { house, provider } from './set-up.ts'
 
 const POST = { method: 'POST', body: '{"model":"gpt-5"}' }
 const CHAT = 'https://api.example/v1/chat/completions'
@@ -81,7 +68,7 @@ describe('an answer', () => {
   it('that nobody can look into is passed on as it is', async () => {
     const locked = Response.json(chat('Hi.'))
     locked.body?.getReader()
-    const foreign = { ok: true, headers: new Headers(), body: Readable.from('Hi.') } as unknown as Response
+    const foreign = { ok: true, body: Readable.from('Hi.') } as unknown as Response
     for (const response of [locked, foreign, new Response(null), new Response(null, { status: 204 })]) {
       const run = await answering(response, (passed) => expect(passed).toBe(response))
       expect(run).toMatchObject({ status: 'completed', counts: { modelCalls: 1, unmeteredCalls: 1 } })
@@ -95,6 +82,24 @@ describe('an answer', () => {
       expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1 })
     },
   )
+})
+
+it.each(['{"model":"m","type":{"toString":1}}', '{"model":"m","usage":{"input_tokens":{"valueOf":1,"toString":1}}}'])(
+  'passes on what it cannot make sense of: %s',
+  async (text) => {
+    const run = await house.recorded(async (run) => {
+      const send = recordingFetch(run, { fetch: async () => new Response(text) })
+      for (const path of ['responses', 'messages'])
+        expect(await (await send(`https://api.example/v1/${path}`, POST)).text()).toBe(text)
+    })
+    expect(run.counts).toEqual({ modelCalls: 2, unmeteredCalls: 2 })
+  },
+)
+
+it('knows a stream by its type, in whatever letters', async () => {
+  const text = chatEvents('Hi.').map(textOf).join('')
+  const run = await answering(new Response(text, { headers: { 'content-type': 'Text/Event-Stream' } }))
+  expect(run.counts).toEqual(OPENAI_COUNTS)
 })
 
 it('reads a whole answer alike, wherever it is cut', async () => {

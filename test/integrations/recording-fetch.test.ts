@@ -1,23 +1,10 @@
 import { recordingFetch } from 'sallyport/integrations'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ANTHROPIC_COUNTS, message, messageEvents } from './anthropic-api.ts'
 import { anthropicOf, CHAT, MESSAGE, openai, openaiOf, RESPONSE, read } from './clients.ts'
-import { type House, startHouse, stopHouses } from './house.ts'
 import { chat, chatEvents, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
-import { type Provider, startProvider, stopProviders, streamed, whole } from './provider.ts'
-
-let house: House
-let provider: Provider
-
-beforeEach(async () => {
-  house = await startHouse()
-  provider = await startProvider()
-})
-
-afterEach(async () => {
-  await stopProviders()
-  await stopHouses()
-})
+import { streamed, whole } from './provider.ts'
+import { house, provider } from './set-up.ts'
 
 const OPENAI_RUN = { provider: 'openai', model: 'gpt-5', responseModel: 'gpt-5-2025-08-07', counts: OPENAI_COUNTS }
 const ANTHROPIC_RUN = {

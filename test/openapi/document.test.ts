@@ -7,6 +7,7 @@ import { lint } from './lint.ts'
 import { printJson } from './print-json.ts'
 
 const document = openapiDocument()
+
 const operations = Object.values(document.paths).map(({ post }) => post)
 
 describe('the OpenAPI document', () => {
@@ -16,6 +17,11 @@ describe('the OpenAPI document', () => {
 
   it('is plain JSON', () => {
     expect(JSON.parse(JSON.stringify(document))).toEqual(document)
+  })
+
+  it('shares nothing with another, nor with itself: who edits it edits that place alone', () => {
+    const objects = [openapiDocument(), openapiDocument()].flatMap(objectsIn)
+    expect(new Set(objects).size).toBe(objects.length)
   })
 
   it('has no fault under the strict rules of an independent linter', async () => {
@@ -70,3 +76,7 @@ describe('the options of openapiDocument', () => {
     expect(await lint(own)).toEqual([])
   })
 })
+
+function objectsIn(value: unknown): object[] {
+  return typeof value === 'object' && value !== null ? [value, ...Object.values(value).flatMap(objectsIn)] : []
+}

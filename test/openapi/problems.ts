@@ -22,6 +22,15 @@ const down = async (): Promise<never> => {
   throw new Error('it is down')
 }
 
+const ONCE = {
+  id: 'token_1',
+  tenant: 'default',
+  sessionId: 's1',
+  dispatch: { events: ['order.shipped'], channels: ['email', 'sms'], recipients: ['user_42'], maxDispatches: 1 },
+}
+
+const SPENT = { allowed: false, limit: 100, remaining: 0, windowMs: 60_000, resetMs: 12_000 }
+
 /** How an endpoint comes to answer with each code: all by real requests to real hosts. */
 export const PROVOKE: Readonly<Record<ProblemCode, (action: Action) => Promise<Response>>> = {
   invalid_json: (action) => send(action, { body: '{' }),
@@ -29,6 +38,7 @@ export const PROVOKE: Readonly<Record<ProblemCode, (action: Action) => Promise<R
   unauthorized: (action) => good(action, { token: undefined }),
   invalid_token: (action) => good(action, { token: 'stranger' }),
   insufficient_scope: (action) => outOfScope(action),
+  grant_spent: (action) => twice(action, event, {}, exampleHost({ auth: { verify: async () => ONCE } })),
   not_found: (action) => exampleHost().fetch(requestTo(`${pathOf(action)}/more`)),
   session_not_found: (action) => good(action, {}, exampleHost({ sessions: 'must-exist' })),
   method_not_allowed: (action) => send(action, { method: 'GET' }),
@@ -44,6 +54,7 @@ export const PROVOKE: Readonly<Record<ProblemCode, (action: Action) => Promise<R
   template_data_missing: (action) =>
     post(exampleHost(), pathOf(action), { eventType: 'shop.closed', recipient: 'user_42' }),
   idempotency_key_reused: (action) => twice(action, { ...event, sessionId: 's1' }, { 'idempotency-key': 'k1' }),
+  rate_limited: (action) => good(action, {}, exampleHost({ rateLimiter: { consume: async () => SPENT } })),
   internal_error: (action) =>
     good(action, {}, exampleHost({ auth: { verify: async () => ({ id: 'test', tenant: '' }) } })),
   body_already_consumed: (action) => consumed(action),
@@ -53,6 +64,8 @@ export const PROVOKE: Readonly<Record<ProblemCode, (action: Action) => Promise<R
   policy_unavailable: (action) => good(action, {}, exampleHost({ policy: { decide: down } })),
   redactor_unavailable: (action) => good(action, {}, exampleHost({ redactor: { redact: down } })),
   auth_unavailable: (action) => good(action, { token: 'broken' }),
+  rate_limiter_unavailable: (action) => good(action, {}, exampleHost({ rateLimiter: { consume: down } })),
+  overloaded: (action) => crowded(action),
 }
 
 function send(action: Action, more: Post, host: ExampleHost = exampleHost()): Promise<Response> {
@@ -67,8 +80,12 @@ function limitOf(action: Action): number {
   return ROUTES.find((route) => route.action === action)?.maxBytes ?? 0
 }
 
-async function twice(action: Action, second: object, headers: Record<string, string> = {}): Promise<Response> {
-  const host = exampleHost()
+async function twice(
+  action: Action,
+  second: object,
+  headers: Record<string, string> = {},
+  host: ExampleHost = exampleHost(),
+): Promise<Response> {
   await post(host, pathOf(action), GOOD[action], { headers })
   return post(host, pathOf(action), second, { headers })
 }
@@ -92,6 +109,13 @@ async function tooSlow(action: Action): Promise<Response> {
   while (host.clock.timers === before) await setImmediate()
   host.clock.advance(10_000)
   return answer
+}
+
+/** There is room for one, and that one's body never comes to its end. */
+function crowded(action: Action): Promise<Response> {
+  const host = exampleHost({ maxInHand: 1 })
+  void host.fetch(requestTo(pathOf(action), { body: new ReadableStream() }))
+  return good(action, {}, host)
 }
 
 async function consumed(action: Action): Promise<Response> {

@@ -97,8 +97,8 @@ describe('runs that a host records', () => {
   function host(attributes?: () => never) {
     const sdk = telemetry()
     const clock = stillClock()
-    const lines: LogFields[] = []
-    const logger = { log: (_: string, event: string, fields: LogFields) => void lines.push({ event, ...fields }) }
+    const lines: (LogFields & { readonly event: string })[] = []
+    const logger = { log: (_: string, event: string, fields: LogFields) => void lines.push({ ...fields, event }) }
     const exporters = [otelRunExporter({ ...sdk.providers, ...(attributes && { attributes }) })]
     const { endpoints, runs } = createSallyport({
       auth: testAuth,

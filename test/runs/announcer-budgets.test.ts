@@ -272,7 +272,7 @@ describe('whatever the posts and their order', () => {
     fc.record({
       runId: fc.constantFrom('r1', 'r2', 'r3'),
       inputTokens: fc.constantFrom(1, 30, 45, 80, 120),
-      principal: fc.constantFrom(APPLICATION, AGENT),
+      principal: fc.constantFrom(APPLICATION, { ...AGENT, userId: 'u1' }),
     }),
     { minLength: 1, maxLength: 7 },
   )

@@ -215,7 +215,7 @@ it('says by name alone why it failed, and looks at every answer when several fai
   const long = recorder({ redactor: { redact: () => 'x'.repeat(600) } })
   await long.post({ runId: 'r1', metadata: { 'c4n4ry-key': 'a' } })
   const codes = [...silent.lines, ...long.lines].map(({ fields }) => (fields as { causeCode?: string }).causeCode)
-  expect(codes).toEqual(['unfit_text in error.type', 'unfit_text in metadata'])
+  expect(codes).toEqual(['unfit_text.error.type', 'unfit_text.metadata'])
 })
 
 it('drops a tag of which nothing is left', async () => {

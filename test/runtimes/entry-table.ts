@@ -20,6 +20,7 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   'sallyport/json-logic': 'nothing',
   'sallyport/policy': 'nothing',
   'sallyport/pricing': 'nothing',
+  'sallyport/rate-limits': 'nothing',
   'sallyport/otel': 'nothing',
   'sallyport/storage/memory': 'nothing',
   'sallyport/storage/sql': 'nothing',

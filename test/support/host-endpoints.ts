@@ -1,3 +1,4 @@
+import { type Gate, gate } from '../../src/core/admission.ts'
 import type { Action, Endpoints } from '../../src/core/endpoints.ts'
 import {
   type HandlerRequest,
@@ -17,10 +18,11 @@ export const TOKEN = 'Bearer good'
 export class FakeEndpoints implements Endpoints {
   readonly clock: HostClock = new HostClock()
   readonly logger: RecordingLogger = recordingLogger()
+  readonly gate: Gate = gate(1_000, this.logger)
   readonly handled: HandlerRequest[] = []
   readonly refusals: Refused[] = []
   /** Awaited before every answer, when set. */
-  gate: Promise<void> | undefined
+  held: Promise<void> | undefined
   /** Called as a request gets to the handler. */
   onHandle: () => void = () => {}
 
@@ -34,7 +36,7 @@ export class FakeEndpoints implements Endpoints {
   async handle(operation: Action, _principal: Principal, request: HandlerRequest): Promise<HandlerResult<unknown>> {
     this.handled.push(request)
     this.onHandle()
-    await this.gate
+    await this.held
     const { body, query } = request
     return success(operation === 'dispatch' ? 202 : 201, { operation, body, query }, { 'x-answered': 'yes' })
   }

@@ -1,4 +1,4 @@
-import type { DispatchHead } from 'sallyport'
+import type { DispatchHead, SendLimit } from 'sallyport'
 import {
   type Counter,
   type DeliveryRow,
@@ -78,7 +78,7 @@ export class Desk {
 
   /** Reads what the rules will ask for of a new delivery: the counters of its limits, and the digests that it may join. */
   async prepare(row: DeliveryRow): Promise<void> {
-    await this.#count(row)
+    await this.count(row.dispatch.head.tenant, row.limits)
     const digest = row.status === 'queued' ? digestOf(row) : undefined
     if (digest === undefined) return
     // Two events that would open the same digest both write this document: the second one is done again, and joins.
@@ -117,12 +117,12 @@ export class Desk {
     const row = await readRow(await this.#tx.get<StoredDelivery>(key), (dispatchId) => this.#head(dispatchId))
     if (!row) return undefined
     this.#rows.set(row, { key, waited: waitingOf(row) })
-    await this.#count(row)
+    await this.count(row.dispatch.head.tenant, row.limits)
     return row
   }
 
-  async #count({ dispatch, limits = [] }: DeliveryRow): Promise<void> {
-    const { tenant } = dispatch.head
+  /** Reads what has been counted for limits. */
+  async count(tenant: string, limits: readonly SendLimit[] = []): Promise<void> {
     for (const { key } of limits) {
       const name = JSON.stringify([tenant, key])
       const counter = this.#counters.get(name) ?? (await this.#tx.get<Counter>(counterKey(tenant, key)))

@@ -48,12 +48,14 @@ export function documentDispatches(documents: Documents): DispatchStore {
 
     accept: (acceptance) =>
       change(async (desk, tx) => {
-        const { dispatch, expiresInMs, idempotency, answer } = acceptance
+        const { dispatch, expiresInMs, idempotency, quota, answer } = acceptance
         const found = idempotency && (await remembered(tx, dispatch.tenant, idempotency.key))
         if (found && found.fingerprint !== idempotency?.fingerprint) return { outcome: 'key_reused' }
         if (found) return { outcome: 'replayed', answer: found.answer }
+        if (quota) await desk.count(dispatch.tenant, [quota])
         for (const row of dispatchRow(dispatch, expiresInMs, tx.now).deliveries) await desk.prepare(row)
         const row = acceptDispatch(acceptance, tx.now, desk.places, desk.moves)
+        if (!row) return { outcome: 'quota_spent' }
         desk.add(row)
         const given = answer(readDispatch(row))
         if (idempotency) {

@@ -1,8 +1,10 @@
 import type { DispatchRequest } from '../../model/dispatch.ts'
 import type { Principal } from '../../model/principal.ts'
+import type { SendLimit } from '../../ports/delivery-policy.ts'
+import type { Acceptance } from '../../ports/dispatch-store.ts'
 import type { CatalogEvent } from '../../ports/event-catalog.ts'
-import { insufficientScope } from '../authenticate.ts'
-import type { Refused } from '../result.ts'
+import { CHALLENGE, insufficientScope } from '../authenticate.ts'
+import { type Refused, refuse } from '../result.ts'
 
 /**
  * Holds a session token to its grant: its own session, and only listed events, recipients and channels. Gives the request
@@ -32,4 +34,24 @@ export function authoriseDispatch(
     )
   }
   return { ...request, sessionId }
+}
+
+/** No session token lives for longer than a day; some verifiers are lenient about its end. */
+const LONGEST_GRANT_MS = 48 * 3_600_000
+
+/** What the store counts for a grant that is limited: the dispatches of this one token. */
+export function quotaOf({ id, dispatch }: Principal): Pick<Acceptance, 'quota'> {
+  const max = dispatch?.maxDispatches
+  if (max === undefined) return NO_QUOTA
+  const quota: SendLimit = { key: `grant ${id}`, max, windowMs: LONGEST_GRANT_MS }
+  return { quota }
+}
+
+const NO_QUOTA: Pick<Acceptance, 'quota'> = Object.freeze({})
+
+/** The refusal of a good token that has dispatched as often as it may. */
+export function grantSpent(): Refused {
+  return refuse('grant_spent', 'The session token has dispatched as many events as it may. What was accepted stands.', {
+    headers: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope"` },
+  })
 }

@@ -10,7 +10,7 @@ import { authenticate, insufficientScope } from '../authenticate.ts'
 import { type AnswerDeps, answering, port } from '../fault.ts'
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, refuse, success } from '../result.ts'
 import { validate } from '../validate.ts'
-import { authoriseDispatch } from './authorise-dispatch.ts'
+import { authoriseDispatch, grantSpent, quotaOf } from './authorise-dispatch.ts'
 import { dispatchSchema } from './dispatch-schema.ts'
 import { viewDispatch } from './dispatch-view.ts'
 import { type Hooks, tellAccepted } from './hooks.ts'
@@ -44,6 +44,8 @@ export interface AcceptOptions {
   readonly delayMs?: number | undefined
   /** Makes it the same dispatch as any other with this key, whatever it says: a key of the host's own, that no caller can send. */
   readonly key?: string
+  /** Asked last before it is planned: refuses when the recipient has had too much. */
+  readonly admit?: ((tenant: string, recipient: string) => Promise<Refused | undefined>) | undefined
 }
 
 const HOUR_MS = 3_600_000
@@ -68,7 +70,7 @@ export async function acceptDispatch(
   principal: Principal,
   request: HandlerRequest,
   deps: DispatchDeps,
-  { delayMs, key }: AcceptOptions = {},
+  { delayMs, key, admit }: AcceptOptions = {},
 ): Promise<HandlerResult<DispatchAnswer | DispatchPreview> | Refused> {
   const idempotency = readIdempotencyKey(request.headers)
   if (isRefused(idempotency)) return idempotency
@@ -87,6 +89,8 @@ export async function acceptDispatch(
   if (remembered) return replay(remembered, repeatable)
 
   if (!event) return unknownEvent(authorised.eventType, deps.events)
+  const limited = await admit?.(tenant, authorised.recipient)
+  if (limited) return limited
   const now = deps.clock.now()
   const plan = await planRequest(event, authorised, { tenant, session, now, delayMs }, deps)
   if (isRefused(plan)) return plan
@@ -94,7 +98,8 @@ export async function acceptDispatch(
   if (mode === 'dry_run') return success(200, previewDispatch(plan, origin, warnings))
   const { idempotencyTtlMs = 24 * HOUR_MS } = deps
   const kept = repeatable && { ...repeatable, ttlMs: key === undefined ? idempotencyTtlMs : OWN_KEY_MS }
-  return accept(plan, newDispatch(plan, origin, deps.ids), warnings, kept, deps)
+  const counted = { ...(kept && { idempotency: kept }), ...quotaOf(principal) }
+  return accept(plan, newDispatch(plan, origin, deps.ids), warnings, counted, deps)
 }
 
 /** `?dryRun=true` shows rendered content, and with it what the host knows of a recipient: for applications only. */
@@ -115,18 +120,13 @@ async function accept(
   plan: Plan,
   dispatch: NewDispatch,
   warnings: readonly Warning[],
-  idempotency: Acceptance['idempotency'],
+  counted: Pick<Acceptance, 'idempotency' | 'quota'>,
   deps: DispatchDeps,
 ): Promise<HandlerResult<DispatchAnswer> | Refused> {
   const { expiresInMs = EXPIRES_IN_MS } = deps
   const answer = (stored: Dispatch): DispatchAnswer => ({ duplicate: false, warnings, ...viewDispatch(stored) })
   const outcome = await port('store_unavailable', () =>
-    deps.store.accept({
-      dispatch,
-      expiresInMs,
-      answer,
-      ...(idempotency && { idempotency }),
-    }),
+    deps.store.accept({ dispatch, expiresInMs, answer, ...counted }),
   )
   switch (outcome.outcome) {
     case 'accepted':
@@ -141,6 +141,8 @@ async function accept(
       return replayed(outcome.answer)
     case 'key_reused':
       return keyReused()
+    case 'quota_spent':
+      return grantSpent()
     default:
       throw new TypeError('the store gave no outcome')
   }

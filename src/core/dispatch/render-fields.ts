@@ -14,7 +14,7 @@ export function renderFields(
   fields: CatalogChannel['fields'],
   facts: EventFacts,
   onFault: (fault: FieldFault, field: string) => void,
-  of: 'event' | 'digest' = 'event',
+  of: 'event' | 'digest',
 ): Content | undefined {
   const content: Record<string, JsonValue> = {}
   let complete = true

@@ -4,7 +4,7 @@ import type { Recipient } from '../../model/recipient.ts'
 import type { Channel } from '../../ports/channel.ts'
 import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
 import { port } from '../fault.ts'
-import { type Refused, refuse } from '../result.ts'
+import { isRefused, type Refused, refuse } from '../result.ts'
 import { isStorable } from '../storable.ts'
 import { reachThrough } from './reach-through.ts'
 
@@ -57,7 +57,13 @@ function checked(found: Recipient | null | undefined): Recipient | undefined {
   }
   // The others are kept only where a channel makes an address of them.
   if (!isStorable(found.locale ?? '')) throw new TypeError('the directory gave a locale that no store can keep')
-  return found
+  return isRefused(found) ? unlikeRefusal(found) : found
+}
+
+/** A row with a column called `refused`: it must not pass for a refusal of ours, whose words go to the caller. */
+function unlikeRefusal(found: Recipient): Recipient {
+  const { refused: _, ...rest } = found as Recipient & { readonly refused?: unknown }
+  return rest
 }
 
 function withoutNulls(found: Recipient): Recipient {

@@ -64,10 +64,17 @@ async function tell({ event, key, data, ask }: Telling, run: StoredRun, deps: Te
 const MAX_ERRORS = 10
 const MAX_POINTER = 200
 
-/** Where what is wrong, and no value: `/eventData/x required, /eventData/y invalid`. */
+/** Where what is wrong, and no value: `/eventData/x required, /eventData/y/… invalid`. */
 function listed(errors: readonly Issue[]): string {
-  const places = errors.slice(0, MAX_ERRORS).map(({ pointer, code }) => `${pointer.slice(0, MAX_POINTER)} ${code}`)
+  const places = errors.slice(0, MAX_ERRORS).map(({ pointer, code }) => `${placeOf(pointer)} ${code}`)
   return places.join(', ')
+}
+
+/** Down to what the host calls it: keys below that may be anybody's words, such as those of a run's metadata. */
+function placeOf(pointer: string): string {
+  const [root, first, second, ...below] = pointer.split('/')
+  if (second === undefined) return pointer.slice(0, MAX_POINTER)
+  return `${root}/${first}/${second.slice(0, MAX_POINTER)}${below.length > 0 ? '/…' : ''}`
 }
 
 /** It is given up. */

@@ -1,5 +1,6 @@
 import { SallyportError } from '../../errors.ts'
 import { canonicalDecimal } from '../../model/decimal.ts'
+import { describeThrown } from '../../model/thrown.ts'
 import type { Price, PriceBook, PricedUsage } from '../../ports/price-book.ts'
 
 const CURRENCY = /^[A-Z]{3}$/
@@ -27,8 +28,7 @@ function priceOf(prices: PriceBook, usage: PricedUsage): unknown {
   try {
     return prices.price(usage)
   } catch (cause) {
-    const what = cause instanceof Error ? cause.name : typeof cause
-    throw new SallyportError('option_invalid', `The price book threw: ${what}`, [], { cause })
+    throw new SallyportError('option_invalid', `The price book threw: ${describeThrown(cause).cause}`, [], { cause })
   }
 }
 

@@ -6,6 +6,7 @@ import { authenticate, insufficientScope } from '../authenticate.ts'
 import { answering } from '../fault.ts'
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, success } from '../result.ts'
 import { mergeUpdate } from './merge-update.ts'
+import { nameUser } from './name-user.ts'
 import { CLAMPED, normaliseRun } from './normalise-run.ts'
 import { unpricedEnd } from './price-run.ts'
 import type { RecordDeps, SessionRunDeps } from './record-deps.ts'
@@ -33,7 +34,8 @@ export async function recordRun(
   const { tenant, sessionId } = principal
   if (sessionId !== undefined && sessionId !== valid.value.sessionId)
     return insufficientScope('The session token belongs to another session.')
-  const post = deps.redactor ? await redactRun(valid.value, deps.redactor) : valid.value
+  const named = nameUser(principal, valid.value)
+  const post = deps.redactor ? await redactRun(named.post, deps.redactor) : named.post
   const { update, warnings } = normaliseRun(post)
   const merged = await mergeUpdate(tenant, update, deps)
   if (isRefused(merged)) return merged
@@ -41,7 +43,7 @@ export async function recordRun(
   const answer: RunAnswer = {
     created,
     changed,
-    ignored,
+    ignored: named.ignored.length > 0 ? [...named.ignored, ...ignored] : ignored,
     warnings: joined(valid.warnings, warnings, clampedEnd(update, state), unpricedEnd(update, run, deps.prices)),
   }
   const status = created ? 201 : 200

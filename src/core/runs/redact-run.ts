@@ -67,5 +67,5 @@ async function redactText(
 /** By its code, the log tells it from what a redactor throws itself, and where it was; not by the keys of metadata. */
 function unfit(field: string): Error {
   const place = field.startsWith('metadata.') ? 'metadata' : field
-  return Object.assign(new TypeError('the redactor gave no text that fits'), { code: `unfit_text in ${place}` })
+  return Object.assign(new TypeError('the redactor gave no text that fits'), { code: `unfit_text.${place}` })
 }

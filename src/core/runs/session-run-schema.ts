@@ -135,7 +135,7 @@ function readStatus(value: unknown, faults: Fault[]): string {
   if (typeof value !== 'string') faults.push({ code: 'type', detail: 'expected a string' })
   else if (statusNamed(value) === undefined)
     faults.push({ code: 'not_allowed', detail: `${CLIENT_STATUSES.join(', ')}${WHY_NOT[value] ?? ''}` })
-  return String(value)
+  return value as string
 }
 
 const WHY_NOT: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
@@ -148,7 +148,7 @@ function readMessage(value: unknown, faults: Fault[]): string {
   if (typeof value !== 'string') faults.push({ code: 'type', detail: 'expected a string' })
   else if (value.length > max) faults.push({ code: 'too_long', detail: `expected at most ${max} characters` })
   else if (isHarmful(value)) faults.push({ code: 'format', detail: HARMFUL })
-  return String(value)
+  return value as string
 }
 
 function readAmount(value: unknown, faults: Fault[]): string {

@@ -25,8 +25,11 @@ export function countAt(usage: Usage, faults: Fault[], key: string, inner?: stri
 export function countAmong(usage: Usage, faults: Fault[], key: string, inner: string): number | undefined {
   const details = usage[key]
   if (!Array.isArray(details)) return countAt(usage, faults, key, inner)
-  return details.reduce((all: number | undefined, part: unknown) => {
-    return sum(all, countAt(membersOf(part) ?? {}, faults, inner))
+  return details.reduce((all: number | undefined, part: unknown, index) => {
+    const ofPart: Fault[] = []
+    const count = countAt(membersOf(part) ?? {}, ofPart, inner)
+    for (const fault of ofPart) faults.push({ ...fault, path: [key, String(index), inner] })
+    return sum(all, count)
   }, undefined)
 }
 

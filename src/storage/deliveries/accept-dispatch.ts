@@ -4,14 +4,15 @@ import { type DispatchRow, dispatchRow } from './dispatch-rows.ts'
 
 /**
  * Makes the rows of a new dispatch, and lets those that are `queued` join a digest, wait, or be throttled. What stands in for
- * a throttled one is due when that one was to be.
+ * a throttled one is due when that one was to be. `undefined`, and nothing is changed: its quota is spent.
  */
 export function acceptDispatch(
-  { dispatch: given, expiresInMs }: Acceptance,
+  { dispatch: given, expiresInMs, quota }: Acceptance,
   now: number,
   places: Places,
   moves: Transitions,
-): DispatchRow {
+): DispatchRow | undefined {
+  if (!moves.spend(given.tenant, quota, now)) return undefined
   const dispatch = dispatchRow(given, expiresInMs, now)
   const { deliveries, head } = dispatch
   for (const row of deliveries.filter(({ status }) => status === 'queued')) {

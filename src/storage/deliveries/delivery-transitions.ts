@@ -1,4 +1,5 @@
 import type { DeliveryReason, DeliveryStatus } from '../../model/dispatch.ts'
+import type { SendLimit } from '../../ports/delivery-policy.ts'
 import type { DeliveryChange } from '../../ports/dispatch-store.ts'
 import { copyJson } from '../copy-json.ts'
 import { changeOf } from './delivery-copies.ts'
@@ -34,6 +35,8 @@ export interface Transitions {
    * that one's events are taken out, into a record of its own. What is `sending`, or rendered for others too, keeps the wish.
    */
   cancel(row: DeliveryRow, dispatch: DispatchRow): DeliveryRow | undefined
+  /** Counts one dispatch for a quota, where there is one; `false`, and nothing is counted: it is spent. */
+  spend(tenant: string, quota: SendLimit | undefined, now: number): boolean
   /** Counts its limits and queues it; where one is spent it is `throttled` and this gives `false`. */
   admit(row: DeliveryRow, dueAt: number, now: number): boolean
   /** Queues the first held delivery whose limits are not spent. Gives what changed. */
@@ -88,6 +91,7 @@ export function transitions(places: Places, limits: SendLimits): Transitions {
       moves.end(row, 'cancelled')
       return row
     },
+    spend: (tenant, quota, now) => !quota || limits.take(tenant, [quota], now),
     admit(row, dueAt, now) {
       const fits = !row.limits || limits.take(row.dispatch.head.tenant, row.limits, now)
       if (fits) moves.queue(row, dueAt)

@@ -63,6 +63,7 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
       if (found && found.fingerprint !== idempotency?.fingerprint) return { outcome: 'key_reused' }
       if (found) return { outcome: 'replayed', answer: copyJson(found.answer) }
       const row = acceptDispatch(acceptance, now, places, moves)
+      if (!row) return { outcome: 'quota_spent' }
       shelves.add(row)
       const given = answer(readDispatch(row))
       if (idempotency && key !== undefined) {

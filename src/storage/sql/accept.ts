@@ -26,23 +26,31 @@ export interface Acceptor extends Pick<DispatchStore, 'recall' | 'accept'> {}
  * @param isAlone One call at a time: within a transaction of the host's.
  */
 export function acceptor(db: Database, isAlone: boolean): Acceptor {
-  async function acceptAll(acceptances: readonly Acceptance[], expired?: KeyRecord): Promise<readonly AcceptOutcome[]> {
+  /** @param look What was found of the key, where it was looked for. */
+  async function acceptAll(
+    acceptances: readonly Acceptance[],
+    look?: { readonly expired: KeyRecord | undefined },
+  ): Promise<readonly AcceptOutcome[]> {
+    const expired = look?.expired
     await db.sync()
     const now = db.now()
     const work = workspace(now, db.uncertaintyMs())
     await gather(acceptances, db, work)
     const changes = newChanges()
-    const answers = acceptances.map((acceptance) => {
+    const outcomes = acceptances.map((acceptance): AcceptOutcome => {
       const row = acceptDispatch(acceptance, now, work.places, work.moves)
+      // What is a repeat is answered as one, though the quota is spent.
+      if (!row && acceptance.idempotency && !look) throw new Conflict()
+      if (!row) return { outcome: 'quota_spent' }
       work.add(row)
       const answer = acceptance.answer(readDispatch(row))
       const key = keyRecord(acceptance, answer, now, expired)
       if (key) changes[expired ? 'update' : 'insert']('idempotency_keys', key)
-      return answer
+      return { outcome: 'accepted', answer }
     })
     work.save(changes)
     await db.write(changes)
-    return answers.map((answer) => ({ outcome: 'accepted', answer }))
+    return outcomes
   }
 
   /** Looks for its key first: something was there, or came in between. */
@@ -53,7 +61,7 @@ export function acceptor(db: Database, isAlone: boolean): Acceptor {
       if (found.fingerprint !== idempotency?.fingerprint) return { outcome: 'key_reused' }
       return { outcome: 'replayed', answer: JSON.parse(found.answer) }
     }
-    const [outcome] = await acceptAll([acceptance], found)
+    const [outcome] = await acceptAll([acceptance], { expired: found })
     if (!outcome) throw new TypeError('an acceptance had no outcome')
     return outcome
   }
@@ -102,8 +110,9 @@ function keysOf(acceptance: Acceptance): readonly string[] {
   return idempotency ? [...named, `${dispatch.tenant} key ${idempotency.key}`] : named
 }
 
-function limitsOf({ dispatch: { tenant, deliveries } }: Acceptance): readonly Named[] {
-  return deliveries.flatMap(({ limits = [] }) => limits.map(({ key }) => ({ tenant, name: limitName(key) })))
+function limitsOf({ dispatch: { tenant, deliveries }, quota }: Acceptance): readonly Named[] {
+  const limits = deliveries.flatMap((delivery) => delivery.limits ?? [])
+  return (quota ? [quota, ...limits] : limits).map(({ key }) => ({ tenant, name: limitName(key) }))
 }
 
 /** The digests that it may open or join take their turns by these names. */

@@ -17,7 +17,7 @@ export const TENANT = 't1'
 export const ADDRESS = 'jane@example.com'
 
 /** What may be said of a dispatch that is to be accepted, beside its id. */
-export type Given = Partial<NewDispatch> & Partial<Pick<Acceptance, 'expiresInMs' | 'answer' | 'idempotency'>>
+export type Given = Partial<NewDispatch> & Partial<Pick<Acceptance, 'expiresInMs' | 'answer' | 'idempotency' | 'quota'>>
 
 export const REJECTED = { outcome: 'rejected', code: 'no' } as const
 export const RETRY = { outcome: 'retry', code: 'busy' } as const
@@ -64,7 +64,7 @@ export function everyKind(): NewDelivery[] {
 }
 
 export function acceptance(dispatchId: string, now: number, given: Given = {}): Acceptance {
-  const { expiresInMs = 72 * HOUR, answer = answerOf, idempotency, ...rest } = given
+  const { expiresInMs = 72 * HOUR, answer = answerOf, idempotency, quota, ...rest } = given
   const dispatch: NewDispatch = {
     dispatchId,
     tenant: TENANT,
@@ -75,7 +75,7 @@ export function acceptance(dispatchId: string, now: number, given: Given = {}): 
     deliveries: [delivery(`${dispatchId}-a`)],
     ...rest,
   }
-  return { dispatch, expiresInMs, answer, ...(idempotency && { idempotency }) }
+  return { dispatch, expiresInMs, answer, ...(idempotency && { idempotency }), ...(quota && { quota }) }
 }
 
 /** What a caller is told, with the state of each delivery as it was. */

@@ -46,7 +46,7 @@ export function testLifecycle(host: Host): void {
     test('answers what is in flight, and then is stopped', async () => {
       const { url, endpoints, running } = await start()
       let answerNow: () => void = () => {}
-      endpoints.gate = new Promise((resolve) => {
+      endpoints.held = new Promise((resolve) => {
         answerNow = resolve
       })
       const sent = [DISPATCH, RUN, DISPATCH, RUN].map((path) => call(url + path, { body: '{"a":1}' }))

@@ -60,7 +60,7 @@ export function testSlowBodies(host: Host): void {
     test('are no matter when the caller leaves before the answer', async () => {
       const { url, endpoints, running } = await start()
       let answerNow: () => void = () => {}
-      endpoints.gate = new Promise((resolve) => {
+      endpoints.held = new Promise((resolve) => {
         answerNow = resolve
       })
       const handled = new Promise<void>((resolve) => {

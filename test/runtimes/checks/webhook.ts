@@ -1,9 +1,11 @@
-import { deepEqual, match } from 'node:assert/strict'
+import { deepEqual, equal, match } from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
+import { openCanary } from '../../hostile/webhooks/canary.ts'
+import { hostsInside, urlsInside } from '../../hostile/webhooks/spellings.ts'
 import { WEBHOOK_SECRET } from '../hosts/webhooks.ts'
 import { own } from '../target.ts'
 import type { Check, CheckGroup } from './check.ts'
@@ -21,6 +23,7 @@ export const guardedWebhook: CheckGroup = {
         },
       }),
     ),
+    reachesNothingInside(),
     sendsUnguarded(),
   ],
 }
@@ -43,6 +46,32 @@ function refusal(runtime: string, task: 'guarded-webhook' | 'unguarded-webhook')
       deepEqual([isOurs, code], [true, 'config_invalid'], String(text))
       match(String(text), new RegExp(`private networks on ${runtime}: .*connect to the address that was vetted`))
       match(String(text), /Send webhooks from Node/)
+    },
+  }
+}
+
+/** All that may lead inside, against servers there that count connections; and, without the guard, one that is counted. */
+function reachesNothingInside(): Check {
+  return {
+    name: 'reaches nothing inside, however that is spelt',
+    async run(target) {
+      const canary = await openCanary()
+      const [http = 0] = canary.http
+      const allowed = canary.ports.map((port) => `&port=${port}`).join('')
+      const ends = [...canary.http.map((port) => ['http', port]), ...canary.https.map((port) => ['https', port])]
+      const hosts = [...hostsInside, 'localhost', 'LocalHost', 'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ']
+      const urls = hosts.flatMap((host) => ends.map(([scheme, port]) => `${scheme}://${host}:${port}/`))
+      try {
+        for (const url of [...urls, ...urlsInside(http)]) {
+          const outcome = await own(target, `guarded-webhook?to=${encodeURIComponent(url)}${allowed}`)
+          deepEqual(outcome, { outcome: 'rejected', code: 'address_forbidden' }, url)
+        }
+        equal(canary.accepted(), 0)
+        await own(target, `unguarded-webhook?to=${encodeURIComponent(`http://127.1:${http}/`)}`)
+        equal(canary.accepted(), 1)
+      } finally {
+        canary.close()
+      }
     },
   }
 }

@@ -3,9 +3,13 @@ import { type WebhookOptions, webhook } from 'sallyport/channels/webhook'
 
 export const WEBHOOK_SECRET: string = `whsec_${btoa('thirty-two bytes that are secret')}`
 
-/** Posts with a webhook as it is by default, or says why there can be none. */
+/**
+ * Posts with a webhook as it is by default, or says why there can be none. With `?port=`, its guard lets these and `http:`
+ * by, as far as it goes.
+ */
 export function guardedWebhook(request: Request): unknown {
-  return postWith({}, request)
+  const ports = new URL(request.url).searchParams.getAll('port').map(Number)
+  return postWith(ports.length > 0 ? { allowHttp: true, ports } : {}, request)
 }
 
 /** Posts with a webhook that has no guard, as behind an egress proxy. */

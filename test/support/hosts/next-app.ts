@@ -61,7 +61,8 @@ function files(dir: string): Record<string, string> {
     'app/[[...rest]]/route.js': `const handler = () => new Response('the host itself')
       export { handler as GET, handler as POST, handler as HEAD }`,
     'sallyport.js': `const now = () => globalThis.sallyportInTest.endpoints
-      const through = (_, name) => (name === 'clock' || name === 'logger' ? now()[name] : (...all) => now()[name](...all))
+      const values = ['clock', 'logger', 'gate', 'admit']
+      const through = (_, name) => (values.includes(name) ? now()[name] : (...all) => now()[name](...all))
       export const sallyport = { endpoints: new Proxy({}, { get: through }) }`,
   }
 }

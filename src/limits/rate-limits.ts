@@ -1,0 +1,117 @@
+/**
+ * How many requests a token, a tenant and a recipient may have, counted by `rate-limiter-flexible`.
+ *
+ * @module sallyport/rate-limits
+ */
+import { type ConfigProblem, SallyportError } from '../errors.ts'
+import type { RateLimiter, RateLimitState, RateLimitSubject } from '../ports/rate-limiter.ts'
+import { keyedHash } from './keyed-hash.ts'
+
+export type { RateLimiter, RateLimitState, RateLimitSubject } from '../ports/rate-limiter.ts'
+
+/**
+ * A limiter of `rate-limiter-flexible`, described by what is used of it: `RateLimiterMemory`, `RateLimiterRedis`,
+ * `RateLimiterPostgres` and the others that have `points` and a `duration`.
+ */
+export interface FlexibleLimiter {
+  /** How many requests in a window. */
+  readonly points: number
+  /** How long a window is, in seconds; more than 0. */
+  readonly duration: number
+  /** Rejects with what {@link FlexibleLimiterResult} has when there are none left, and with an `Error` when it cannot count. */
+  consume(key: string, points?: number): Promise<FlexibleLimiterResult>
+}
+
+/** What a limiter of `rate-limiter-flexible` tells. */
+export interface FlexibleLimiterResult {
+  readonly remainingPoints: number
+  readonly msBeforeNext: number
+}
+
+/** What {@link rateLimits} takes: at least one limiter. */
+export interface RateLimitsOptions {
+  /** Of one application secret, or of one session token. Default: not limited. */
+  readonly token?: FlexibleLimiter
+  /** Of all tokens of a tenant. Default: not limited. */
+  readonly tenant?: FlexibleLimiter
+  /** Of dispatches for one recipient of a tenant, whoever sends them. Default: not limited. */
+  readonly recipient?: FlexibleLimiter
+  /**
+   * With `recipient`: what recipients are hashed with before the limiter gets to see them (HMAC-SHA-256), at least 32 characters.
+   * The same in every process; another one begins to count anew.
+   */
+  readonly recipientKey?: string
+}
+
+const SCOPES = ['token', 'tenant', 'recipient'] as const
+const SHORTEST_KEY = 32
+
+/**
+ * Limits requests by the limiters of `rate-limiter-flexible` that it is given: those in Redis or a database hold for all
+ * processes together. A limiter that cannot count makes the request 503; its `insuranceLimiter` is what to use instead.
+ *
+ * One limiter may stand for several: what is counted has its scope in its key.
+ *
+ * @throws {SallyportError} `option_invalid`, with all that is wrong at once: there is no limiter, one is none or has no window, or
+ * recipients are limited and the key is missing or short.
+ */
+export function rateLimits(options: RateLimitsOptions): RateLimiter {
+  const problems = problemsOf(options)
+  if (problems.length > 0) throw new SallyportError('option_invalid', 'rateLimits:', problems)
+  const { recipientKey, ...limiters } = { ...options }
+  const hash = recipientKey === undefined ? undefined : keyedHash(recipientKey)
+  const keyOf = async ({ scope, tenant, id }: RateLimitSubject): Promise<string> =>
+    `${scope} ${tenant} ${scope === 'recipient' ? await hash?.(`${tenant} ${id}`) : id}`
+
+  return {
+    async consume(subject) {
+      const limiter = limiters[subject.scope]
+      return limiter && stateOf(limiter, await keyOf(subject))
+    },
+  }
+}
+
+async function stateOf(limiter: FlexibleLimiter, key: string): Promise<RateLimitState> {
+  try {
+    return told(limiter, await limiter.consume(key), true)
+  } catch (refused) {
+    if (refused instanceof Error || !isResult(refused)) throw refused
+    return told(limiter, refused, false)
+  }
+}
+
+function told({ points, duration }: FlexibleLimiter, result: FlexibleLimiterResult, allowed: boolean): RateLimitState {
+  const { remainingPoints, msBeforeNext } = result
+  return { allowed, limit: points, remaining: remainingPoints, windowMs: duration * 1_000, resetMs: msBeforeNext }
+}
+
+function isResult(value: unknown): value is FlexibleLimiterResult {
+  return typeof value === 'object' && value !== null && 'msBeforeNext' in value && 'remainingPoints' in value
+}
+
+function problemsOf(options: RateLimitsOptions): ConfigProblem[] {
+  const given: Readonly<Record<string, unknown>> = { ...options }
+  const known: readonly string[] = [...SCOPES, 'recipientKey']
+  const problems = Object.keys(given)
+    .filter((field) => !known.includes(field))
+    .map((field): ConfigProblem => ({ field, detail: 'is not an option' }))
+  if (SCOPES.every((scope) => given[scope] === undefined)) problems.push({ detail: 'limits nothing' })
+  for (const scope of SCOPES) {
+    const detail = given[scope] === undefined ? undefined : faultOf(given[scope])
+    if (detail) problems.push({ field: scope, detail })
+  }
+  const { recipientKey } = given
+  const isKey = typeof recipientKey === 'string' && recipientKey.length >= SHORTEST_KEY
+  if (given.recipient !== undefined && !isKey) {
+    problems.push({ field: 'recipientKey', detail: `is at least ${SHORTEST_KEY} characters` })
+  }
+  return problems
+}
+
+function faultOf(limiter: unknown): string | undefined {
+  const { points, duration, consume } = Object(limiter) as Partial<FlexibleLimiter>
+  if (typeof consume !== 'function') return 'is not a limiter of rate-limiter-flexible'
+  if (!(typeof points === 'number' && points >= 1)) return 'has no points'
+  if (!(typeof duration === 'number' && duration > 0)) return 'has no duration: its window would never end'
+  return undefined
+}

@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest'
+import { matchingCredential } from '../../src/auth/matching-credential.ts'
+import { notAfterMilliseconds } from '../../src/auth/not-after.ts'
+import { isJwtShaped } from '../../src/auth/session-token-format.ts'
+import { keyLoader } from '../../src/auth/session-token-key-material.ts'
+import { issueSessionToken, type SessionTokenKey, type SessionTokensOptions, sessionTokens } from '../../src/auth.ts'
+import { forge, HMAC_KEY } from './forge.ts'
+import { at, CLAIMS, ec, ed, HEADER, INVALID, jwk, NOW } from './session-token-fixtures.ts'
+
+/** The faults of a key, or `undefined`. */
+function fault(key: unknown, alg: string, usage: 'sign' | 'verify' = 'verify'): string | undefined {
+  const loader = keyLoader(key, alg, usage)
+  return typeof loader === 'string' ? loader : undefined
+}
+
+function hmac(
+  bytes: number,
+  hash = 'SHA-256',
+  usages: ('sign' | 'verify')[] = ['verify'],
+): ReturnType<typeof crypto.subtle.importKey> {
+  return crypto.subtle.importKey('raw', new Uint8Array(bytes).fill(7), { name: 'HMAC', hash }, false, usages)
+}
+
+describe('a CryptoKey', () => {
+  it('is taken for HS256 only when it is an HMAC key with SHA-256, for this use', async () => {
+    expect(fault(await hmac(32), 'HS256')).toBeUndefined()
+    const aes = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt'])
+    for (const key of [await hmac(64, 'SHA-384'), await hmac(32, 'SHA-256', ['sign']), aes]) {
+      expect(fault(key, 'HS256')).toContain('cannot verify with HS256')
+    }
+  })
+
+  it('is never taken for HS256 when it is public', () => {
+    // No real one is both: what the runtime calls public must not do as a secret.
+    const algorithm = { name: 'HMAC', hash: { name: 'SHA-256' }, length: 256 }
+    const key = { algorithm, type: 'public', usages: ['verify'], [Symbol.toStringTag]: 'CryptoKey' }
+    expect(fault(key, 'HS256')).toContain('cannot verify with HS256')
+    expect(fault({ ...key, type: 'secret', algorithm: { ...algorithm, name: 'KMAC' } }, 'HS256')).toContain('cannot')
+    expect(fault({ ...key, type: 'secret', algorithm: { ...algorithm, length: undefined } }, 'HS256')).toContain(
+      'has a key of 0 bytes',
+    )
+  })
+
+  it('is taken for a curve only when it is of that curve, public to verify and private to sign', async () => {
+    const p256 = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign', 'verify'])
+    const ecdh = await crypto.subtle.generateKey({ name: 'ECDH', namedCurve: 'P-256' }, false, ['deriveBits'])
+    expect(fault(p256.publicKey, 'ES256')).toBeUndefined()
+    expect(fault(p256.privateKey, 'ES256', 'sign')).toBeUndefined()
+    expect(fault(p256.privateKey, 'ES256')).toContain('it must be a public P-256 key')
+    expect(fault(p256.publicKey, 'ES256', 'sign')).toContain('it must be a private P-256 key')
+    expect(fault(ecdh.publicKey, 'ES256')).toContain('cannot verify with ES256')
+    const algorithm = { name: 'ECDSA', namedCurve: 'P-256' }
+    const odd = { algorithm, type: 'secret', usages: ['verify'], [Symbol.toStringTag]: 'CryptoKey' }
+    expect(fault(odd, 'ES256')).toContain('cannot verify')
+  })
+})
+
+describe('a JWK', () => {
+  it('is one by its kty', () => {
+    for (const key of [{}, { kty: 5 }, { crv: 'P-256' }, null, Symbol('kty'), () => {}]) {
+      expect(fault(key, 'ES256')).toMatch(/needs a (JWK|key)/)
+      expect(fault(key, 'HS256')).toMatch(/is not one of HS256|needs a key/)
+    }
+    const callable = Object.assign(() => {}, { kty: 'oct', k: Buffer.from(HMAC_KEY).toString('base64url') })
+    expect(fault(callable, 'HS256')).toContain('is not one of HS256')
+  })
+
+  it('must have the kty and the curve of its alg', () => {
+    expect(fault({ ...jwk(ec.publicKey), kty: 'OKP' }, 'ES256')).toContain('it must have kty EC and crv P-256')
+    expect(fault({ ...jwk(ed.publicKey), kty: 'EC' }, 'EdDSA')).toContain('it must have kty OKP and crv Ed25519')
+  })
+
+  it('may name its own alg', () => {
+    expect(fault({ ...jwk(ec.publicKey), alg: 'ES256' }, 'ES256')).toBeUndefined()
+    expect(fault({ ...jwk(ec.publicKey), alg: 'ES384' }, 'ES256')).toContain('own alg is not ES256')
+  })
+
+  it.each(['=', '+', ' ', '\n'])('has its bytes in base64url and nothing else, such as %j', (sign) => {
+    const k = Buffer.from(HMAC_KEY).toString('base64url')
+    for (const text of [sign + k, k + sign]) {
+      expect(fault({ kty: 'oct', k: text }, 'HS256')).toContain('without a base64url k')
+      expect(fault(text, 'HS256')).toContain('is not base64url')
+    }
+  })
+})
+
+describe('the key that is loaded', () => {
+  it('cannot be taken out of the process', async () => {
+    const loader = keyLoader(HMAC_KEY, 'HS256', 'verify')
+    if (typeof loader === 'string') throw new Error(loader)
+    expect(await loader()).toMatchObject({ extractable: false, usages: ['verify'] })
+  })
+
+  it('that the runtime cannot import is told of by its kid alone, with the cause', async () => {
+    // On the curve by its name, and a point that lies on none.
+    const key = { ...jwk(ec.publicKey), y: Buffer.alloc(32, 1).toString('base64url') }
+    const token = forge({ ...HEADER, alg: 'ES256', kid: 'odd' }, CLAIMS)
+    await expect(
+      at(NOW, { keys: [{ kid: 'odd', key, alg: 'ES256' }] }).verify(token, 'dispatch'),
+    ).rejects.toMatchObject({
+      code: 'option_invalid',
+      message: 'This runtime cannot import the key "odd"',
+      cause: expect.anything(),
+    })
+  })
+})
+
+describe('the bounds of options', () => {
+  const good: SessionTokensOptions = { keys: [{ kid: 'k1', key: HMAC_KEY }], audience: 'api' }
+  const isTaken = (options: object): boolean => {
+    try {
+      return Boolean(sessionTokens({ ...good, ...options }))
+    } catch {
+      return false
+    }
+  }
+
+  it('are part of what is taken', () => {
+    for (const maxAgeSeconds of [1, 86_400]) expect(isTaken({ maxAgeSeconds })).toBe(true)
+    for (const maxAgeSeconds of [0, 86_401]) expect(isTaken({ maxAgeSeconds })).toBe(false)
+    for (const clockToleranceSeconds of [0, 60]) expect(isTaken({ clockToleranceSeconds })).toBe(true)
+    for (const clockToleranceSeconds of [-1, 61]) expect(isTaken({ clockToleranceSeconds })).toBe(false)
+    expect(isTaken({ isRevoked: () => false })).toBe(true)
+    expect(isTaken({ isRevoked: true })).toBe(false)
+  })
+
+  it('are told of by what they are for', () => {
+    expect(() => sessionTokens({ ...good, audience: '', isRevoked: 5 as never })).toThrow(
+      /sessionTokens: the options cannot be used[\s\S]*audience[\s\S]*isRevoked must be a function/,
+    )
+  })
+
+  it('of a key are all told, and none of what is no key', () => {
+    for (const entry of [null, 5, 'k1']) {
+      expect(() => sessionTokens({ ...good, keys: [entry as unknown as SessionTokenKey] })).toThrow('keys[0] is not {')
+    }
+    const bad: SessionTokenKey = { kid: '', key: HMAC_KEY }
+    const late: SessionTokenKey = { kid: 'k1', key: HMAC_KEY, notAfter: 'soon' }
+    expect(() => sessionTokens({ ...good, keys: [bad] })).toThrow('keys[0] has a bad kid')
+    expect(() => sessionTokens({ ...good, keys: [late] })).toThrow('keys[0] has a bad notAfter')
+  })
+
+  it('of a token are part of what is issued', async () => {
+    const options = { key: { kid: 'k1', key: HMAC_KEY }, sessionId: 's1', audience: 'api' }
+    expect(await issueSessionToken({ ...options, expiresInSeconds: 1 })).toMatch(/^ey/)
+    await expect(issueSessionToken({ ...options, expiresInSeconds: 0, issuer: 5 as never })).rejects.toThrow(
+      /issueSessionToken: no token can be made of these options[\s\S]*expiresInSeconds[\s\S]*issuer must be a string/,
+    )
+  })
+})
+
+describe('the bounds of a token', () => {
+  it('are its length, and three parts', () => {
+    const parts = (length: number): string => `a.b.${'c'.repeat(length - 4)}`
+    expect([4_095, 4_096, 4_097].map((length) => isJwtShaped(parts(length)))).toEqual([true, true, false])
+  })
+
+  it('are a lifetime of more than nothing, and of no more than is taken', async () => {
+    const verify = (claims: object) => at(NOW).verify(forge(HEADER, { ...CLAIMS, ...claims }), 'session_run')
+    expect(await verify({ exp: NOW + 3_600 })).toMatchObject({ id: 'tok_1' })
+    for (const claims of [{ exp: NOW + 3_601 }, { iat: NOW + 4, exp: NOW + 4 }, { iat: String(NOW) }, { exp: '9' }]) {
+      expect(await verify(claims)).toEqual(INVALID)
+    }
+  })
+
+  it('are grants in which every name is a text', async () => {
+    const grants = { dispatch: { events: ['e'], channels: ['a'], recipients: ['r', 5] } }
+    expect(await at(NOW).verify(forge(HEADER, { ...CLAIMS, grants }), 'session_run')).toEqual(INVALID)
+  })
+
+  it('are an alg of its own key, and a kid that is there', async () => {
+    for (const header of [{ kid: 'ec' }, { kid: 'none' }, { kid: 5 }, { alg: 'ES256' }]) {
+      expect(await at(NOW).verify(forge({ ...HEADER, ...header }, CLAIMS), 'session_run')).toEqual(INVALID)
+    }
+  })
+})
+
+describe('an end', () => {
+  it('is a whole instant, and no earlier than what can be milliseconds', () => {
+    expect(notAfterMilliseconds(1e11)).toBe(1e11)
+    expect(notAfterMilliseconds(1e11 - 1)).toBeUndefined()
+    expect(notAfterMilliseconds('2027-01-31T00:00:00.5+01:00')).toBe(Date.UTC(2027, 0, 30, 23, 0, 0, 500))
+    for (const none of ['', 'soon', '2027-02-29T00:00:00Z', {}, [], true]) {
+      expect(notAfterMilliseconds(none)).toBeUndefined()
+    }
+  })
+})
+
+describe('a digest', () => {
+  it('matches by all its digits', () => {
+    const known = { digest: 'a'.repeat(64), notAfter: 0, principal: { id: 'p', tenant: 'default' } }
+    expect(matchingCredential([known], 'a'.repeat(64))).toBe(known)
+    expect(matchingCredential([known], `${'a'.repeat(63)}b`)).toBeUndefined()
+    expect(matchingCredential([known], `b${'a'.repeat(63)}`)).toBeUndefined()
+  })
+})

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { Agent } from 'node:http'
+import fc from 'fast-check'
+import { DISPATCH } from '../../adapters/matrix/paths.ts'
+import { call, type Reply } from '../../support/host-call.ts'
+import { watchBuiltins } from './builtins.ts'
+import { type HostileRequest, hostileRequest, parsed } from './hostile-requests.ts'
+import { type House, SECRET } from './house.ts'
+import { readBack } from './read-back.ts'
+import { checkAnswer } from './verdict.ts'
+
+/** What came of a barrage. */
+export interface Tally {
+  sent: number
+  /** Dispatches and runs that were accepted and read back as they were sent. */
+  readBack: number
+  readonly statuses: Map<number, number>
+  readonly codes: Map<string, number>
+}
+
+export interface Barrage {
+  readonly houses: readonly House[]
+  /** How many requests in all. */
+  readonly requests: number
+  readonly seed: number
+  /** Called after each answer. */
+  readonly onAnswer?: (tally: Tally) => void
+}
+
+/**
+ * Sends hostile requests to every server of every house at once, to each over one connection, and fails at the first whose answer,
+ * or what it leaves behind, is wrong: fast-check then says with which request, made as small as it can be.
+ */
+export async function barrage({ houses, requests, seed, onAnswer }: Barrage): Promise<Tally> {
+  const tally: Tally = { sent: 0, readBack: 0, statuses: new Map(), codes: new Map() }
+  const stray: unknown[] = []
+  const note = (fault: unknown): void => void stray.push(fault)
+  const checkBuiltins = watchBuiltins()
+  process.on('unhandledRejection', note).on('uncaughtException', note)
+  const lanes = houses.flatMap((house) =>
+    house.hosts.map((host) => ({ house, url: host.url, name: `${host.name} over ${house.name}` })),
+  )
+  try {
+    await Promise.all(
+      lanes.map(async ({ house, url, name }, index) => {
+        const line = connection(url)
+        const property = fc.asyncProperty(hostileRequest, async (request) => {
+          await fire(request, line, house, tally)
+          assert.deepEqual(stray, [], `somebody threw, and nobody looked, by the time of ${name}`)
+          onAnswer?.(tally)
+        })
+        try {
+          await fc.assert(property, { numRuns: Math.ceil(requests / lanes.length), seed: seed + index })
+          await checkUsable(line)
+        } catch (error) {
+          throw new Error(`${name}, seed ${seed}`, { cause: error })
+        } finally {
+          line.agent.destroy()
+        }
+      }),
+    )
+    await new Promise(setImmediate)
+    assert.deepEqual(stray, [])
+    checkBuiltins()
+  } finally {
+    process.off('unhandledRejection', note).off('uncaughtException', note)
+  }
+  return tally
+}
+
+/** One connection that stays open, until an answer says that it will not. */
+interface Line {
+  readonly url: string
+  readonly agent: Agent
+  port: number | undefined
+}
+
+function connection(url: string): Line {
+  return { url, agent: new Agent({ keepAlive: true, maxSockets: 1 }), port: undefined }
+}
+
+async function fire(
+  { path, headers, body, pieces }: HostileRequest,
+  line: Line,
+  house: House,
+  tally: Tally,
+): Promise<void> {
+  const reply = await post(
+    line,
+    path,
+    { authorization: `Bearer ${SECRET}`, ...headers },
+    pieces ? cut(body, pieces) : body,
+  )
+  tally.sent++
+  count(tally.statuses, reply.status)
+  if (reply.json?.code) count(tally.codes, reply.json.code)
+  const sent = parsed(new TextDecoder().decode(body))
+  // What is wrong within a post that is too large to be looked into, nobody has seen.
+  if (reply.status === 200 && sent === undefined) return assert.ok(hasUnread(reply))
+  checkAnswer(reply, sent)
+  if (reply.status < 300) tally.readBack += await readBack(reply.json, sent, house)
+}
+
+async function post(
+  line: Line,
+  path: string,
+  headers: Record<string, string>,
+  body: Buffer | readonly Buffer[],
+): Promise<Reply> {
+  const reply = await call(line.url + path, { agent: line.agent, headers, body })
+  if (line.port !== undefined) assert.equal(reply.port, line.port, 'the connection was given up')
+  line.port = reply.headers.connection === 'close' ? undefined : reply.port
+  return reply
+}
+
+/** Whatever came over it before, a good request is answered as on any other. */
+async function checkUsable(line: Line): Promise<void> {
+  const body = Buffer.from(JSON.stringify({ eventType: 'any', recipient: 'user_42' }))
+  const reply = await post(line, DISPATCH, { authorization: `Bearer ${SECRET}` }, body)
+  assert.equal(reply.status, 202)
+}
+
+function cut(body: Buffer, size: number): readonly Buffer[] {
+  return Array.from({ length: Math.ceil(body.length / size) }, (_, index) =>
+    body.subarray(index * size, (index + 1) * size),
+  )
+}
+
+function count<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+function hasUnread({ json }: Reply): boolean {
+  return json.results.some(({ problem }: { problem?: { code: string } }) => problem?.code === 'body_too_large')
+}

@@ -1,0 +1,69 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { databaseKinds } from '../../storage/databases.ts'
+import { barrage } from './barrage.ts'
+import { type House, openHouse } from './house.ts'
+
+/** `npm run fuzz` sends 100,000. */
+const whole = process.env.SALLYPORT_FUZZ
+const requests = Number(whole ?? 4_000)
+const seed = Number(process.env.SALLYPORT_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31))
+const SAMPLES = 40
+/** Bytes that a request may leave behind, over the second half of them: what is remembered on purpose is full by then. */
+const MAX_SLOPE = 50
+
+let houses: readonly House[] = []
+
+beforeAll(async () => {
+  const kinds = (await databaseKinds()).filter(({ name }) => name === 'sqlite' || name === 'postgresql')
+  houses = await Promise.all(kinds.map(async (kind) => openHouse(await kind.open())))
+}, 120_000)
+
+afterAll(async () => {
+  for (const house of houses) await house.close()
+})
+
+test(`${requests} hostile requests of seed ${seed} are each answered as they should be, and leave nothing behind`, async () => {
+  const heap: (readonly [sent: number, bytes: number])[] = []
+  const heapUsed = whole === undefined ? undefined : collector()
+  const tally = await barrage({
+    ...{ houses, requests, seed },
+    onAnswer({ sent }) {
+      if (heapUsed && sent % Math.ceil(requests / SAMPLES) === 0) heap.push([sent, heapUsed()])
+    },
+  })
+  const told = [tally.statuses, tally.codes].map((counts) =>
+    [...counts].sort(([, a], [, b]) => b - a).map(([key, count]) => `${key} ${count}`),
+  )
+  console.log(
+    `seed ${seed}: ${tally.sent} answered, ${tally.readBack} accepted and read back\n${told.join('\n').replaceAll(',', ', ')}`,
+  )
+  expect(tally.readBack).toBeGreaterThan(requests / 20)
+  expect(
+    Math.min(...[200, 201, 202, 400, 401, 413, 415, 422].map((status) => tally.statuses.get(status) ?? 0)),
+  ).toBeGreaterThan(0)
+  if (!heapUsed) return
+  const slope = slopeOf(heap.slice(heap.length / 2))
+  const [first, last] = [heap[0], heap.at(-1)].map((sample) => `${((sample?.[1] ?? 0) / 1e6).toFixed(1)} MB`)
+  console.log(`heap: ${first} at first, ${last} at last, ${slope.toFixed(1)} bytes a request over the second half`)
+  expect(slope).toBeLessThan(MAX_SLOPE)
+}, 3_600_000)
+
+/** Gives how much is left on the heap once it was swept. */
+function collector(): () => number {
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  return () => {
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+}
+
+/** Of the line that fits best. */
+function slopeOf(points: readonly (readonly [number, number])[]): number {
+  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
+  const [x, y] = [mean(points.map(([at]) => at)), mean(points.map(([, bytes]) => bytes))]
+  const over = points.reduce((sum, [at, bytes]) => sum + (at - x) * (bytes - y), 0)
+  return over / points.reduce((sum, [at]) => sum + (at - x) ** 2, 0)
+}

@@ -1,0 +1,42 @@
+/** JSON as it is written, so that it can be written badly: a key may come twice, and any text may stand for a value. */
+export type Tree = Branch | { readonly text: string }
+
+/** An object or a list; of a list, the keys mean nothing. */
+export interface Branch {
+  readonly kind: 'object' | 'list'
+  readonly children: Child[]
+}
+
+export interface Child {
+  readonly key: string
+  readonly tree: Tree
+}
+
+/** A place that can be changed: a child of a branch. */
+export interface Place {
+  readonly branch: Branch
+  readonly index: number
+}
+
+export function treeOf(value: unknown): Tree {
+  if (typeof value !== 'object' || value === null) return { text: JSON.stringify(value) }
+  const children = Object.entries(value).map(([key, member]) => ({ key, tree: treeOf(member) }))
+  return { kind: Array.isArray(value) ? 'list' : 'object', children }
+}
+
+export function write(tree: Tree): string {
+  if ('text' in tree) return tree.text
+  const parts = tree.children.map(({ key, tree: child }) =>
+    tree.kind === 'list' ? write(child) : `${JSON.stringify(key)}:${write(child)}`,
+  )
+  return tree.kind === 'list' ? `[${parts.join()}]` : `{${parts.join()}}`
+}
+
+/** All that can be changed, from the outside in. */
+export function placesOf(tree: Tree): readonly Place[] {
+  if ('text' in tree) return []
+  return [
+    ...tree.children.map((_, index) => ({ branch: tree, index })),
+    ...tree.children.flatMap(({ tree: child }) => placesOf(child)),
+  ]
+}

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { expect, it } from 'vitest'
+import { rateLimits } from '../../../src/limits/rate-limits.ts'
+import { bullmqQueue } from '../../../src/queue/bullmq.ts'
+import { type NotificationClient, postgresQueue } from '../../../src/queue/postgres.ts'
+import { serviceOrSkip } from '../../queue/services.ts'
+import { type House, openHouse } from './house.ts'
+import { throughTime } from './through-time.ts'
+
+const withRedis = await serviceOrSkip('redis')
+
+/** Dispatches of all kinds, now and for later, and a run. */
+async function keepBusy(house: House): Promise<void> {
+  const { canaries, post, sallyport } = house
+  for (const eventType of ['told', 'digested', 'first']) {
+    const body = {
+      eventType,
+      recipient: `u-${canaries.word('recipient as sent')}`,
+      sessionId: canaries.word('session id'),
+      eventData: { note: canaries.word('event data') },
+    }
+    await post('dispatch', { body, headers: { 'idempotency-key': canaries.word('idempotency key') } })
+  }
+  const eventData = { note: canaries.word('event data') }
+  await post('dispatch', {
+    token: house.sessionToken,
+    body: { eventType: 'order', recipient: `u-${house.userId}`, eventData },
+  })
+  await post('session_run', { body: { sessionId: canaries.word('session id'), run: { runId: 'r', status: 'failed' } } })
+  await throughTime(house, sallyport.worker.runDue())
+}
+
+withRedis('alarms through Redis', () => {
+  it('hold nothing of what they are for', async () => {
+    const redis = new Redis({ port: 6379 })
+    const prefix = `leaks-${randomUUID()}`
+    const queue = bullmqQueue({ connection: { port: 6379 }, prefix })
+    queue.listen(() => {})
+    const house = await openHouse({ rest: { queue } })
+    await keepBusy(house)
+    await queue.close()
+    const keys = await redis.keys(`${prefix}:*`)
+    expect(keys.length).toBeGreaterThan(2)
+    for (const found of keys) house.collected.keep('alarm', [found, await contentOf(redis, found)])
+    await redis.del(keys)
+    redis.disconnect()
+  })
+})
+
+async function contentOf(redis: Redis, key: string): Promise<unknown> {
+  switch (await redis.type(key)) {
+    case 'hash':
+      return redis.hgetall(key)
+    case 'stream':
+      return redis.xrange(key, '-', '+')
+    case 'zset':
+      return redis.zrange(key, '0', '-1')
+    case 'list':
+      return redis.lrange(key, 0, -1)
+    case 'set':
+      return redis.smembers(key)
+    default:
+      return redis.get(key)
+  }
+}
+
+it('notifications of PostgreSQL hold nothing of what they are for', async () => {
+  const said: unknown[] = []
+  const client: NotificationClient = { query: async (...args) => void said.push(args), on() {}, end: async () => {} }
+  const queue = postgresQueue({ connect: async () => client })
+  queue.listen(() => {})
+  const house = await openHouse({ rest: { queue } })
+  await keepBusy(house)
+  await queue.close()
+  expect(JSON.stringify(said)).toContain('notify')
+  house.collected.keep('alarm', said)
+})
+
+it('a rate limiter counts people under what nobody can turn back into them', async () => {
+  const keys: string[] = []
+  const limiter = new RateLimiterMemory({ points: 3, duration: 60 })
+  const { consume } = limiter
+  limiter.consume = (key, ...rest) => {
+    keys.push(String(key))
+    return consume.call(limiter, key, ...rest)
+  }
+  const rateLimiter = rateLimits({ token: limiter, tenant: limiter, recipient: limiter, recipientKey: randomUUID() })
+  const house = await openHouse({ rest: { rateLimiter } })
+  await keepBusy(house)
+  expect(keys.filter((key) => key.startsWith('recipient '))).not.toEqual([])
+  house.collected.keep('limiter', keys)
+  expect(house.collected.seen).toContain('id of a token: limiter')
+})

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { type House, openHouse } from './house.ts'
+
+const EVENTS = ['order', 'told', 'first', 'digested', 'refined', 'asked', 'missing', 'heavy', 'ruled', 'person']
+const SCHEMAS = ['picked', 'zodded']
+
+/** Data that is full of what must not be told, and of what makes templates and rules stumble. */
+function bodyOf({ canaries }: House, eventType: string) {
+  const data = canaries.word('event data')
+  const key = canaries.word('keys of what is sent')
+  const sessionId = canaries.word('session id')
+  const eventData = { note: data, key, [key]: data, own: `${data}@`, list: {}, times: 9_000_000 }
+  return { eventType, recipient: `u-${canaries.word('recipient as sent')}`, sessionId, eventData }
+}
+
+describe('answers', () => {
+  it.each([...EVENTS, ...SCHEMAS])(
+    'about %s tell an application what it sent, and what would be sent',
+    async (event) => {
+      const house = await openHouse()
+      const body = bodyOf(house, event)
+      const key = { 'idempotency-key': house.canaries.word('idempotency key') }
+      const statuses: number[] = []
+      for (const query of ['', '?dryRun=true', '?dryRun=maybe', ''])
+        statuses.push((await house.post('dispatch', { body, query, headers: key })).status)
+      house.collected.keep('call', await house.sallyport.dispatches.list())
+      const isRefused = SCHEMAS.includes(event) || event === 'missing'
+      expect(statuses).toEqual(isRefused ? [422, 422, 422, 422] : [202, 200, 422, 202])
+    },
+  )
+
+  it('tell an agent nothing of whom its events reach', async () => {
+    const house = await openHouse()
+    const { canaries, post, sessionToken, userId, collected } = house
+    const recipient = `u-${userId}`
+    const send = (eventType: string, note: string) =>
+      post('dispatch', { token: sessionToken, body: { eventType, recipient, eventData: { note, key: 'note' } } })
+    const { status, body } = await send('order', canaries.word('event data'))
+    expect([status, body.deliveries]).toMatchObject([
+      202,
+      [{}, { trace: [{ path: 'recipient.attributes.plan' }] }, {}, {}],
+    ])
+    await send('asked', canaries.word('event data'))
+    await post('dispatch', { token: sessionToken, body: bodyOf(house, 'order') })
+    await post('dispatch', { token: sessionToken, query: '?dryRun=true', body: bodyOf(house, 'order') })
+    expect(collected.seen).toContain('session and user of a token: answer')
+  })
+
+  it.each<[string, (secret: string) => unknown]>([
+    [
+      'a refusal of its own',
+      (secret) => ({ id: 'u', refused: 'internal_error', detail: secret, errors: [{ pointer: secret }] }),
+    ],
+    [
+      'a member called refused',
+      (secret) => ({ refused: false, detail: secret, id: 'u', email: `${secret}@mail.example` }),
+    ],
+    ['a text', (secret) => secret],
+    ['what is no recipient', (secret) => ({ [secret]: secret, id: { secret } })],
+    [
+      'an address that is none',
+      (secret) => ({ id: 'u', email: `${secret}\0`, phone: secret, url: secret, locale: secret }),
+    ],
+    ['an address in a list', (secret) => ({ id: 'u', email: [secret], locale: [secret] })],
+  ])('tell nothing of a directory that gives %s', async (_, found) => {
+    let secret = ''
+    const house = await openHouse({ rest: { recipients: { find: async () => found(secret) as never } } })
+    secret = house.canaries.word("address of the directory's")
+    const { status } = await house.post('dispatch', { body: bodyOf(house, 'told') })
+    expect([202, 422, 503]).toContain(status)
+  })
+
+  it.each<[string, (secret: string) => unknown]>([
+    ['a reason of its own', (secret) => ({ verdict: 'skip', reason: secret })],
+    ['a verdict of its own', (secret) => ({ verdict: secret })],
+    ['a time that is a text', (secret) => ({ verdict: 'defer', until: secret })],
+    ['limits with keys of its own', (secret) => ({ verdict: 'send', limits: [{ key: secret, max: 1, windowMs: 1 }] })],
+  ])('tell nothing of a policy that gives %s', async (_, verdict) => {
+    let secret = ''
+    const house = await openHouse({ rest: { policy: { decide: async () => verdict(secret) as never } } })
+    secret = house.canaries.word("address of the directory's")
+    for (const event of ['told', 'digested']) await house.post('dispatch', { body: bodyOf(house, event) })
+  })
+
+  it.each<[string, (secret: string) => unknown]>([
+    ['no principal', (secret) => ({ id: secret, tenant: `${secret}\n`, userId: secret })],
+    ['a refusal of its own', (secret) => ({ refused: secret, detail: secret })],
+    ['a text', (secret) => secret],
+    ['a malformed grant', (secret) => ({ id: 'x', tenant: 't', sessionId: 's', dispatch: { events: secret } })],
+  ])('tell nothing of a verifier that gives %s', async (_, given) => {
+    let secret = ''
+    const house = await openHouse({ rest: { auth: { verify: async () => given(secret) as never } } })
+    secret = house.canaries.word('grant of a token')
+    expect((await house.post('dispatch', { body: bodyOf(house, 'told') })).status).toBeGreaterThan(400)
+  })
+
+  it.each<[string, (secret: string) => unknown]>([
+    ['a price that is none', (secret) => ({ amount: secret, currency: secret, version: secret })],
+    ['a version that is a text', (secret) => ({ amount: '1', currency: 'USD', version: `${secret} of ours` })],
+    ['a text', (secret) => secret],
+  ])('tell nothing of a price book that gives %s', async (_, price) => {
+    let secret = ''
+    const house = await openHouse({ rest: { prices: { price: () => price(secret) as never } } })
+    secret = house.canaries.word('what was thrown')
+    const run = { runId: 'r', status: 'completed', model: 'm', counts: { inputTokens: 1 } }
+    await house.post('session_run', { body: { sessionId: 's', run } })
+    expect([...house.collected.events]).toContain('request.failed')
+  })
+})

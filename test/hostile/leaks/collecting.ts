@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs'
+import { inspect } from 'node:util'
+import { expect, onTestFinished } from 'vitest'
+import type { LogFields, Logger } from '../../../src/ports/logger.ts'
+import { consoleLogger } from '../../../src/runtime/console-logger.ts'
+import type { Canaries } from './canaries.ts'
+import { type Column, readerOf } from './may-hold.ts'
+
+/** All that came out of a host, by where. */
+export interface Collected {
+  /** Writes down each line, and has the logger that is there by default write it to the console too. */
+  readonly logger: Logger
+  /** The names of the events that were logged. */
+  readonly events: ReadonlySet<string>
+  /** @param sent All that whoever gets it has sent, this time and before. */
+  keep(column: Column, what: unknown, sent?: string): void
+  /** Every kind of secret that was seen where it may be seen, as `kind: column`. */
+  readonly seen: ReadonlySet<string>
+  /** What was seen where it may not be. */
+  readonly leaks: readonly string[]
+}
+
+/** Every member of {@link LogFields}: the compiler holds this to be all of them. */
+const FIELDS = {
+  ...{ requestId: true, dispatchId: true, deliveryId: true, runId: true, eventType: true, event: true, channel: true },
+  ...{ hook: true, queue: true, code: true, reason: true, detail: true, cause: true, causeCode: true, errors: true },
+  ...{ attempt: true, delayMs: true, events: true, inHand: true },
+} satisfies Readonly<Record<keyof LogFields, true>>
+
+const guide = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')
+
+/** Collects until the test ends, and then fails when anything leaked. */
+export function collecting(canaries: Canaries): Collected {
+  const events = new Set<string>()
+  const seen = new Set<string>()
+  const leaks: string[] = []
+
+  function keep(column: Column, what: unknown, sent = ''): void {
+    const text = textOf(what)
+    const own = canaries.in(sent)
+    for (const kind of canaries.in(text)) {
+      const reader = readerOf(kind, column)
+      if (reader === 'host' || (reader === 'sender' && own.includes(kind))) seen.add(`${kind}: ${column}`)
+      else leaks.push(`${kind} in ${column}: ${text.slice(0, 2_000)}`)
+    }
+  }
+
+  const restoreConsole = listenToConsole((line) => keep('process', line))
+  const stopListening = listenToProcess((event) => keep('process', event))
+  onTestFinished(async () => {
+    await new Promise((resolve) => setImmediate(resolve))
+    restoreConsole()
+    stopListening()
+    expect(leaks).toEqual([])
+  })
+
+  return {
+    ...{ events, keep, seen, leaks },
+    logger: {
+      log(level, event, fields) {
+        events.add(event)
+        keep('log', [level, event, fields])
+        const unknown = Object.keys(fields).filter((field) => !(field in FIELDS))
+        const isListed = guide.includes(`\`${event}\``)
+        if (unknown.length > 0 || !isListed) leaks.push(`${event} is not as it is documented: ${unknown.join()}`)
+        consoleLogger.log(level, event, fields)
+      },
+    },
+  }
+}
+
+/** Everything of a value that anybody may print. */
+export function textOf(what: unknown): string {
+  if (typeof what === 'string') return what
+  const ways = [
+    () => inspect(what, { depth: 10, showHidden: true, maxArrayLength: null, maxStringLength: null }),
+    () => JSON.stringify(what),
+    () => String(what),
+    () => (what instanceof Error ? [what.name, what.message, what.stack, textOf(what.cause)].join('\n') : ''),
+  ]
+  return ways.map(orNothing).join('\n')
+}
+
+/** What cannot be printed gives nothing away. */
+function orNothing(print: () => string): string {
+  try {
+    return print()
+  } catch {
+    return ''
+  }
+}
+
+const METHODS = ['debug', 'error', 'info', 'log', 'trace', 'warn'] as const
+
+function listenToConsole(onLine: (line: unknown) => void): () => void {
+  const before = METHODS.map((method) => [method, console[method]] as const)
+  for (const [method] of before) console[method] = (...line: unknown[]) => onLine(line)
+  return () => {
+    for (const [method, write] of before) console[method] = write
+  }
+}
+
+function listenToProcess(onEvent: (event: unknown) => void): () => void {
+  const names = ['unhandledRejection', 'uncaughtExceptionMonitor', 'warning'] as const
+  for (const name of names) process.on(name, onEvent)
+  return () => {
+    for (const name of names) process.off(name, onEvent)
+  }
+}

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import type { RunEventTarget } from '../../../src/core/run-events/run-events.ts'
+import { otelRunExporter } from '../../../src/otel/run-exporter.ts'
+import { telemetry } from '../../otel/telemetry.ts'
+import { type House, openHouse } from './house.ts'
+import { throughTime } from './through-time.ts'
+
+/** A run of which everything that anybody can write says something. */
+function runOf({ canaries }: House, runId: string, sessionId: string) {
+  const says = (): string => canaries.word('run: what it says')
+  const type = canaries.word('run: kind of its error')
+  const run = {
+    ...{
+      runId,
+      status: 'failed',
+      userId: says(),
+      tags: [says()],
+      metadata: { [canaries.word('keys of what is sent')]: `${says()} <"&é>` },
+    },
+    ...{ error: { type, message: says(), code: says() }, waitingFor: 'input' },
+    ...{ counts: { inputTokens: 5, [says()]: 1 }, model: 'm', agent: { name: 'support' } },
+    timings: { startedAt: '2026-11-21T07:59:00Z', endedAt: '2026-11-21T07:59:30Z' },
+  }
+  return { sessionId, run: { ...run, [canaries.word('keys of what is sent')]: says() } }
+}
+
+async function settle(house: House): Promise<void> {
+  const { sallyport, collected, clock } = house
+  for (let round = 0; round < 3; round++) {
+    collected.keep('call', await throughTime(house, sallyport.worker.runDue()))
+    clock.advance(60_000)
+  }
+}
+
+describe('runs', () => {
+  it('tell whoever posts them what they said, the host all, telemetry their ids and kinds of errors, the log nothing', async () => {
+    const sdk = telemetry()
+    const exporters = [otelRunExporter(sdk.providers)]
+    const house = await openHouse({ rest: { exporters, staleAfterMs: 60_000 } })
+    const { canaries, post, collected, sallyport } = house
+    const { runs, sessions, budgets } = sallyport
+    const session = canaries.word('session id')
+    const first = runOf(house, 'r1', session)
+    expect((await post('session_run', { body: first })).status).toBe(201)
+    await post('session_run', { body: { ...first, run: { ...first.run, status: 'completed' } } })
+    await post('session_run', { body: first, headers: { prefer: 'return=minimal' } })
+    const open = { ...runOf(house, 'r2', session).run, status: 'running' }
+    const bad = { ...open, runId: 'r3', counts: { steps: -1 }, [canaries.word('keys of what is sent')]: 1 }
+    const batch = [open, bad, { ...open, runId: 'r4' }].map((run) => ({ sessionId: session, run }))
+    expect((await post('session_run_batch', { body: { runs: batch } })).status).toBe(200)
+    const own = runOf(house, 'r5', house.sessionId)
+    expect((await post('session_run', { token: house.sessionToken, body: own })).status).toBe(201)
+    const stolen = await post('session_run', { token: house.sessionToken, body: { ...own, sessionId: session } })
+    expect(stolen.status).toBe(403)
+    const known = await post('session_run', { token: house.sessionToken, body: { ...own, run: { runId: 'r1' } } })
+    expect(known.body.code).toBe('run_identity_conflict')
+    await settle(house)
+
+    expect(await runs.get('r2')).toMatchObject({ status: 'expired' })
+    collected.keep('call', [await runs.list(), await sessions.get(session)])
+    collected.keep('call', await budgets.check({ userId: first.run.userId, sessionId: session }))
+    collected.keep('call', [await runs.erase({ userId: first.run.userId }), await runs.prune({ olderThan: 1 })])
+    const spans = sdk.spans()
+    expect(spans.map(({ attributes }) => attributes['agent.run.id']).sort()).toEqual(['r1', 'r2', 'r4', 'r5'])
+    for (const { name, attributes, status, events, links, resource } of spans)
+      collected.keep('span', { name, attributes, status, events, links, resource: resource.attributes })
+    collected.keep('metric', await sdk.metrics())
+    expect([...collected.seen]).toEqual(
+      expect.arrayContaining([
+        'session id: span',
+        'run: kind of its error: span',
+        'run: kind of its error: metric',
+        'run: what it says: answer',
+        'run: what it says: call',
+      ]),
+    )
+    expect([...collected.events]).toContain('run_event.refused')
+  })
+
+  it.each<[string, (house: House) => unknown]>([
+    ['nobody', () => ({})],
+    ['somebody who is none', ({ canaries }) => ({ recipient: `<${canaries.word('recipient as sent')}>` })],
+    ['somebody unknown', ({ canaries }) => ({ recipient: canaries.word('recipient as sent') })],
+    ['what the schema does not take', (house) => ({ recipient: 'u-1', eventData: nested(house) })],
+    ['what no JSON can hold', (house) => ({ recipient: 'u-1', eventData: { ...nested(house), own: 1n } })],
+    ['through what is no channel', ({ canaries }) => ({ recipient: 'u-1', channel: canaries.word('event data') })],
+  ])('that tell %s log no word of it', async (_, target) => {
+    let house: House | undefined
+    const ask = (): RunEventTarget => target(house as House) as RunEventTarget
+    house = await openHouse({ rest: { runEvents: { 'run.failed': ask, 'budget.exceeded': ask } } })
+    await house.post('session_run', { body: runOf(house, 'r1', house.canaries.word('session id')) })
+    await settle(house)
+    expect([...house.collected.events]).toContain('run_event.refused')
+  })
+
+  it('are kept from the SDK by no message, even where it is asked for, but in the status', async () => {
+    const sdk = telemetry()
+    const house = await openHouse({ rest: { exporters: [otelRunExporter({ ...sdk.providers, errorMessages: true })] } })
+    const body = runOf(house, 'r1', 's')
+    await house.post('session_run', { body })
+    const { status, attributes, events } = sdk.span()
+    expect(status.message).toBe(body.run.error.message)
+    house.collected.keep('span', { attributes, events })
+  })
+})
+
+/** Keys that a person may have written stand deep in what a run event says by default: its run, with its metadata. */
+function nested({ canaries }: House): object {
+  const key = (): string => canaries.word('keys of what is sent')
+  return { run: { metadata: { [key()]: '\0', [key()]: { [key()]: '\0' } } } }
+}

@@ -1,0 +1,186 @@
+import { Kysely, SqliteDialect } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { anyOf, appSecrets, generateAppSecret, issueSessionToken, sessionTokens } from '../../../src/auth.ts'
+import { email } from '../../../src/channels/email.ts'
+import { failover } from '../../../src/channels/failover.ts'
+import { sms } from '../../../src/channels/sms.ts'
+import { webhook } from '../../../src/channels/webhook.ts'
+import { createClient, createRunRecorder } from '../../../src/client.ts'
+import { defineEvents } from '../../../src/core/catalog/define-events.ts'
+import { isSallyportError } from '../../../src/errors.ts'
+import { rateLimits } from '../../../src/limits/rate-limits.ts'
+import { otelRunExporter } from '../../../src/otel/run-exporter.ts'
+import { bullmqQueue } from '../../../src/queue/bullmq.ts'
+import { postgresQueue } from '../../../src/queue/postgres.ts'
+import { createSallyport } from '../../../src/sallyport.ts'
+import { sqlStore } from '../../../src/storage/sql.ts'
+import { createCanaries } from './canaries.ts'
+import { collecting } from './collecting.ts'
+
+/** A secret in every place of every option: as what it is, misspelt, of another type, in the place of another. */
+type Place = (secret: string) => unknown
+
+const base64 = (secret: string): string => Buffer.from(secret).toString('base64')
+const mixed = (secret: string): readonly unknown[] => [
+  secret,
+  [secret],
+  { secret },
+  { [Symbol.toPrimitive]: () => secret },
+]
+
+const as = (options: unknown): never => options as never
+const transport = { sendMail: async () => ({}) }
+
+const PLACES: Readonly<Record<string, readonly Place[]>> = {
+  'application secret': [
+    (secret) => appSecrets([secret]),
+    (secret) => appSecrets([`sp_live_${secret}`]),
+    (secret) => appSecrets([` sp_live_${secret}`]),
+    (secret) => appSecrets(as(secret)),
+    (secret) => appSecrets([{ sha256: secret, id: `${secret} `, tenant: `${secret} `, notAfter: secret }]),
+    (secret) => appSecrets(as([{ secret }])),
+    (secret) => generateAppSecret({ env: secret }),
+    (secret) => anyOf(as(secret)),
+  ],
+  'signing key': [
+    (secret) => sessionTokens({ keys: [{ kid: 'k', key: secret }], audience: 'a' }),
+    (secret) => sessionTokens({ keys: [{ kid: `${secret} `, key: `${secret}!`, alg: as(secret) }], audience: 'a' }),
+    (secret) =>
+      sessionTokens({ keys: [{ kid: 'k', key: as({ kty: 'oct', k: secret }), alg: 'ES256' }], audience: 'a' }),
+    (secret) =>
+      sessionTokens({
+        keys: [{ kid: 'k', key: as({ kty: 'EC', crv: secret, x: secret, y: secret, d: secret }), alg: 'ES256' }],
+        audience: 'a',
+      }),
+    (secret) =>
+      sessionTokens({ keys: as(secret), audience: as([secret]), issuer: as([secret]), maxAgeSeconds: as(secret) }),
+    (secret) => issueSessionToken({ sessionId: `${secret} `, key: { kid: 'k', key: secret }, audience: 'a' }),
+    (secret) => issueSessionToken({ sessionId: 's', key: as(secret), audience: '', grants: as({ [secret]: secret }) }),
+  ],
+  'webhook secret': [
+    (secret) => webhook({ secret }),
+    (secret) => webhook({ secret: [`whsec_${secret}`, secret] }),
+    (secret) => webhook({ secret: `whsec_${base64(secret)}!`, ports: as([secret]), timeoutMs: as(secret) }),
+    (secret) => webhook(as({ secret: { secret }, retrySchedule: [secret] })),
+  ],
+  'credentials for a provider': [
+    (secret) => email(transport, { from: `Shop:${secret}` }),
+    (secret) =>
+      email(as(secret), {
+        from: as({ name: `${secret}\n`, address: secret }),
+        replyTo: secret,
+        messageIdDomain: `${secret} `,
+      }),
+    (secret) =>
+      sms({ accountSid: `${secret}!`, authToken: secret, apiKey: { sid: `${secret}!`, secret }, from: `${secret}!` }),
+    (secret) =>
+      sms({
+        accountSid: 'AC1',
+        authToken: secret,
+        from: 'S',
+        baseUrl: `https://AC1:${secret}@twilio.example?${secret}`,
+      }),
+    (secret) => sms({ accountSid: 'AC1', from: 'S', messagingServiceSid: `${secret}!`, maxSegments: as(secret) }),
+    (secret) => failover(as(secret), as({ send: secret })),
+    (secret) =>
+      rateLimits({ recipient: as({ points: secret, duration: secret, consume: secret }), recipientKey: secret }),
+  ],
+  'connection string': [
+    (secret) => bullmqQueue({ connection: as(`redis://:${secret}@redis.example`) }),
+    (secret) => bullmqQueue({ connection: { password: secret, keyPrefix: secret }, name: `:${secret}` }),
+    (secret) => bullmqQueue(as(`redis://:${secret}@redis.example`)),
+    (secret) => postgresQueue({ connect: as(`postgres://u:${secret}@db.example`), channel: `${secret}-` }),
+    (secret) =>
+      sqlStore({
+        db: as(`postgres://u:${secret}@db.example`),
+        dialect: as(secret),
+        prefix: `${secret}-`,
+        notify: `${secret}-`,
+      }),
+    (secret) => sqlStore({ db: as({ url: secret }), dialect: 'sqlite', timeoutMs: as(secret) }),
+    (secret) => sqlStore({ db: brokenDb(secret), dialect: 'postgresql' }).migrate(),
+    (secret) => sqlStore({ db: brokenDb(secret), dialect: 'sqlite' }).ready?.(),
+    (secret) =>
+      createSallyport(
+        as({ store: secret, queue: secret, auth: secret, events: secret, channels: { a: secret }, ids: secret }),
+      ),
+    (secret) => createSallyport(as(secret)),
+    (secret) => createSallyport(as({ ...nothing(), ...numbers(secret) })),
+    (secret) => otelRunExporter(as({ tracerProvider: secret, spanKind: secret, attributes: secret, cost: secret })),
+    (secret) => otelRunExporter(as(secret)),
+  ],
+  content: [
+    (secret) => defineEvents(as({ e: secret })),
+    (secret) =>
+      defineEvents(as({ e: { data: secret, when: secret, delayMs: secret, digest: secret, channels: { a: secret } } })),
+    (secret) => defineEvents(as({ e: { channels: { a: { text: `{{ data.x ${secret}` } } } })),
+  ],
+}
+
+const nothing = (): object => ({ auth: { verify() {} }, events: defineEvents({}), channels: {} })
+
+function numbers(secret: string): object {
+  const names = [
+    'maxInHand',
+    'expiresInMs',
+    'idempotencyTtlMs',
+    'staleAfterMs',
+    'sessions',
+    'sandbox',
+    'worker',
+    'hooks',
+  ]
+  return Object.fromEntries([...names, 'budgets', 'runEvents', 'exporters', 'policy'].map((name) => [name, secret]))
+}
+
+/** A driver that quotes where it cannot connect to, and as whom. */
+function brokenDb(secret: string): never {
+  const fail = async (): Promise<never> => {
+    throw Object.assign(new Error(`password of ${secret} is wrong`), { code: `u:${secret}@db`, connection: secret })
+  }
+  const driver = { init: fail, acquireConnection: fail, releaseConnection: fail, destroy: fail }
+  const sqlite = new SqliteDialect({ database: as({}) })
+  return as(
+    new Kysely<unknown>({
+      dialect: {
+        createDriver: () => as({ ...driver, init: async () => {} }),
+        createAdapter: () => sqlite.createAdapter(),
+        createQueryCompiler: () => sqlite.createQueryCompiler(),
+        createIntrospector: (db) => sqlite.createIntrospector(db),
+      },
+    }),
+  )
+}
+
+const trials = Object.entries(PLACES).flatMap(([kind, places]) =>
+  places.map((place) => ({ kind, place: `${place}`, put: place })),
+)
+
+describe('a start that is refused', () => {
+  it.each(trials)('says no word of a $kind: $place', async ({ kind, put }) => {
+    const canaries = createCanaries()
+    const { keep } = collecting(canaries)
+    const secret = canaries.word(kind)
+    let thrown: unknown
+    try {
+      await put(secret)
+    } catch (error) {
+      thrown = error
+    }
+    expect(isSallyportError(thrown), `${thrown}`).toBe(true)
+    keep('start', thrown)
+  })
+
+  it('of a client says no word of its token', async () => {
+    const canaries = createCanaries()
+    const { keep } = collecting(canaries)
+    const token = canaries.word('application secret')
+    for (const given of mixed(token)) {
+      const options = as({ baseUrl: `nowhere:${token}`, token: given, retries: 0 })
+      await createClient(options)
+        .recordRun(as({ sessionId: 's', run: { runId: 'r' } }))
+        .catch((error) => keep('start', error))
+      keep('look', [createClient(options), createRunRecorder(as({ client: createClient(options) }))])
+    }
+  })
+})

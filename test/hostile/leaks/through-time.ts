@@ -1,0 +1,20 @@
+import { setImmediate } from 'node:timers/promises'
+import type { FakeClock } from '../../support/fake-clock.ts'
+
+/** Has timers that are due ring until some work has ended; time goes by only where it is told to, however long that takes. */
+export async function throughTime<T>(
+  { clock }: { readonly clock: FakeClock },
+  work: Promise<T>,
+  stepMs = 0,
+): Promise<T> {
+  let isDone = false
+  const done = (): void => {
+    isDone = true
+  }
+  work.then(done, done)
+  while (!isDone) {
+    clock.advance(stepMs)
+    await setImmediate()
+  }
+  return work
+}

@@ -1,0 +1,100 @@
+import { expect } from 'vitest'
+import type { HandlerRequest } from '../../../src/core/result.ts'
+import { SECRETS } from './callers.ts'
+import { type Answers, ASKS, type Ask, type Fault } from './fault.ts'
+import type { House } from './house.ts'
+import { KEY_TEXTS } from './signing.ts'
+
+/** What is seen of an answer, whichever way it came. */
+export interface Seen {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** As it went over the wire. */
+  readonly text: string
+}
+
+/** Asks one thing of a house, in one of the ways that there are. */
+export type Asking = (ask: Ask, request: HandlerRequest) => Promise<Seen>
+
+const CHALLENGES: Readonly<Record<string, string>> = {
+  unauthorized: 'Bearer realm="sallyport"',
+  invalid_token: 'Bearer realm="sallyport", error="invalid_token"',
+  insufficient_scope: 'Bearer realm="sallyport", error="insufficient_scope"',
+}
+
+let runs = 0
+
+/** Asks everything with a row's fault in it, and holds what comes back to the row. */
+export async function assertRow(
+  fault: Fault,
+  expected: Answers,
+  { logger, written }: House,
+  ask: Asking,
+): Promise<void> {
+  const given: Record<string, string> = {}
+  written()
+  for (const each of ASKS) {
+    const seen = await ask(each, requestOf(each, fault))
+    given[each] = answerOf(seen)
+    assertShape(seen)
+    assertSilence([JSON.stringify(seen), JSON.stringify(logger.lines.splice(0))], [fault.token, SECRETS.good])
+  }
+  expect(given).toEqual(expected)
+  expect(written()).toEqual(writesOf(expected, fault.tenant ?? 'default'))
+}
+
+/** The request that a row is about: whole, but for what is wrong with it. */
+function requestOf(ask: Ask, fault: Fault): HandlerRequest {
+  const { token, authorization = `Bearer ${token}`, headers, query, event, sessions = ['s1'] } = fault
+  const posts = sessions.map((sessionId) => ({ sessionId, run: { runId: `r${++runs}` } }))
+  const bodies: Readonly<Record<'run' | 'batch', unknown>> = { run: posts[0], batch: { runs: posts } }
+  const dispatch = { eventType: 'order.shipped', recipient: 'user_42', channel: 'email', ...event }
+  return {
+    headers: { ...headers, ...(authorization !== null && { authorization }) },
+    query: { ...(ask === 'dry run' && { dryRun: 'true' }), ...query },
+    body: ask === 'run' || ask === 'batch' ? bodies[ask] : dispatch,
+  }
+}
+
+/** A status, its code, and the same of each post in a batch. */
+function answerOf({ status, text }: Seen): string {
+  const body = text.startsWith('{') ? JSON.parse(text) : {}
+  const results = (body.results as { status: number; problem?: { code: string } }[] | undefined)?.map((result) =>
+    told(result.status, result.problem?.code),
+  )
+  return results ? `${told(status, body.code)} [${results.join(', ')}]` : told(status, body.code)
+}
+
+function told(status: number, code: string | undefined): string {
+  return code === undefined ? `${status}` : `${status} ${code}`
+}
+
+/** RFC 6750 and RFC 9457: the challenge goes with the code, and a problem says all that it must. */
+function assertShape({ status, headers, text }: Seen): void {
+  const problem = text.startsWith('{') ? JSON.parse(text) : {}
+  expect(headers['www-authenticate']).toBe(CHALLENGES[problem.code])
+  expect(headers['retry-after']).toBe(status === 503 ? '1' : undefined)
+  if (problem.code === undefined) return
+  const { code } = problem
+  expect(problem).toMatchObject({ type: `urn:sallyport:problem:${code}`, status, title: expect.any(String) })
+  expect(problem.requestId).toMatch(/^req_/)
+}
+
+/** Characters of a token that are enough to know it by. */
+const TELLING = 8
+
+/** Nobody is told any part of a token or a key, nor is it logged. */
+function assertSilence(texts: readonly string[], tokens: readonly string[]): void {
+  for (const secret of new Set([...tokens, ...KEY_TEXTS])) {
+    for (let at = 0; at + TELLING <= secret.length; at++) {
+      const part = secret.slice(at, at + TELLING)
+      const told = texts.find((text) => text.includes(part))
+      if (told !== undefined) expect.unreachable(`"${part}" of a secret is in ${told}`)
+    }
+  }
+}
+
+function writesOf({ dispatch, run, batch }: Answers, tenant: string): string[] {
+  const runs = [run, ...(/\[(.*)\]/.exec(batch)?.[1]?.split(', ') ?? [])].filter((answer) => answer === '201')
+  return [...(dispatch === '202' ? [`dispatch of ${tenant}`] : []), ...runs.map(() => `run of ${tenant}`)]
+}

@@ -1,0 +1,87 @@
+import { isIP } from 'node:net'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { webhookChannel } from '../../../src/channels/webhook-channel.ts'
+import { isForbiddenLiteral, isPublicAddress, parseWebhookUrl } from '../../../src/channels/webhook-guard.ts'
+import { DATA, SECRET } from '../../channels/events.ts'
+import { context, message } from '../../channels/messages.ts'
+import { outside } from './outside.ts'
+import { spelledIpv4, spelledIpv6 } from './random-spelling.ts'
+import {
+  type Bytes,
+  groupsOf,
+  isSpecial,
+  publicIpv4,
+  publicIpv6,
+  specialIpv4,
+  specialIpv6,
+} from './special-addresses.ts'
+
+const RUNS = { numRuns: 2_000 }
+const REACH = { allowHttp: false, allowPrivateNetworks: false, ports: [] }
+const FORBIDDEN = { outcome: 'rejected', code: 'address_forbidden' }
+
+const spelled = (ip: fc.Arbitrary<Bytes>, spell: (bytes: Bytes) => fc.Arbitrary<string>) =>
+  ip.chain((bytes) => fc.tuple(fc.constant(bytes), spell(bytes)))
+
+const plain = (ip: Bytes) =>
+  ip.length === 4
+    ? ip.join('.')
+    : groupsOf(ip)
+        .map((group) => group.toString(16))
+        .join(':')
+
+test.each([
+  ['IPv4', spelled(specialIpv4, spelledIpv4)],
+  ['IPv6', spelled(specialIpv6, spelledIpv6)],
+])('no %s address inside can be sent to, in any spelling', async (_family, hosts) => {
+  const { connected } = await outside()
+  const resolve = () => Promise.reject(new Error('somebody was asked'))
+  const channel = webhookChannel({ secret: SECRET }, { resolve })
+  await fc.assert(
+    fc.asyncProperty(hosts, async ([ip, host]) => {
+      const url = `https://${host}/`
+      // The spelling is one that URLs take: it is refused for where it leads.
+      expect(parseWebhookUrl(url, REACH)).toBeInstanceOf(URL)
+      expect(isPublicAddress(plain(ip))).toBe(false)
+      expect(await channel.send(message(url, { data: DATA }), context())).toEqual(FORBIDDEN)
+    }),
+    RUNS,
+  )
+  expect(connected).toEqual([])
+})
+
+test.each([
+  ['IPv4', spelled(publicIpv4, spelledIpv4)],
+  ['IPv6', spelled(publicIpv6, spelledIpv6)],
+])('every public %s address is allowed, in any spelling', (_family, hosts) => {
+  fc.assert(
+    fc.property(hosts, ([ip, host]) => {
+      const url = parseWebhookUrl(`https://${host}/`, REACH)
+      expect(url && isForbiddenLiteral(url, REACH)).toBe(false)
+      expect(isPublicAddress(plain(ip))).toBe(true)
+    }),
+    RUNS,
+  )
+})
+
+const LETTERS = [...'001277...xXaf:[]%-', '。', '①', '⓪', 'ｘ', '\u00ad']
+const ANY_HOST = fc.oneof(
+  fc.string({ unit: fc.constantFrom(...LETTERS), minLength: 1, maxLength: 12 }),
+  fc.string({ unit: fc.constantFrom(...'0127af:.'), maxLength: 20 }).map((text) => `[${text}]`),
+)
+
+test('whatever text is a host, the guard sees every address that Node would connect to without a look-up', () => {
+  let seen = 0
+  fc.assert(
+    fc.property(ANY_HOST, (text) => {
+      const url = parseWebhookUrl(`https://${text}/`, REACH)
+      const host = url?.hostname.replace(/^\[|\]$/g, '') ?? ''
+      if (url === undefined || isIP(host) === 0) return
+      seen += 1
+      expect(isForbiddenLiteral(url, REACH)).toBe(isSpecial(host))
+    }),
+    { numRuns: 20_000 },
+  )
+  expect(seen).toBeGreaterThan(500)
+})

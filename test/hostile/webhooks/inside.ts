@@ -1,0 +1,9 @@
+import { onTestFinished } from 'vitest'
+import { type Canary, openCanary } from './canary.ts'
+
+/** What is inside, for one test. */
+export async function canary(): Promise<Canary> {
+  const opened = await openCanary()
+  onTestFinished(() => opened.close())
+  return opened
+}

@@ -1,0 +1,93 @@
+import { aiSdk, type RecordableModel } from 'sallyport/integrations'
+import { describe, expect, it } from 'vitest'
+import { house } from './set-up.ts'
+
+const USAGE = { inputTokens: { total: 100, cacheRead: 40, cacheWrite: 0 }, outputTokens: { total: 20, reasoning: 5 } }
+const ANSWER = { content: [{ type: 'text' }], usage: USAGE, finishReason: { unified: 'stop' } }
+const COUNTS = { modelCalls: 1, inputTokens: 100, cacheReadTokens: 40, cacheWriteTokens: 0, outputTokens: 20 }
+const OPTIONS = { prompt: [] } as never
+
+/** A model that gives these, whatever they are. */
+const modelOf = (answer: unknown, stream: unknown = ReadableStream.from([])) => ({
+  provider: 'acme.chat',
+  modelId: 'm1',
+  doGenerate: async (_options: never) => answer as Awaited<ReturnType<RecordableModel['doGenerate']>>,
+  doStream: async (_options: never) => ({ stream: stream as ReadableStream<{ type: string }> }),
+})
+
+describe('an answer that is not as it should be', () => {
+  it.each([
+    [
+      'has no details of its tokens',
+      { ...ANSWER, usage: { inputTokens: 5, outputTokens: undefined }, finishReason: 'stop' },
+    ],
+    ['has no usage', { content: ANSWER.content }],
+    ['has no content', { ...ANSWER, usage: undefined, content: undefined }],
+    ['has content that is none', { ...ANSWER, usage: undefined, content: [null] }],
+    ['is none', undefined],
+  ])('is the caller’s all the same, and an unmetered call: it %s', async (_, answer) => {
+    const run = await house.recorded(async (run) => {
+      expect(await aiSdk(run, modelOf(answer)).model.doGenerate(OPTIONS)).toBe(answer)
+    })
+    expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1 })
+  })
+
+  it('is the caller’s where it is a stream that has no parts', async () => {
+    const parts = [null, { type: 'finish', usage: 7, finishReason: 'stop' }]
+    const run = await house.recorded(async (run) => {
+      const { stream } = await aiSdk(run, modelOf(ANSWER, ReadableStream.from(parts))).model.doStream(OPTIONS)
+      const read = []
+      for await (const part of stream) read.push(part)
+      expect(read).toEqual(parts)
+    })
+    expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1 })
+  })
+
+  it.each([null, 'Hi.'])('is the caller’s where its stream is none: %s', async (stream) => {
+    const run = await house.recorded(async (run) => {
+      expect(await aiSdk(run, modelOf(ANSWER, stream)).model.doStream(OPTIONS)).toEqual({ stream })
+    })
+    expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1 })
+  })
+})
+
+it('a stream that fails and is then left is one call', async () => {
+  let source: ReadableStreamDefaultController<unknown> | undefined
+  const broken = new ReadableStream({
+    start(controller) {
+      source = controller
+      controller.enqueue({ type: 'text-delta' })
+    },
+  })
+  const run = await house.recorded(async (run) => {
+    const { stream } = await aiSdk(run, modelOf(ANSWER, broken)).model.doStream(OPTIONS)
+    const reader = stream.getReader()
+    await reader.read()
+    source?.error(new Error('down'))
+    await new Promise(setImmediate)
+    await reader.cancel().catch(() => {})
+  })
+  expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1, modelErrors: 1 })
+})
+
+describe('a model that is recorded', () => {
+  it('may be frozen', async () => {
+    const run = await house.recorded(async (run) => {
+      expect(await aiSdk(run, Object.freeze(modelOf(ANSWER))).model.doGenerate(OPTIONS)).toBe(ANSWER)
+    })
+    expect(run.counts).toEqual({ ...COUNTS, reasoningTokens: 5 })
+  })
+
+  it('is what it was: its class, and what it has', () => {
+    class Model {
+      readonly provider = 'acme'
+      readonly modelId = 'm1'
+      doGenerate = modelOf(ANSWER).doGenerate
+      doStream = modelOf(ANSWER).doStream
+    }
+    const { model } = aiSdk(house.recorder.start({ sessionId: 's1' }), new Model())
+    expect(model).toBeInstanceOf(Model)
+    expect({ ...model }).toEqual({ ...new Model(), doGenerate: model.doGenerate, doStream: model.doStream })
+    expect(model.doGenerate).not.toBe(new Model().doGenerate)
+  })
+})

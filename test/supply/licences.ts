@@ -1,0 +1,68 @@
+import type { LockedPackage } from './lock-file.ts'
+
+/** What users install has one of these: use it for anything, keep the notice. */
+export const PERMISSIVE: readonly string[] = [
+  'MIT',
+  'MIT-0',
+  'ISC',
+  '0BSD',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+]
+
+/** What we only develop with, and never pass on, may have one of these too. */
+export const DEVELOPMENT: readonly string[] = [
+  ...PERMISSIVE,
+  'BlueOak-1.0.0',
+  'CC-BY-4.0',
+  'LGPL-3.0-or-later',
+  'MPL-2.0',
+  'PSF-2.0',
+  'Python-2.0',
+  'Unlicense',
+  'Zlib',
+]
+
+/** Packages whose manifest names no licence: what their own files say. */
+export const READ_BY_HAND: Readonly<Record<string, string>> = {
+  'only@0.0.2': 'MIT', // the end of its Readme.md
+  'spawndamnit@3.0.1': 'MIT', // its LICENSE
+}
+
+/** The SPDX expression of a package's licence, or `NONE`. */
+export function licenceOf({ name, version, license }: LockedPackage): string {
+  return READ_BY_HAND[`${name}@${version}`] ?? license ?? 'NONE'
+}
+
+/** Whether that SPDX expression can be met with those licences alone: with one side of an `OR`, with both of an `AND`. */
+export function isAllowed(expression: string, licences: readonly string[]): boolean {
+  const tokens = expression.match(/[()]|[^\s()]+/g) ?? []
+  let isWhole = true
+  const take = (token: string): boolean => tokens[0] === token && tokens.shift() !== undefined
+  const name = (): string => {
+    const found = tokens.shift() ?? ')'
+    if (/^(?:[()]|OR|AND|WITH)$/.test(found)) isWhole = false
+    return found
+  }
+  const either = (): boolean => {
+    let met = both()
+    while (take('OR')) met = both() || met
+    return met
+  }
+  const both = (): boolean => {
+    let met = one()
+    while (take('AND')) met = one() && met
+    return met
+  }
+  const one = (): boolean => {
+    if (take('(')) {
+      const met = either()
+      isWhole &&= take(')')
+      return met
+    }
+    const licence = name()
+    return licences.includes(take('WITH') ? `${licence} WITH ${name()}` : licence)
+  }
+  return either() && isWhole && tokens.length === 0
+}

@@ -1,0 +1,17 @@
+import { execFile } from 'node:child_process'
+
+/** What npm printed, and the code it ended with. */
+export interface NpmAnswer {
+  readonly stdout: string
+  readonly stderr: string
+  readonly code: number
+}
+
+/** Runs npm in a folder; to fail is an answer too. */
+export function npm(folder: string, ...args: readonly string[]): Promise<NpmAnswer> {
+  return new Promise((resolve) => {
+    execFile('npm', args, { cwd: folder, maxBuffer: 2 ** 28 }, (failure, stdout, stderr) => {
+      resolve({ stdout, stderr: stderr || (failure?.message ?? ''), code: failure ? Number(failure.code) || 1 : 0 })
+    })
+  })
+}
