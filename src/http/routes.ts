@@ -35,7 +35,7 @@ export const ROUTES: readonly Route[] = [
     operation: 'session_run',
     method: 'POST',
     path: '/api/agents/session/run/batch',
-    maxBytes: 524_288,
+    maxBytes: 262_144,
   },
 ]
 

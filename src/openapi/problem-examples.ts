@@ -59,7 +59,7 @@ const EXAMPLES: Readonly<Record<string, Told>> = {
   },
   body_too_large_dispatch: tooLarge('dispatch', 262_144),
   body_too_large_session_run: tooLarge('session_run', 65_536),
-  body_too_large_session_run_batch: tooLarge('session_run_batch', 524_288),
+  body_too_large_session_run_batch: tooLarge('session_run_batch', 262_144),
   unsupported_media_type: {
     code: 'unsupported_media_type',
     detail: 'Send the body as application/json, in UTF-8.',

@@ -6,5 +6,5 @@ export const BATCH = '/api/agents/session/run/batch'
 export const LIMIT: Readonly<Record<typeof DISPATCH | typeof RUN | typeof BATCH, number>> = {
   [DISPATCH]: 262_144,
   [RUN]: 65_536,
-  [BATCH]: 524_288,
+  [BATCH]: 262_144,
 }
