@@ -1,5 +1,4 @@
 import type { RunPost, SessionRunRequest } from '../model/run-post.ts'
-import { copyJson } from './copy-json.ts'
 import { describeError } from './describe-error.ts'
 import type { Outbox } from './outbox.ts'
 import type { RecordedRun, RunStart } from './recorded-run.ts'
@@ -21,7 +20,7 @@ export function startRun(
   /** A copy: what is told stays what it was, whatever becomes of the caller's objects. Nothing is told of what cannot be JSON. */
   const write = (told: Told): SessionRunRequest => {
     seq = Math.max(seq + 1, Date.now())
-    return copyJson({ sessionId, run: { ...told, runId, seq } as RunPost })
+    return JSON.parse(JSON.stringify({ sessionId, run: { ...told, runId, seq } }))
   }
   const tell = (told: Told): void => {
     if (open.has(sign)) last = add(write(told), last)

@@ -4,8 +4,7 @@ import type { AuthVerifier, Refusal } from '../ports/auth-verifier.ts'
 import { portFault, refusalOf } from './fault.ts'
 import { type HandlerRequest, type Refused, refuse } from './result.ts'
 
-/** RFC 6750: what a caller is to send. */
-export const CHALLENGE = 'Bearer realm="sallyport"'
+const CHALLENGE = 'Bearer realm="sallyport"'
 const BEARER = /^bearer(?: +|$)/i
 /** RFC 6750 `b64token`. */
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/
@@ -63,9 +62,12 @@ function isGrant(grant: DispatchGrant | null): boolean {
   return Array.isArray(events) && Array.isArray(channels) && Array.isArray(recipients) && isCount
 }
 
-/** The refusal of a good token that does not reach far enough. */
-export function insufficientScope(detail: string): Refused {
-  return refuse('insufficient_scope', detail, {
+/** The refusal of a good token that does not reach far enough, or no longer does. */
+export function insufficientScope(
+  detail: string,
+  code: 'insufficient_scope' | 'grant_spent' = 'insufficient_scope',
+): Refused {
+  return refuse(code, detail, {
     headers: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope"` },
   })
 }

@@ -74,8 +74,8 @@ function notAllowed(allow: string): Refused {
 }
 
 /** The answer where there is no route. */
-export function notFound(endpoints: Endpoints, detail: string = 'No endpoint has this path.'): Wire {
-  return toWire(endpoints.refuse(refuse('not_found', detail)))
+export function notFound(endpoints: Endpoints): Wire {
+  return toWire(endpoints.refuse(refuse('not_found', 'No endpoint has this path.')))
 }
 
 /** The answer where something broke that never should: for transports that have nobody to pass an error to. */

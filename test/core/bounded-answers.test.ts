@@ -38,6 +38,14 @@ describe('a list of faults', () => {
   })
 })
 
+describe('a body of very many values', () => {
+  it('holds at most 10,000, wherever they are', () => {
+    expect(guardJson({ list: Array(9_998).fill(1) })).toEqual([])
+    for (const body of [{ list: Array(9_999).fill(1) }, Array.from({ length: 5_000 }, () => [1])])
+      expect(guardJson(body)).toEqual([{ pointer: '', code: 'too_many', detail: 'holds more than 10000 values' }])
+  })
+})
+
 describe('a problem', () => {
   it('has a limit and faults only where there are any', () => {
     const bare = problem<never>(refuse('invalid_token', 'd'), 'req_1').body

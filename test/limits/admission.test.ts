@@ -95,6 +95,7 @@ describe('a limiter of requests', () => {
       [{ recipient: 'user_42' }, {}],
     ]
     for (const [body, more] of refused) expect((await post(host, DISPATCH, body, more)).status).not.toBe(429)
+    expect((await post(host, `${DISPATCH}?dryRun=true`, EVENT)).status).toBe(200)
     expect(rateLimiter.asked.filter(({ scope }) => scope === 'recipient')).toEqual([])
   })
 

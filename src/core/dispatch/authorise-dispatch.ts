@@ -3,8 +3,8 @@ import type { Principal } from '../../model/principal.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import type { Acceptance } from '../../ports/dispatch-store.ts'
 import type { CatalogEvent } from '../../ports/event-catalog.ts'
-import { CHALLENGE, insufficientScope } from '../authenticate.ts'
-import { type Refused, refuse } from '../result.ts'
+import { insufficientScope } from '../authenticate.ts'
+import type { Refused } from '../result.ts'
 
 /**
  * Holds a session token to its grant: its own session, and only listed events, recipients and channels. Gives the request
@@ -51,7 +51,6 @@ const NO_QUOTA: Pick<Acceptance, 'quota'> = Object.freeze({})
 
 /** The refusal of a good token that has dispatched as often as it may. */
 export function grantSpent(): Refused {
-  return refuse('grant_spent', 'The session token has dispatched as many events as it may. What was accepted stands.', {
-    headers: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope"` },
-  })
+  const detail = 'The session token has dispatched as many events as it may. What was accepted stands.'
+  return insufficientScope(detail, 'grant_spent')
 }

@@ -89,7 +89,7 @@ export async function acceptDispatch(
   if (remembered) return replay(remembered, repeatable)
 
   if (!event) return unknownEvent(authorised.eventType, deps.events)
-  const limited = await admit?.(tenant, authorised.recipient)
+  const limited = mode === 'dispatch' ? await admit?.(tenant, authorised.recipient) : undefined
   if (limited) return limited
   const now = deps.clock.now()
   const plan = await planRequest(event, authorised, { tenant, session, now, delayMs }, deps)
