@@ -3,21 +3,14 @@
  *
  * @module sallyport/liquid
  */
-import {
-  type Context,
-  Liquid,
-  LiquidError,
-  type Template,
-  TypeGuards,
-  toValueSync,
-  UndefinedVariableError,
-} from 'liquidjs'
+import { type Context, Liquid, LiquidError, type Template, TypeGuards, UndefinedVariableError } from 'liquidjs'
 import { SallyportError } from '../errors.ts'
 import type { CompiledTemplate, Rendering, TemplateEngine, TemplateFacts } from '../ports/template-engine.ts'
 import { parse } from './liquid-check.ts'
 import { ABSENT, PlainContext } from './liquid-context.ts'
 import { allowedFilters } from './liquid-filters.ts'
 import { boundedOperators } from './liquid-operators.ts'
+import { Run } from './liquid-run.ts'
 import { ALLOWED_TAGS } from './liquid-tags.ts'
 import { charge, escapeHtml, RenderedText, RenderFault, TextEmitter, toText } from './liquid-text.ts'
 
@@ -29,10 +22,6 @@ export interface LiquidOptions {
   readonly timeZone?: string
 }
 
-/**
- * Only a backstop: the charges are used up far sooner, and a process that waits for its turn must not fail a message.
- */
-const RENDER_LIMIT_MS = 2000
 const MEMORY_LIMIT = 1_000_000
 
 /**
@@ -53,7 +42,8 @@ const MEMORY_LIMIT = 1_000_000
  * Limits: a template has at most 65,536 characters and 32 nested tags, and is refused at start-up otherwise. A
  * rendering gives at most 262,144 characters and does at most 1,000,000 units of work: one for a character that it
  * handles, four for a character of tag that a loop runs through and for a list element, 1,500 for the name of a month.
- * Past that the outcome is `error`, on every machine alike; 2 s are a backstop. No code is generated.
+ * Past that the outcome is `error`, on every machine alike; 2 s are a backstop. After some 8 ms it lets others have their
+ * turn, and gives a promise. No code is generated.
  *
  * @throws SallyportError `option_invalid` for a locale or time zone that the runtime does not know.
  */
@@ -87,7 +77,6 @@ function lockedDown(escaping: 'html' | 'none', locale: string, timeZone: string)
     operators: boundedOperators(),
     outputEscape: escaping === 'html' ? htmlOutput : textOutput,
     memoryLimit: MEMORY_LIMIT,
-    renderLimit: RENDER_LIMIT_MS,
   })
   for (const name of Object.keys(engine.tags)) delete engine.tags[name]
   for (const [name, tag] of Object.entries(ALLOWED_TAGS)) engine.registerTag(name, tag)
@@ -111,20 +100,33 @@ function textOutput(this: { context: Context }, value: unknown): string {
 
 function compiled(engine: Liquid, templates: Template[]): CompiledTemplate {
   return (facts) => {
-    try {
-      return { outcome: 'rendered', text: render(engine, templates, facts) }
-    } catch (error) {
-      return failure(error)
-    }
+    const emitter = new TextEmitter()
+    const run = new Run((renderLimit) =>
+      engine.renderer.renderTemplates(templates, contextOf(engine, facts, renderLimit), emitter),
+    )
+    return takeTurn(run, emitter) ?? takeTurns(run, emitter)
   }
 }
 
-/** What the library's `renderSync` does, with an emitter that stops at a length. */
-function render(engine: Liquid, templates: Template[], facts: TemplateFacts): string {
-  const context = new PlainContext(facts, engine.options, { sync: true }, { liquid: engine })
-  const emitter = new TextEmitter()
-  toValueSync(engine.renderer.renderTemplates(templates, context, emitter))
-  return emitter.buffer
+function contextOf(engine: Liquid, facts: TemplateFacts, renderLimit: Context['renderLimit']): Context {
+  return new PlainContext(facts, engine.options, { sync: true }, { liquid: engine, renderLimit })
+}
+
+/** Gives nothing while it is not through. */
+function takeTurn(run: Run, emitter: TextEmitter): Rendering | undefined {
+  try {
+    return run.takeTurn() ? { outcome: 'rendered', text: emitter.buffer } : undefined
+  } catch (error) {
+    return failure(error)
+  }
+}
+
+async function takeTurns(run: Run, emitter: TextEmitter): Promise<Rendering> {
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve))
+    const rendering = takeTurn(run, emitter)
+    if (rendering) return rendering
+  }
 }
 
 function failure(error: unknown): Rendering {
@@ -141,7 +143,6 @@ function reason(error: unknown): string {
   if (error instanceof RenderFault) return error.message
   const message = error instanceof Error ? error.message : ''
   if (message === 'memory alloc limit exceeded') return 'the rendering works on too much data'
-  if (message === 'template render limit exceeded') return `the rendering takes longer than ${RENDER_LIMIT_MS} ms`
   return 'the template could not be rendered'
 }
 

@@ -31,7 +31,7 @@ export interface CatalogChannel {
   /** Absent: always. */
   readonly when?: (facts: EventFacts) => Decision
   /** The fields to render, by name. Empty: the event's data goes out as the field `data`. */
-  readonly fields: Readonly<Record<string, (facts: EventFacts) => FieldRendering>>
+  readonly fields: Readonly<Record<string, (facts: EventFacts) => FieldRendering | Promise<FieldRendering>>>
 }
 
 /** How events of one kind become one delivery. */

@@ -9,8 +9,8 @@ export type Rendering =
   /** Rendering failed otherwise: a limit, a filter. `detail` must hold no value of the facts. */
   | { readonly outcome: 'error'; readonly detail: string }
 
-/** A template, ready to be rendered any number of times. Must not throw. */
-export type CompiledTemplate = (facts: TemplateFacts) => Rendering
+/** A template, ready to be rendered any number of times. Gives a promise where it takes several turns of the loop. Must not throw. */
+export type CompiledTemplate = (facts: TemplateFacts) => Rendering | Promise<Rendering>
 
 /** Why a template does not compile. */
 export interface TemplateFault {

@@ -310,7 +310,7 @@ describe('what is compiled', () => {
       const [channel] = event?.channels ?? []
       expect(event?.when?.(FACTS).outcome).toBe('true')
       expect(channel?.when?.(FACTS).outcome).toBe('true')
-      expect(channel?.fields.text?.(FACTS).outcome).toBe('rendered')
+      expect(channel?.fields.text?.(FACTS)).toMatchObject({ outcome: 'rendered' })
       expect(seen).toHaveLength(3)
       for (const facts of seen) expect(facts).toBe(FACTS)
     }

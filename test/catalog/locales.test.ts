@@ -18,6 +18,7 @@ function said(channel: ChannelDefinition<JsonObject>, locale?: string): Content 
   return Object.fromEntries(
     fields.map(([field, render]) => {
       const rendering = render(facts)
+      if ('then' in rendering) throw new Error('takes several turns')
       return [field, rendering.outcome === 'rendered' ? rendering.value : rendering.outcome]
     }),
   )

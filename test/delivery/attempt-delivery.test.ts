@@ -193,6 +193,20 @@ describe('an attempt', () => {
     expect(JSON.stringify(deps.logger.lines)).not.toMatch(/canary|jane/)
   })
 
+  it('for which the channel throws what throws at every touch is a channel_error all the same', async () => {
+    const fail = (): never => {
+      throw new Error('canary-7f3a')
+    }
+    const untouchable = new Proxy({}, { get: fail, has: fail, getPrototypeOf: fail, ownKeys: fail })
+    const deps = await depsFor({ address: () => 'jane@example.com', send: async () => Promise.reject(untouchable) })
+    expect(await attempt(deps)).toBe('retried')
+    expect(deps.logger.lines).toMatchObject([
+      { event: 'channel.threw', fields: { deliveryId: 'dlv_2', cause: 'a thrown object' } },
+      { event: 'delivery.queued', fields: { code: 'channel_error' } },
+    ])
+    expect(JSON.stringify(deps.logger.lines)).not.toContain('canary')
+  })
+
   it('passes the same content every time, whatever the channel does to it', async () => {
     const seen: string[] = []
     const spoil = async (message: OutboundMessage): Promise<SendOutcome> => {

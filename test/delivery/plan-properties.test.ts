@@ -23,7 +23,7 @@ const recipient = { id: 'user_1' }
 const RUNS = { numRuns: 1_000 }
 
 /** The plan for some of the channels of an event: all, unless it is said which. */
-function planOf(one: Planned, { sandbox = false, without = -1 } = {}): Plan | Refused {
+async function planOf(one: Planned, { sandbox = false, without = -1 } = {}): Promise<Plan | Refused> {
   const event = catalogOf(one).find('e')
   if (!event) throw new Error('the event is not there')
   const facts = { data: {}, recipient, events: [{}] }
@@ -41,40 +41,42 @@ function deliveriesOf(plan: Plan | Refused): readonly PlannedDelivery[] {
 
 const isSendable = ({ status }: PlannedDelivery): boolean => status === 'queued' || status === 'held'
 
-test('the same input gives the same plan, with one delivery for each channel asked for, in their order', () => {
-  fc.assert(
-    fc.property(planned, (one) => {
-      expect(planOf(one)).toEqual(planOf(one))
-      expect(deliveriesOf(planOf(one)).map(({ channel }) => channel)).toEqual(one.behaviours.map((_, at) => nameOf(at)))
+test('the same input gives the same plan, with one delivery for each channel asked for, in their order', async () => {
+  await fc.assert(
+    fc.asyncProperty(planned, async (one) => {
+      expect(await planOf(one)).toEqual(await planOf(one))
+      expect(deliveriesOf(await planOf(one)).map(({ channel }) => channel)).toEqual(
+        one.behaviours.map((_, at) => nameOf(at)),
+      )
     }),
     RUNS,
   )
 })
 
-test('a plan is refused exactly when a message that would go out needs data that was not sent', () => {
-  fc.assert(
-    fc.property(planned, (one) => {
+test('a plan is refused exactly when a message that would go out needs data that was not sent', async () => {
+  await fc.assert(
+    fc.asyncProperty(planned, async (one) => {
       const misses = one.behaviours.filter(({ template }) => template === 'reads what is not there')
-      expect(isRefused(planOf(one))).toBe(misses.some((behaviour) => isRendered(one, behaviour)))
+      expect(isRefused(await planOf(one))).toBe(misses.some((behaviour) => isRendered(one, behaviour)))
     }),
     RUNS,
   )
 })
 
-test('a channel is to be sent exactly when nothing about it speaks against that', () => {
-  fc.assert(
-    fc.property(planned, (one) => {
+test('a channel is to be sent exactly when nothing about it speaks against that', async () => {
+  await fc.assert(
+    fc.asyncProperty(planned, async (one) => {
       const fits = one.behaviours.map((own) => isRendered(one, own) && own.template === 'renders')
-      expect(deliveriesOf(planOf(one)).map(isSendable)).toEqual(fits)
+      expect(deliveriesOf(await planOf(one)).map(isSendable)).toEqual(fits)
     }),
     RUNS,
   )
 })
 
-test('of a route first the first that can be sent is queued and the others are held; of all none is', () => {
-  fc.assert(
-    fc.property(planned, (one) => {
-      const sendable = deliveriesOf(planOf(one)).filter(isSendable)
+test('of a route first the first that can be sent is queued and the others are held; of all none is', async () => {
+  await fc.assert(
+    fc.asyncProperty(planned, async (one) => {
+      const sendable = deliveriesOf(await planOf(one)).filter(isSendable)
       const expected = sendable.map((_, at) => (one.route === 'first' && at > 0 ? 'held' : 'queued'))
       expect(sendable.map(({ status }) => status)).toEqual(expected)
     }),
@@ -82,16 +84,18 @@ test('of a route first the first that can be sent is queued and the others are h
   )
 })
 
-test('a channel that fails or is skipped changes nothing for the others', () => {
+test('a channel that fails or is skipped changes nothing for the others', async () => {
   let compared = 0
-  fc.assert(
-    fc.property(planned, (one) => {
-      const all = deliveriesOf(planOf(one))
+  await fc.assert(
+    fc.asyncProperty(planned, async (one) => {
+      const all = deliveriesOf(await planOf(one))
       for (const [at, delivery] of all.entries()) {
         if (isSendable(delivery)) continue
         compared++
-        expect(planOf(one, { without: at })).toMatchObject({ deliveries: all.filter((other) => other !== delivery) })
-        expect(deliveriesOf(planOf(one, { without: at }))).toEqual(all.filter((other) => other !== delivery))
+        expect(await planOf(one, { without: at })).toMatchObject({
+          deliveries: all.filter((other) => other !== delivery),
+        })
+        expect(deliveriesOf(await planOf(one, { without: at }))).toEqual(all.filter((other) => other !== delivery))
       }
     }),
     RUNS,
@@ -99,11 +103,11 @@ test('a channel that fails or is skipped changes nothing for the others', () => 
   expect(compared).toBeGreaterThan(500)
 })
 
-test('in the sandbox nothing is queued or held, and what is not to be sent is as ever', () => {
-  fc.assert(
-    fc.property(planned, (one) => {
-      const sandboxed = deliveriesOf(planOf(one, { sandbox: true }))
-      const expected = deliveriesOf(planOf(one)).map((delivery) => {
+test('in the sandbox nothing is queued or held, and what is not to be sent is as ever', async () => {
+  await fc.assert(
+    fc.asyncProperty(planned, async (one) => {
+      const sandboxed = deliveriesOf(await planOf(one, { sandbox: true }))
+      const expected = deliveriesOf(await planOf(one)).map((delivery) => {
         if (delivery.status !== 'queued' && delivery.status !== 'held') return delivery
         const { channel, address, content } = delivery
         return { channel, status: 'skipped', reason: 'sandboxed', address, content }
@@ -119,7 +123,7 @@ test('a channel that is named is planned alone, as it would be among the others'
     fc.asyncProperty(planned, fc.nat(), async (one, place) => {
       const event = catalogOf(one).find('e')
       if (!event) throw new Error('the event is not there')
-      const all = deliveriesOf(planOf(one))
+      const all = deliveriesOf(await planOf(one))
       const at = place % all.length
       const request = { eventType: 'e', recipient: recipient.id, channel: nameOf(at) }
       const scope = { tenant: 'default', session: undefined, now: NOW, delayMs: undefined }

@@ -8,15 +8,23 @@ const templates = liquid()
 const conditions = jsonLogic()
 
 /** Renders once with `data`; a template that does not compile fails the test. */
-export function render(source: string, data: unknown = {}, escaping: 'html' | 'none' = 'none'): Rendering {
+export async function render(
+  source: string,
+  data: unknown = {},
+  escaping: 'html' | 'none' = 'none',
+): Promise<Rendering> {
   const template = templates.compile(source, escaping)
   if (typeof template !== 'function') throw new Error(template.fault)
   return template({ data, recipient: { id: 'user_1' } })
 }
 
 /** The text that comes out, or whatever else does. */
-export function text(source: string, data: unknown = {}, escaping: 'html' | 'none' = 'none'): string | Rendering {
-  const rendering = render(source, data, escaping)
+export async function text(
+  source: string,
+  data: unknown = {},
+  escaping: 'html' | 'none' = 'none',
+): Promise<string | Rendering> {
+  const rendering = await render(source, data, escaping)
   return rendering.outcome === 'rendered' ? rendering.text : rendering
 }
 

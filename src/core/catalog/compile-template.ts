@@ -1,12 +1,12 @@
 import type { JsonValue } from '../../model/json.ts'
 import type { EventFacts, FieldRendering } from '../../ports/event-catalog.ts'
-import type { CompiledTemplate } from '../../ports/template-engine.ts'
+import type { CompiledTemplate, Rendering } from '../../ports/template-engine.ts'
 import { ignoreRejection, toJson } from '../to-json.ts'
 import type { Compilation, OpenFacts, Place } from './compilation.ts'
 import type { ChannelDefinition } from './event-definition.ts'
 
 /** Renders one field of a message. */
-export type FieldRenderer = (facts: EventFacts) => FieldRendering
+export type FieldRenderer = (facts: EventFacts) => FieldRendering | Promise<FieldRendering>
 
 type FieldDefinition = ChannelDefinition<unknown>[string]
 
@@ -49,8 +49,12 @@ function compileTemplate(
   return undefined
 }
 
-function render(template: CompiledTemplate, facts: OpenFacts): FieldRendering {
+function render(template: CompiledTemplate, facts: OpenFacts): FieldRendering | Promise<FieldRendering> {
   const rendering = template(facts)
+  return 'then' in rendering ? rendering.then(asField) : asField(rendering)
+}
+
+function asField(rendering: Rendering): FieldRendering {
   return rendering.outcome === 'rendered' ? rendered(rendering.text) : rendering
 }
 

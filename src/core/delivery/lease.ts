@@ -46,17 +46,23 @@ export interface Hold {
 
 /** An attempt that had to end before it was through. */
 export class Interrupted extends Error {
+  readonly #isOne = true
   readonly code: 'send_timeout' | 'lease_ending' | 'lease_lost' | 'stopped'
 
   constructor(code: Interrupted['code']) {
     super(code)
     this.code = code
   }
+
+  /** Unlike `instanceof`, this asks nothing of a value that may throw at every touch. */
+  static of(thrown: unknown): Interrupted | undefined {
+    return typeof thrown === 'object' && thrown !== null && #isOne in thrown ? thrown : undefined
+  }
 }
 
 /** Whether the worker, and nothing that was asked, is why a step gave nothing. */
 export function wasStopped(cause: unknown): boolean {
-  return cause instanceof Interrupted && cause.code === 'stopped'
+  return Interrupted.of(cause)?.code === 'stopped'
 }
 
 /** The part of a lease in which it may be used; the rest is left for writing down how it went. */

@@ -38,7 +38,8 @@ export async function sendMessage(
   try {
     return readOutcome(await hold.during(async () => channel.send(message, context)))
   } catch (cause) {
-    if (cause instanceof Interrupted) return cause.code === 'lease_lost' ? undefined : calledOff(cause.code)
+    const interrupted = Interrupted.of(cause)
+    if (interrupted) return interrupted.code === 'lease_lost' ? undefined : calledOff(interrupted.code)
     // It was told to stop in the middle of it, and may have thrown for that.
     if (hold.aborted) return calledOff(hold.aborted)
     logger.log('error', 'channel.threw', { deliveryId, channel: name, attempt, ...describeCause(cause) })

@@ -56,12 +56,12 @@ export interface PlanInput {
  * Decides what an event means for each channel: policy, rendering, route. Pure: the same input gives the same plan, and nothing
  * is stored or sent. Refused when a template needs data that was not sent.
  */
-export function planDispatch(input: PlanInput): Plan | Refused {
+export async function planDispatch(input: PlanInput): Promise<Plan | Refused> {
   const { event, facts, screened, verdicts, sandbox } = input
   const missing = new Map<string, Issue>()
-  const planned = screened.map((one, index) =>
-    one.status === 'candidate' ? planChannel(one, verdicts?.[index], input, missing) : one,
-  )
+  const planned: PlannedDelivery[] = []
+  for (const [index, one] of screened.entries())
+    planned.push(one.status === 'candidate' ? await planChannel(one, verdicts?.[index], input, missing) : one)
   if (missing.size > 0) {
     return refuse('template_data_missing', 'A template reads data that was not sent.', {
       errors: [...missing.values()],
@@ -73,19 +73,19 @@ export function planDispatch(input: PlanInput): Plan | Refused {
   return { recipient, deliveries: sandbox ? routed.map(withheld) : routed, ...(locale !== undefined && { locale }) }
 }
 
-function planChannel(
+async function planChannel(
   { channel, fields, address, concurrencyKey }: Candidate,
   verdict: Verdict | undefined,
   { event: { digest }, facts, now, delayMs: asked }: PlanInput,
   missing: Map<string, Issue>,
-): PlannedDelivery {
+): Promise<PlannedDelivery> {
   if (verdict?.verdict === 'skip') return { channel, status: 'skipped', reason: verdict.reason }
   let fault = 'the data is no JSON'
   const onFault = (found: FieldFault, field: string): void => {
     fault = `${field}: ${found.outcome === 'missing' ? `reads ${found.path}` : found.detail}`
     if (found.outcome === 'missing') noteMissing(found.path, missing)
   }
-  const content = renderFields(fields, facts, onFault, digest ? 'digest' : 'event')
+  const content = await renderFields(fields, facts, onFault, digest ? 'digest' : 'event')
   if (!content) return { channel, status: 'failed', reason: 'template_error', detail: fault }
   const digestKey = digest?.key(facts)
   if (digest && digestKey === undefined) {

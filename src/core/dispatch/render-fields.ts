@@ -10,18 +10,20 @@ export type FieldFault = Exclude<FieldRendering, { readonly outcome: 'rendered' 
  * What a channel's message says: every field rendered, or, when there are none, the event's data as it is (a digest's as
  * `{ events }`). `undefined` when a field cannot be rendered; every such fault is passed to `onFault`.
  */
-export function renderFields(
+export async function renderFields(
   fields: CatalogChannel['fields'],
   facts: EventFacts,
   onFault: (fault: FieldFault, field: string) => void,
   of: 'event' | 'digest',
-): Content | undefined {
+): Promise<Content | undefined> {
   const content: Record<string, JsonValue> = {}
   let complete = true
   let empty = true
   for (const field in fields) {
     empty = false
-    const rendering = fields[field]?.(facts)
+    const given = fields[field]?.(facts)
+    // Most are there at once.
+    const rendering = given && 'then' in given ? await given : given
     if (rendering?.outcome === 'rendered') content[field] = rendering.value
     else {
       complete = false

@@ -19,9 +19,10 @@ import { watchBuiltins } from './builtins.ts'
 import { hostileBody, hostileRun, parsed } from './hostile-requests.ts'
 import { CANARY } from './hostile-texts.ts'
 import { events, SECRET } from './house.ts'
+import { LONG_MS, SEED, scale } from './scale.ts'
 
 const AT = Date.parse('2026-11-21T08:00:00Z')
-const bodies = { numRuns: 500 }
+const bodies = { numRuns: scale(500), seed: SEED }
 
 /** What the schema lets by of a body, as an update of one run. */
 function updateOf(body: unknown): RunUpdate | undefined {
@@ -39,7 +40,7 @@ function merged(updates: readonly RunUpdate[]): RunState | undefined {
   }, undefined)
 }
 
-describe('hostile bodies', () => {
+describe(`${bodies.numRuns} hostile bodies of seed ${SEED}`, { timeout: LONG_MS }, () => {
   it('are merged, where the schema lets them by: in any order, any number of times', () => {
     let merges = 0
     const posts = fc.array(hostileRun, { minLength: 1, maxLength: 4 })

@@ -4,11 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { databaseKinds } from '../../storage/databases.ts'
 import { barrage } from './barrage.ts'
 import { type House, openHouse } from './house.ts'
+import { IS_WHOLE, LONG_MS, SEED, scale } from './scale.ts'
 
-/** `npm run fuzz` sends 100,000. */
-const whole = process.env.SALLYPORT_FUZZ
-const requests = Number(whole ?? 4_000)
-const seed = Number(process.env.SALLYPORT_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31))
+const requests = scale(4_000)
 const SAMPLES = 40
 /** Bytes that a request may leave behind, over the second half of them: what is remembered on purpose is full by then. */
 const MAX_SLOPE = 50
@@ -24,31 +22,35 @@ afterAll(async () => {
   for (const house of houses) await house.close()
 })
 
-test(`${requests} hostile requests of seed ${seed} are each answered as they should be, and leave nothing behind`, async () => {
-  const heap: (readonly [sent: number, bytes: number])[] = []
-  const heapUsed = whole === undefined ? undefined : collector()
-  const tally = await barrage({
-    ...{ houses, requests, seed },
-    onAnswer({ sent }) {
-      if (heapUsed && sent % Math.ceil(requests / SAMPLES) === 0) heap.push([sent, heapUsed()])
-    },
-  })
-  const told = [tally.statuses, tally.codes].map((counts) =>
-    [...counts].sort(([, a], [, b]) => b - a).map(([key, count]) => `${key} ${count}`),
-  )
-  console.log(
-    `seed ${seed}: ${tally.sent} answered, ${tally.readBack} accepted and read back\n${told.join('\n').replaceAll(',', ', ')}`,
-  )
-  expect(tally.readBack).toBeGreaterThan(requests / 20)
-  expect(
-    Math.min(...[200, 201, 202, 400, 401, 413, 415, 422].map((status) => tally.statuses.get(status) ?? 0)),
-  ).toBeGreaterThan(0)
-  if (!heapUsed) return
-  const slope = slopeOf(heap.slice(heap.length / 2))
-  const [first, last] = [heap[0], heap.at(-1)].map((sample) => `${((sample?.[1] ?? 0) / 1e6).toFixed(1)} MB`)
-  console.log(`heap: ${first} at first, ${last} at last, ${slope.toFixed(1)} bytes a request over the second half`)
-  expect(slope).toBeLessThan(MAX_SLOPE)
-}, 3_600_000)
+test(
+  `${requests} hostile requests of seed ${SEED} are each answered as they should be, and leave nothing behind`,
+  async () => {
+    const heap: (readonly [sent: number, bytes: number])[] = []
+    const heapUsed = IS_WHOLE ? collector() : undefined
+    const tally = await barrage({
+      ...{ houses, requests, seed: SEED },
+      onAnswer({ sent }) {
+        if (heapUsed && sent % Math.ceil(requests / SAMPLES) === 0) heap.push([sent, heapUsed()])
+      },
+    })
+    const told = [tally.statuses, tally.codes].map((counts) =>
+      [...counts].sort(([, a], [, b]) => b - a).map(([key, count]) => `${key} ${count}`),
+    )
+    console.log(
+      `seed ${SEED}: ${tally.sent} answered, ${tally.readBack} accepted and read back\n${told.join('\n').replaceAll(',', ', ')}`,
+    )
+    expect(tally.readBack).toBeGreaterThan(requests / 20)
+    expect(
+      Math.min(...[200, 201, 202, 400, 401, 413, 415, 422].map((status) => tally.statuses.get(status) ?? 0)),
+    ).toBeGreaterThan(0)
+    if (!heapUsed) return
+    const slope = slopeOf(heap.slice(heap.length / 2))
+    const [first, last] = [heap[0], heap.at(-1)].map((sample) => `${((sample?.[1] ?? 0) / 1e6).toFixed(1)} MB`)
+    console.log(`heap: ${first} at first, ${last} at last, ${slope.toFixed(1)} bytes a request over the second half`)
+    expect(slope).toBeLessThan(MAX_SLOPE)
+  },
+  LONG_MS,
+)
 
 /** Gives how much is left on the heap once it was swept. */
 function collector(): () => number {

@@ -7,7 +7,7 @@ import { BATCH, DISPATCH, LIMIT, RUN } from '../../adapters/matrix/paths.ts'
 import { recordingLogger, testAuth } from '../../support/deps.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { HEAVY_JSON } from './heavy-json.ts'
-import type { LoopCases } from './loop-case.ts'
+import type { Act, LoopCases } from './loop-case.ts'
 
 type Path = keyof typeof LIMIT
 
@@ -41,22 +41,22 @@ export const BODY_CASES: LoopCases = Object.fromEntries(
   ),
 )
 
-/** A hundred good posts, and a hundred that are wrong in as many places as are told. */
+/** A hundred good posts, and a hundred that are wrong in as many places as there is room for. */
 export const BATCH_CASES: LoopCases = {
-  'a hundred full posts': (share) =>
+  'a hundred posts: full': (share) =>
     post(
       BATCH,
       hundred(share, (index) => fullRun(`r${index}`)),
     ),
-  'a hundred posts of one run': (share) =>
+  'a hundred posts: of one run': (share) =>
     post(
       BATCH,
       hundred(share, (index) => ({ ...fullRun('r'), seq: index })),
     ),
-  'a hundred posts that are wrong all over': (share) =>
+  'a hundred posts: wrong all over': (share) =>
     post(
       BATCH,
-      hundred(share, () => Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`k${index}`, '\0']))),
+      hundred(share, () => Object.fromEntries(Array.from({ length: 90 }, (_, index) => [`k${index}`, '\0']))),
     ),
 }
 
@@ -70,15 +70,15 @@ function fullRun(runId: string): object {
   return {
     runId,
     status: 'failed',
-    counts: Object.fromEntries(Array.from({ length: 32 }, (_, index) => [`counter_${index}`, index])),
-    usageByModel: Array.from({ length: 16 }, (_, index) => ({
-      provider: text(60),
-      model: `${text(190)}${index}`,
+    counts: Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`counter_${index}`, index])),
+    usageByModel: Array.from({ length: 4 }, (_, index) => ({
+      provider: text(20),
+      model: `${text(60)}${index}`,
       counts: { inputTokens: 1 },
     })),
-    error: { type: text(100), message: text(1_000) },
-    tags: Array.from({ length: 20 }, (_, index) => `${text(60)}${index}`),
-    metadata: Object.fromEntries(Array.from({ length: 32 }, (_, index) => [`key_${index}`, text(100)])),
+    error: { type: text(100), message: text(300) },
+    tags: Array.from({ length: 10 }, (_, index) => `${text(20)}${index}`),
+    metadata: Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`key_${index}`, text(30)])),
   }
 }
 
@@ -91,19 +91,38 @@ function fitted(heavy: (bytes: number) => string, bytes: number): string {
   throw new Error('nothing fits')
 }
 
+/** What each of them is asked first: a process's first request of all loads what the platform loads late, whatever is in it. */
+const HARMLESS: Readonly<Record<Path, object>> = {
+  [DISPATCH]: { eventType: 'any', recipient: 'user_42' },
+  [RUN]: { sessionId: 's0', run: { runId: 'r0' } },
+  [BATCH]: { runs: [{ sessionId: 's0', run: { runId: 'r0' } }] },
+}
+
+export const FIRST_CASES: LoopCases = Object.fromEntries(
+  Object.entries(HARMLESS).map(([path, body]) => [
+    `a first request: ${path}, harmless`,
+    () => asking(handlerOf(), path, JSON.stringify(body)),
+  ]),
+)
+
 const line = v.object({ sku: v.pipe(v.string(), v.maxLength(64)), count: v.pipe(v.number(), v.integer()) })
 
-function post(path: string, body: string): () => Promise<void> {
+async function post(path: Path, body: string): Promise<Act> {
   const handle = handlerOf()
+  await asking(handle, path, JSON.stringify(HARMLESS[path]))()
+  return asking(handle, path, body)
+}
+
+function asking(handle: ReturnType<typeof toFetch>, path: string, body: string): () => Promise<void> {
   const headers = {
     authorization: 'Bearer app',
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
-    'idempotency-key': 'k1',
+    'idempotency-key': String(body.length),
   }
   return async () => {
     const answer = await handle(new Request(`http://localhost${path}`, { method: 'POST', headers, body }))
-    if (answer.status >= 500) throw new Error(`answered ${answer.status}`)
+    if (answer.status >= 500 || answer.status === 413) throw new Error(`answered ${answer.status}`)
   }
 }
 

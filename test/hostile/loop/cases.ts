@@ -1,8 +1,19 @@
-import { BATCH_CASES, BODY_CASES } from './body-cases.ts'
+import { BATCH_CASES, BODY_CASES, FIRST_CASES } from './body-cases.ts'
 import { ENGINE_CASES } from './engine-cases.ts'
 import type { LoopCases } from './loop-case.ts'
 import { PATTERN_CASES } from './pattern-cases.ts'
 import { WORD_CASES } from './word-cases.ts'
 
-/** Everything hostile that the loop is to bear, by its name. */
-export const CASES: LoopCases = { ...BODY_CASES, ...BATCH_CASES, ...ENGINE_CASES, ...WORD_CASES, ...PATTERN_CASES }
+/** Everything hostile that the loop is to bear, by its name: its kind, a colon, and what it is. */
+export const CASES: LoopCases = {
+  ...FIRST_CASES,
+  ...BODY_CASES,
+  ...BATCH_CASES,
+  ...ENGINE_CASES,
+  ...named('text', WORD_CASES),
+  ...named('pattern', PATTERN_CASES),
+}
+
+function named(kind: string, cases: LoopCases): LoopCases {
+  return Object.fromEntries(Object.entries(cases).map(([name, made]) => [`${kind}: ${name}`, made]))
+}

@@ -17,17 +17,28 @@ interface Blocks {
   readonly warm: readonly number[]
 }
 
+/** The longest of one kind of case. */
+interface Worst {
+  readonly cases: number
+  readonly cold: number
+  readonly warm: number
+}
+
 const program = fileURLToPath(new URL('case-process.ts', import.meta.url))
 const run = promisify(execFile)
 const wanted = process.argv.slice(2)
 const names = Object.keys(CASES).filter((name) => wanted.every((word) => name.includes(word)))
 const over: string[] = []
+const kinds = new Map<string, Worst>()
 console.log(`${names.length} cases, the longest block of each in ms: cold, warm; warm with a quarter, a half, all`)
 for (const name of names) {
   const { cold, warm } = await measure(name)
   const worst = Math.max(cold, warm.at(-1) ?? 0)
   const isOver = worst > LIMIT_MS
   if (isOver) over.push(name)
+  const kind = name.slice(0, name.indexOf(':'))
+  const { cases, cold: coldest, warm: warmest } = kinds.get(kind) ?? { cases: 0, cold: 0, warm: 0 }
+  kinds.set(kind, { cases: cases + 1, cold: Math.max(coldest, cold), warm: Math.max(warmest, warm.at(-1) ?? 0) })
   const cells = [cold, warm.at(-1) ?? 0].map((ms) => ms.toFixed(1).padStart(7))
   console.log(
     `${cells.join(' ')}  ${warm
@@ -36,6 +47,9 @@ for (const name of names) {
       .padEnd(18)} ${name}${isOver ? '  OVER' : ''}`,
   )
 }
+console.log('\n| kind | cases | longest at first, ms | longest later, ms |\n|---|---:|---:|---:|')
+for (const [kind, { cases, cold, warm }] of kinds)
+  console.log(`| ${kind} | ${cases} | ${cold.toFixed(1)} | ${warm.toFixed(1)} |`)
 if (over.length > 0) {
   console.error(`over ${LIMIT_MS} ms: ${over.join('; ')}`)
   process.exitCode = 1
