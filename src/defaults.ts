@@ -29,7 +29,21 @@ const systemIds = randomIds(systemClock.now)
 /** Those ports, with defaults for what was not given. */
 export function withDefaults<Given extends RuntimePorts>(given: Given): Given & Required<RuntimePorts> {
   const { clock = systemClock, ids = systemIds, logger = consoleLogger, ...others } = given
-  return { clock, ids, logger: guarded(logger), ...others } as Given & Required<RuntimePorts>
+  return { clock, ids: answering(ids), logger: guarded(logger), ...others } as Given & Required<RuntimePorts>
+}
+
+/** An answer has an id even where the host's generator gives none. */
+function answering(ids: IdGenerator): IdGenerator {
+  return {
+    next(prefix) {
+      try {
+        return ids.next(prefix)
+      } catch (cause) {
+        if (prefix === 'req') return systemIds.next(prefix)
+        throw cause
+      }
+    },
+  }
 }
 
 /** A log that cannot be written must not undo what it is about. */

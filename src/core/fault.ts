@@ -54,7 +54,7 @@ export interface AnswerDeps {
 
 /** Turns a refusal into an answer with a request id, under which a fault and its cause are logged. */
 export function answerRefusal<Body>(refused: Refused, deps: AnswerDeps): HandlerResult<Body> {
-  const requestId = requestIdFrom(deps.ids)
+  const requestId = deps.ids.next('req')
   const answer = problem<Body>(refused, requestId)
   // Whoever sheds says so once, and not for each.
   if (answer.status >= 500 && refused.refused !== 'overloaded') {
@@ -66,15 +66,6 @@ export function answerRefusal<Body>(refused: Refused, deps: AnswerDeps): Handler
     })
   }
   return answer
-}
-
-/** An answer has an id even where the host's generator gives none. */
-function requestIdFrom(ids: IdGenerator): string {
-  try {
-    return ids.next('req')
-  } catch {
-    return `req_${crypto.randomUUID()}`
-  }
 }
 
 /** Runs the steps of a handler: what they refuse and what they throw are answers too. */

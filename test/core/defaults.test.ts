@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { handleDispatch, handleSessionRunBatch } from '../../src/defaults.ts'
 import { memoryStore } from '../../src/storage/memory.ts'
+import { stored } from '../dispatch/dispatching.ts'
 import { testAuth, testDeps } from '../support/deps.ts'
 
 it('a logger that throws changes no answer', async () => {
@@ -22,6 +23,20 @@ it('a logger that throws changes no answer', async () => {
     status: 503,
     body: { code: 'store_unavailable' },
   })
+})
+
+it('an id generator that throws is answered 500, under an id all the same', async () => {
+  const next = (): never => {
+    throw new RangeError('canary-7f3a')
+  }
+  const deps = { ...testDeps(), ids: { next } }
+  const body = { eventType: 'order.shipped', recipient: 'a@example.com', eventData: { orderId: 'A', total: 1 } }
+  const answer = await handleDispatch({ headers: { authorization: 'Bearer app' }, body }, deps)
+  const requestId = expect.stringMatching(/^req_./)
+  expect(answer).toMatchObject({ status: 500, body: { code: 'internal_error', requestId } })
+  expect(deps.logger.lines).toMatchObject([{ fields: { code: 'internal_error', requestId, cause: 'RangeError' } }])
+  expect(JSON.stringify([answer, deps.logger.lines])).not.toContain('canary')
+  expect(await stored(deps)).toEqual([])
 })
 
 it('a batch needs no more than a verifier and a store, and no logger changes what its posts are answered', async () => {

@@ -225,21 +225,6 @@ describe('a store that fails', () => {
   })
 })
 
-describe('an id generator that throws', () => {
-  it('is answered 500, under an id all the same', async () => {
-    const next = (): never => {
-      throw new RangeError(CANARY)
-    }
-    const deps = testDeps(undefined, { ids: { next } })
-    const answer = await post(deps)
-    const requestId = expect.stringMatching(/^req_./)
-    expect(answer).toMatchObject({ status: 500, body: { code: 'internal_error', requestId } })
-    expect(deps.logger.lines).toMatchObject([{ fields: { code: 'internal_error', requestId, cause: 'RangeError' } }])
-    expect(JSON.stringify([answer, deps.logger.lines])).not.toContain(CANARY)
-    expect(await stored(deps)).toEqual([])
-  })
-})
-
 describe('what the store makes of it', () => {
   const storing = (accept: DispatchStore['accept']) => testDeps(undefined, { store: { ...testDeps().store, accept } })
 
