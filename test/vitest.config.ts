@@ -1,5 +1,6 @@
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { aliases } from './support/aliases.ts'
+import { MAKES_CODE } from './support/makes-code.ts'
 
 /** Files that start many processes, and measure what becomes of them. */
 const CHAOS = 'test/chaos/**/*.test.ts'
@@ -9,6 +10,8 @@ const config: ViteUserConfig = defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Most of them wait for a database or a process of their own.
+    maxWorkers: '100%',
     coverage: { include: ['src/**'] },
     projects: [
       {
@@ -16,10 +19,13 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: 'all',
           include: ['test/**/*.test.ts'],
-          exclude: [CHAOS],
+          exclude: [CHAOS, ...Object.keys(MAKES_CODE)],
+          // What is in none of the others makes no code of a text.
+          execArgv: ['--disallow-code-generation-from-strings'],
           typecheck: { enabled: true, include: ['test/**/*.test-d.ts'], tsconfig: 'tsconfig.json' },
         },
       },
+      { extends: true, test: { name: 'makes-code', include: Object.keys(MAKES_CODE) } },
       // After all others, with the machine to itself.
       { extends: true, test: { name: 'chaos', include: [CHAOS], sequence: { groupOrder: 1 } } },
     ],

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { toExpress } from '../../src/adapters/express.ts'
 import { call } from '../support/host-call.ts'
 import { FakeEndpoints } from '../support/host-endpoints.ts'
-import { express4 } from '../support/hosts/express.ts'
+import { express4 } from '../support/hosts/express4.ts'
 import { listen } from '../support/hosts/host.ts'
 
 const RUN = '/api/agents/session/run'

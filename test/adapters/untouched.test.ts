@@ -9,7 +9,7 @@ import { toKoa } from '../../src/adapters/koa.ts'
 import { toNode } from '../../src/adapters/node.ts'
 import { call } from '../support/host-call.ts'
 import { FakeEndpoints } from '../support/host-endpoints.ts'
-import { express4 } from '../support/hosts/express.ts'
+import { express4 } from '../support/hosts/express4.ts'
 import { listen, type RunningHost } from '../support/hosts/host.ts'
 import { Koa2 } from '../support/hosts/koa.ts'
 

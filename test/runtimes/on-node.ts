@@ -14,13 +14,18 @@ const OWN_MAJOR = process.versions.node.split('.')[0]
 /** `node:sqlite` says that it is new. */
 const NO_NEWS = '--disable-warning=ExperimentalWarning'
 
+/** Nothing that is installed with the package may make code of a text. */
+const NO_STRINGS = '--disallow-code-generation-from-strings'
+
 /** A release of Node: this one, if it is of that line, and otherwise the newest of it. */
 export function onNode(major: string): Runtime {
   return {
     name: `Node ${major}`,
     async open({ project, shelf, secrets, names }) {
       const { program, version } = await nodeOf(major, shelf)
-      const { ports, errors, close } = await startServer([program, NO_NEWS, 'node.mjs'], secrets, { cwd: project })
+      const { ports, errors, close } = await startServer([program, NO_NEWS, NO_STRINGS, 'node.mjs'], secrets, {
+        cwd: project,
+      })
       const inside = [withoutHttp, startedWorker, memoryContracts, ...(Number(major) >= 22 ? [sqliteContracts] : [])]
       const visit = (mount: string) => ({
         name: `Node ${version}, ${mount}`,

@@ -131,7 +131,7 @@ export async function openPostgresql(): Promise<TestDatabase> {
 
 async function openMariadb(): Promise<TestDatabase> {
   const database = `t${randomBytes(6).toString('hex')}`
-  const at = { host: '127.0.0.1', user: 'root' }
+  const at = { host: '127.0.0.1', user: 'root', disableEval: true }
   const admin = createPool(at).promise()
   await admin.query(`create database ${database}`)
   const opened: Kysely<unknown>[] = []

@@ -18,8 +18,8 @@ import { CLAIMS, HEADER, KEYS } from '../../auth/session-token-fixtures.ts'
 import { watchBuiltins } from './builtins.ts'
 import { hostileBody, hostileRun, parsed } from './hostile-requests.ts'
 import { CANARY } from './hostile-texts.ts'
-import { events, SECRET } from './house.ts'
 import { LONG_MS, SEED, scale } from './scale.ts'
+import { events, SECRET } from './shop.ts'
 
 const AT = Date.parse('2026-11-21T08:00:00Z')
 const bodies = { numRuns: scale(500), seed: SEED }

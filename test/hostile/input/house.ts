@@ -1,12 +1,5 @@
 import assert from 'node:assert/strict'
-import * as v from 'valibot'
-import { z } from 'zod'
-import { composeAppSecret } from '../../../src/auth/app-secret-format.ts'
 import { anyOf, appSecrets, sessionTokens } from '../../../src/auth.ts'
-import { defineEvents } from '../../../src/core/catalog/define-events.ts'
-import { jsonLogic } from '../../../src/engines/json-logic.ts'
-import { liquid } from '../../../src/engines/liquid.ts'
-import type { EventCatalog } from '../../../src/ports/event-catalog.ts'
 import { createSallyport, type Sallyport } from '../../../src/sallyport.ts'
 import { type SqlStore, sqlStore } from '../../../src/storage/sql.ts'
 import type { TestDatabase } from '../../storage/databases.ts'
@@ -18,41 +11,10 @@ import { nodeHost } from '../../support/hosts/node.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { CANARY } from './hostile-texts.ts'
 import type { SecondSight } from './read-back.ts'
+import { events, SECRET } from './shop.ts'
 
 /** Longer than anybody should wait: the servers, their callers and fast-check share one process. */
 const TIMEOUT_MS = 20_000
-
-/** An application secret that is nobody's. */
-export const SECRET: string = composeAppSecret('test', '0'.repeat(30))
-
-export const events: EventCatalog = defineEvents(
-  {
-    any: { channels: { log: {} } },
-    'order.shipped': {
-      data: v.object({
-        orderId: v.string(),
-        total: v.number(),
-        items: v.optional(v.array(v.object({ name: v.string() }))),
-      }),
-      channels: {
-        log: {
-          when: { and: [{ '>': [{ var: 'data.total' }, 10] }, { '!': [{ in: ['x', { var: 'data.orderId' }] }] }] },
-          text: '{% for i in data.items %}{{ i.name | escape }} {% endfor %}{{ data.orderId | upcase | truncate: 20 }}',
-          html: '<p>{{ data.orderId }}</p>',
-        },
-      },
-    },
-    'order.zod': {
-      data: z.object({ orderId: z.string().max(64), lines: z.array(z.object({ sku: z.string(), count: z.int() })) }),
-      channels: { log: { text: ({ data }) => data.lines.map(({ sku, count }) => `${count} ${sku}`).join() } },
-    },
-    digested: {
-      digest: { windowMs: 60_000, key: ({ data }) => `${data.post}` },
-      channels: { log: { text: ({ events }) => `${events.length}` } },
-    },
-  },
-  { templates: liquid(), conditions: jsonLogic() },
-)
 
 /** One Sallyport over a database, in a server of every adapter. */
 export interface House extends SecondSight {

@@ -1,15 +1,10 @@
-import { createRequire } from 'node:module'
 import express from 'express'
 import { type Mountable, toExpress } from '../../../src/adapters/express.ts'
 import { HOST_ANSWER, HOST_ERROR, type Host, type HostOptions, listen, type RunningHost } from './host.ts'
 
-const require = createRequire(import.meta.url)
-export const express4: typeof express = require('express4')
+export const express5Host: Host = expressHost('Express 5', express)
 
-export const express5Host: Host = hostOf('Express 5', express)
-export const express4Host: Host = hostOf('Express 4', express4)
-
-function hostOf(name: string, framework: typeof express): Host {
+export function expressHost(name: string, framework: typeof express): Host {
   return {
     name,
     mounts: 'strips',
