@@ -10,9 +10,9 @@ import { parse } from './liquid-check.ts'
 import { ABSENT, PlainContext } from './liquid-context.ts'
 import { allowedFilters } from './liquid-filters.ts'
 import { boundedOperators } from './liquid-operators.ts'
-import { Run } from './liquid-run.ts'
 import { ALLOWED_TAGS } from './liquid-tags.ts'
 import { charge, escapeHtml, RenderedText, RenderFault, TextEmitter, toText } from './liquid-text.ts'
+import { RenderInTurns } from './liquid-turns.ts'
 
 /** How dates are written. */
 export interface LiquidOptions {
@@ -101,10 +101,10 @@ function textOutput(this: { context: Context }, value: unknown): string {
 function compiled(engine: Liquid, templates: Template[]): CompiledTemplate {
   return (facts) => {
     const emitter = new TextEmitter()
-    const run = new Run((renderLimit) =>
+    const work = new RenderInTurns((renderLimit) =>
       engine.renderer.renderTemplates(templates, contextOf(engine, facts, renderLimit), emitter),
     )
-    return takeTurn(run, emitter) ?? takeTurns(run, emitter)
+    return takeTurn(work, emitter) ?? takeTurns(work, emitter)
   }
 }
 
@@ -113,18 +113,18 @@ function contextOf(engine: Liquid, facts: TemplateFacts, renderLimit: Context['r
 }
 
 /** Gives nothing while it is not through. */
-function takeTurn(run: Run, emitter: TextEmitter): Rendering | undefined {
+function takeTurn(work: RenderInTurns, emitter: TextEmitter): Rendering | undefined {
   try {
-    return run.takeTurn() ? { outcome: 'rendered', text: emitter.buffer } : undefined
+    return work.takeTurn() ? { outcome: 'rendered', text: emitter.buffer } : undefined
   } catch (error) {
     return failure(error)
   }
 }
 
-async function takeTurns(run: Run, emitter: TextEmitter): Promise<Rendering> {
+async function takeTurns(work: RenderInTurns, emitter: TextEmitter): Promise<Rendering> {
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve))
-    const rendering = takeTurn(run, emitter)
+    const rendering = takeTurn(work, emitter)
     if (rendering) return rendering
   }
 }

@@ -36,7 +36,7 @@ class RunningTime implements Pick<Limit, 'check'> {
 }
 
 /** One rendering. Like the library's `renderSync`, but one that takes long lets others have their turn. */
-export class Run {
+export class RenderInTurns {
   readonly #time = new RunningTime()
   readonly #steps: Steps[] = []
   /** What the last step gave to the one that waits for it, or threw. */
