@@ -39,8 +39,8 @@ function answering(ids: IdGenerator): IdGenerator {
       try {
         return ids.next(prefix)
       } catch (cause) {
-        if (prefix === 'req') return systemIds.next(prefix)
-        throw cause
+        if (prefix !== 'req') throw cause
+        return systemIds.next(prefix)
       }
     },
   }

@@ -16,28 +16,21 @@ export function nearNames(wanted: string, names: readonly string[]): readonly st
 
 /**
  * Levenshtein distance, row by row; `most + 1` stands for all that is more. What is further than `most` from the diagonal need not be
- * looked at, so the work grows with the length and not with its square (Ukkonen, 1985).
+ * looked at, so the work grows with the length and not with its square (Ukkonen, 1985): a row is as much of it as stands around there.
  */
 function editsBetween(a: string, b: string, most: number): number {
   const more = most + 1
-  if (Math.abs(a.length - b.length) > most) return more
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  let next = row.map(() => more)
-  for (let i = 1; i <= a.length; i++) {
-    const [first, last] = [Math.max(1, i - most), Math.min(b.length, i + most)]
-    next[first - 1] = first === 1 ? i : more
-    let least = more
-    for (let j = first; j <= last; j++) {
-      const swap = (row[j - 1] ?? more) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      const edits = Math.min(swap, (row[j] ?? more) + 1, (next[j - 1] ?? more) + 1)
-      next[j] = edits
-      least = Math.min(least, edits)
+  let row: number[] = []
+  for (let i = 0; i <= a.length; i++) {
+    const next: number[] = []
+    for (let j = i - most; j <= i + most; j++) {
+      const at = next.length
+      const swap = (row[at] ?? more) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const edits = Math.min(swap, (row[at + 1] ?? more) + 1, (next[at - 1] ?? more) + 1)
+      next.push(j < 0 || j > b.length ? more : i * j === 0 ? i + j : edits)
     }
-    if (last < b.length) next[last + 1] = more
-    if (least > most && i > most) return more
-    const done = next
-    next = row
-    row = done
+    if (Math.min(...next) > most) return more
+    row = next
   }
-  return row[b.length] ?? more
+  return row[b.length - a.length + most] ?? more
 }
