@@ -14,6 +14,7 @@ const RUNNING_LIMIT_MS = 2000
 
 /** The time that one rendering has run for. The library asks it before every tag and text, filters and operators by themselves. */
 class RunningTime implements Pick<Limit, 'check'> {
+  isTurnOver = false
   #before = 0
   #since = 0
   #now = 0
@@ -22,25 +23,26 @@ class RunningTime implements Pick<Limit, 'check'> {
     this.#before += this.#now - this.#since
     this.#since = performance.now()
     this.#now = this.#since
+    this.isTurnOver = false
   }
 
   check(now: number): void {
     this.#now = now
-    if (this.#before + now - this.#since <= RUNNING_LIMIT_MS) return
-    throw new RenderFault(`the rendering takes longer than ${RUNNING_LIMIT_MS} ms`)
-  }
-
-  get isTurnOver(): boolean {
-    return this.#now - this.#since > SLICE_MS
+    const ms = now - this.#since
+    this.isTurnOver = ms > SLICE_MS
+    if (this.#before + ms > RUNNING_LIMIT_MS)
+      throw new RenderFault(`the rendering takes longer than ${RUNNING_LIMIT_MS} ms`)
   }
 }
 
 /** One rendering. Like the library's `renderSync`, but one that takes long lets others have their turn. */
 export class RenderInTurns {
   readonly #time = new RunningTime()
+  /** Each waits for the one after it. */
   readonly #steps: Steps[] = []
   /** What the last step gave to the one that waits for it, or threw. */
-  #result: { readonly value: unknown; readonly threw: boolean } = { value: undefined, threw: false }
+  #result: unknown
+  #threw = false
 
   /** @param begin Gives what is to be run, with a limit that it shows its time to. */
   constructor(begin: (renderLimit: Limit) => Iterator<unknown>) {
@@ -52,35 +54,40 @@ export class RenderInTurns {
   /** Goes on for its turn. Gives whether it is through; what the rendering throws is thrown. */
   takeTurn(): boolean {
     this.#time.begin()
-    for (let current = this.#steps.at(-1); current; current = this.#steps.at(-1)) {
-      if (this.#time.isTurnOver) return false
-      this.#step(current)
+    while (this.#steps.length > 0) {
+      try {
+        if (!this.#goOn()) return false
+      } catch (error) {
+        this.#steps.pop()
+        this.#result = error
+        this.#threw = true
+      }
     }
-    if (this.#result.threw) throw this.#result.value
+    if (this.#threw) throw this.#result
     return true
   }
 
-  #step(current: Steps): void {
-    const { value: given, threw } = this.#result
-    try {
-      const { value, done } = threw ? current.throw(given) : current.next(given)
-      if (done) this.#steps.pop()
+  /** Until something throws, which is for the one that waits, its turn is over, or it is through. */
+  #goOn(): boolean {
+    const steps = this.#steps
+    for (let current = steps.at(-1); current; current = steps.at(-1)) {
+      if (this.#time.isTurnOver) return false
+      const { value, done } = this.#threw ? this.#throwInto(current) : current.next(this.#result)
+      if (done) steps.pop()
       const waits = isSteps(value)
-      if (waits) this.#steps.push(value)
-      this.#result = { value: waits ? undefined : value, threw: false }
-    } catch (error) {
-      this.#steps.pop()
-      this.#result = { value: error, threw: true }
+      if (waits) steps.push(value)
+      this.#result = waits ? undefined : value
     }
+    return true
+  }
+
+  #throwInto(current: Steps): IteratorResult<unknown, unknown> {
+    const error = this.#result
+    this.#threw = false
+    return current.throw(error)
   }
 }
 
 function isSteps(value: unknown): value is Steps {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'next' in value &&
-    typeof value.next === 'function' &&
-    'throw' in value
-  )
+  return typeof value === 'object' && value !== null && 'next' in value && typeof value.next === 'function'
 }
