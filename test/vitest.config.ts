@@ -22,7 +22,7 @@ const config: ViteUserConfig = defineConfig({
           exclude: [CHAOS, ...Object.keys(MAKES_CODE)],
           // What is in none of the others makes no code of a text.
           execArgv: ['--disallow-code-generation-from-strings'],
-          typecheck: { enabled: true, include: ['test/**/*.test-d.ts'], tsconfig: 'tsconfig.json' },
+          typecheck: { enabled: true, include: ['test/**/*.test-d.ts'], tsconfig: 'test/types/tsconfig.json' },
         },
       },
       { extends: true, test: { name: 'makes-code', include: Object.keys(MAKES_CODE) } },

@@ -227,12 +227,12 @@ describe('a rendering stops', () => {
     ['slicing', '{% for i in (1..10000) %}{{ data.s | slice: -1 }}{% endfor %}', { s: long }],
     [
       'comparing text',
-      `{% if ${'data.a == data.b or '.repeat(3000)}false %}{% endif %}`,
+      `{% if ${'data.a == data.b or '.repeat(300)}false %}{% endif %}`,
       { a: `${long}x`, b: `${long}y` },
     ],
     [
       'ordering text',
-      `{% if ${'data.a < data.b and '.repeat(3000)}false %}{% endif %}`,
+      `{% if ${'data.a < data.b and '.repeat(300)}false %}{% endif %}`,
       { a: `${long}x`, b: `${long}y` },
     ],
     ['comparing lists', `{% if ${'data.a == data.b and '.repeat(100)}true %}{% endif %}`, { a: list, b: [...list] }],

@@ -158,11 +158,11 @@ const TEMPLATES: LoopCases = {
   })),
   'adding up': template('{{ data.l | sum: "n" }}', (share) => ({ l: objects(share) })),
   selecting: template('{{ data.l | where: "s", "s3" | size }}', (share) => ({ l: objects(share) })),
-  'comparing long texts': template(`{% if ${'data.a == data.b or '.repeat(3000)}false %}{% endif %}`, (share) => ({
+  'comparing long texts': template(`{% if ${'data.a == data.b or '.repeat(300)}false %}{% endif %}`, (share) => ({
     a: `${long(share)}x`,
     b: `${long(share)}y`,
   })),
-  'ordering long texts': template(`{% if ${'data.a < data.b and '.repeat(3000)}false %}{% endif %}`, (share) => ({
+  'ordering long texts': template(`{% if ${'data.a < data.b and '.repeat(300)}false %}{% endif %}`, (share) => ({
     a: `${long(share)}x`,
     b: `${long(share)}y`,
   })),
