@@ -36,7 +36,11 @@ interface Packed {
 const PEERS = ['@opentelemetry/api', 'bullmq', 'kysely']
 
 /** Installs it in a project of its own, beside its peers and more of our own dependencies, all in the versions that are ours. */
-export async function installTarball({ path }: Tarball, project: string, more: readonly string[] = []): Promise<void> {
+export async function installTarball(
+  { path }: Pick<Tarball, 'path'>,
+  project: string,
+  more: readonly string[] = [],
+): Promise<void> {
   const { devDependencies, overrides } = readJson('package.json')
   await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module', overrides }))
   await npmInstall(project, path, ...[...PEERS, ...more].map((name) => `${name}@${devDependencies[name]}`))

@@ -2,6 +2,7 @@
  * `npm run runtimes`: the packed package in every runtime, and what TypeScript makes of its types. `npm run runtimes -- bun deno`
  * takes those whose name begins so.
  *
+ * It packs the package first, or takes the tarball that SALLYPORT_TARBALL names.
  * What cannot be fetched from the registry is skipped, and told of; with SALLYPORT_REQUIRE_SERVICES=1 it counts as failed.
  */
 import { onBun } from './on-bun.ts'
@@ -22,7 +23,7 @@ const isWanted = (name: string): boolean =>
 
 const report = new Report(process.env.SALLYPORT_REQUIRE_SERVICES === '1')
 const site = await buildSite()
-report.tell(`built, packed and installed the package after ${report.elapsed()}`)
+report.tell(`the package is installed after ${report.elapsed()}`)
 try {
   // Side by side: of either, one after another.
   await Promise.all([visitAll(site), isWanted('TypeScript') && withTypeScript(site, report)])

@@ -14,6 +14,9 @@ const PROGRAMS = ['node', 'bun', 'deno']
 /** What is installed beside the package and its peers. */
 const BESIDE = ['@hono/node-server', 'hono', '@types/node', '@types/express', '@types/koa']
 
+/** What was packed before: nothing is built, then. */
+const packed = process.env.SALLYPORT_TARBALL
+
 /** Builds, packs and installs the package in a temporary folder, with the programs of `hosts/`. */
 export async function buildSite(): Promise<Site & { remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-runtimes-'))
@@ -25,7 +28,7 @@ export async function buildSite(): Promise<Site & { remove(): Promise<void> }> {
     await cp(new URL('hosts/', import.meta.url), join(project, 'hosts'), { recursive: true })
     await mkdir(shelf)
     await writeFile(join(project, 'empty.js'), '')
-    await installTarball(await packTarball(folder), project, BESIDE)
+    await installTarball(packed ? { path: packed } : await packTarball(folder), project, BESIDE)
     for (const name of PROGRAMS) {
       const bundle = await bundleOwn(join(project, `hosts/${name}.ts`))
       await writeFile(join(project, `${name}.mjs`), textOf(bundle))

@@ -164,7 +164,10 @@ function readAmount(value: unknown, faults: Fault[]): string {
 }
 
 function readProviderUsage(value: unknown, faults: Fault[]): UsageCounts {
-  if (!membersOf(value)) faults.push({ code: 'type', detail: 'expected an object' })
+  if (!membersOf(value)) {
+    faults.push({ code: 'type', detail: 'expected an object' })
+    return NOBODYS_USAGE
+  }
   for (const { pointer, detail } of guardJson(value)) faults.push({ code: 'format', detail, path: keysOf(pointer) })
   return readUsage(value, faults) ?? NOBODYS_USAGE
 }
