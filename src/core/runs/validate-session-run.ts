@@ -19,6 +19,8 @@ export function validateSessionRun(body: unknown, now: number): Valid<CheckedSes
   // What the schema reads without a fault is harmless too.
   if (quick && ahead.length === 0 && circular.length === 0) return { value: quick.value, warnings: NO_WARNINGS }
   const dangers = guardJson(body)
+  // Of a body that holds too much no more is looked at: that would take as long again.
+  if (dangers.some(({ code }) => code === 'too_many')) return invalid(dangers)
   const fitting = fitSchema(sessionRunSchema, body)
   if (dangers.length === 0 && ahead.length === 0 && circular.length === 0) return fitting
   const misfits = isRefused(fitting) ? (fitting.errors ?? NONE) : NONE
