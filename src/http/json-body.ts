@@ -1,3 +1,4 @@
+import { giveWay } from '../core/give-way.ts'
 import { type HandlerRequest, isRefused, type Refused, refuse } from '../core/result.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type HostBody, readBody, readWhole, tooLarge } from './body-reader.ts'
@@ -24,11 +25,19 @@ export function jsonOf(
   if (body.kind === 'left') return left(body.value, maxBytes)
   if (body.kind === 'whole') {
     return readWhole(body.bytes(), maxBytes, clock).then((bytes) => {
-      if (!isRefused(bytes)) return parse(bytes)
+      if (!isRefused(bytes)) return parseApart(bytes, clock)
       return body.isTaken() ? alreadyConsumed() : bytes
     })
   }
-  return readBody(body.pump, maxBytes, clock).then((bytes) => (isRefused(bytes) ? bytes : parse(bytes)))
+  return readBody(body.pump, maxBytes, clock).then((bytes) => (isRefused(bytes) ? bytes : parseApart(bytes, clock)))
+}
+
+const LONG_BYTES = 65_536
+
+/** What is long takes long to parse, and then to look through: others have their turn in between. */
+function parseApart(bytes: Uint8Array, clock: Clock): Json | Refused | Promise<Json | Refused> {
+  const parsed = parse(bytes)
+  return bytes.byteLength > LONG_BYTES ? giveWay(clock).then(() => parsed) : parsed
 }
 
 function left(value: unknown, maxBytes: number): Json | Refused {

@@ -16,6 +16,11 @@ export class HostClock implements Clock {
   }
 
   after(ms: number, run: () => void): () => void {
+    if (ms === 0) {
+      // Due already: as soon as others had their turn.
+      const next = setImmediate(run)
+      return () => clearImmediate(next)
+    }
     const timer = { due: this.#now + ms, run }
     this.#timers.add(timer)
     this.#changed()
