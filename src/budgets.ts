@@ -1,9 +1,10 @@
-import { aTenant, type Check, type Checks, checkOptions, unlessAbsent } from './check-options.ts'
+import { tenant } from './call-checks.ts'
 import { type Budget, type BudgetQuestion, type BudgetReport, checkBudgets } from './core/run-events/budgets.ts'
-import { SallyportError } from './errors.ts'
-import { type TenantScope, tenantOf } from './paging.ts'
+import { type Checks, readOptions } from './options/read-options.ts'
+import type { TenantScope } from './paging.ts'
 import type { Clock } from './ports/clock.ts'
 import type { RunStore } from './ports/run-store.ts'
+import { storedText } from './stored-text.ts'
 
 /** The budgets of a host. */
 export interface Budgets {
@@ -21,18 +22,15 @@ interface BudgetsDeps {
   readonly clock: Clock
 }
 
-/** Of an id that is empty by mistake, nothing was ever spent. */
-const anId: Check = unlessAbsent((value) => typeof value === 'string' && value !== '', 'is a string that is not empty')
-
-const CHECKS: Checks = { sessionId: anId, userId: anId, tenant: aTenant }
+const CHECKS: Checks<BudgetQuestion & TenantScope> = { sessionId: storedText, userId: storedText, tenant }
 
 export function budgetsOf({ budgets, store, clock }: BudgetsDeps): Budgets {
   return {
     async check(of) {
-      checkOptions('budgets.check', of, CHECKS)
-      if (of.sessionId === undefined && of.userId === undefined)
-        throw new SallyportError('option_invalid', 'budgets.check takes a sessionId, a userId, or both.')
-      return checkBudgets(budgets, { ...of, tenant: tenantOf(of) }, clock.now(), store)
+      const { tenant = 'default', ...question } = readOptions('budgets.check', of, CHECKS, ({ sessionId, userId }) =>
+        sessionId === undefined && userId === undefined ? [{ detail: 'takes a sessionId, a userId, or both' }] : [],
+      )
+      return checkBudgets(budgets, { ...question, tenant }, clock.now(), store)
     },
   }
 }

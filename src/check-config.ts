@@ -1,171 +1,171 @@
-import { runProblems } from './check-runs.ts'
-import { numberProblems, workerProblems } from './check-worker.ts'
-import { isRecord, near } from './core/definition-checks.ts'
+import { budgets, RUN_EVENTS, runEventProblems } from './check-runs.ts'
+import { WORKER } from './check-worker.ts'
 import type { Hooks } from './core/dispatch/hooks.ts'
-import { type ConfigProblem, SallyportError } from './errors.ts'
-import type { SallyportOptions } from './options.ts'
+import type { ErrorDetails, ErrorHooks } from './core/report-fault.ts'
+import type { ConfigProblem } from './errors.ts'
+import { bool, fn, has, listOf, oneOf, recordOf, schedule, whole } from './options/checks.ts'
+import {
+  type Check,
+  type Checks,
+  type Given,
+  isRecord,
+  near,
+  nested,
+  readOptions,
+  required,
+} from './options/read-options.ts'
+import type { RunsOnlyOptions, SallyportOptions } from './options.ts'
 import type { Channel } from './ports/channel.ts'
-import type { CatalogChannel } from './ports/event-catalog.ts'
+import type { DispatchStore } from './ports/dispatch-store.ts'
+import type { EventCatalog } from './ports/event-catalog.ts'
+import type { RunStore } from './ports/run-store.ts'
 
-/** Numbers that a host may set: whole, from the first to the second. */
-const RANGES = {
-  expiresInMs: [1_000, 366 * 86_400_000],
-  idempotencyTtlMs: [1_000, 366 * 86_400_000],
-  staleAfterMs: [1_000, 366 * 86_400_000],
-  maxInHand: [1, 100_000],
-} as const
-
-/** What the parts of a host must be able to do. */
-const METHODS: Readonly<Record<string, readonly string[]>> = {
-  auth: ['verify'],
-  events: ['find'],
-  store: [
-    'accept',
-    'claim',
-    'renew',
-    'settle',
-    'recall',
-    'cancel',
-    'retry',
-    'findDispatch',
-    'listDispatches',
-    'removeDispatches',
-    'mergeRun',
-    'findRun',
-    'listRuns',
-    'findSession',
-    'openSession',
-    'findSpend',
-    'removeRuns',
-    'erase',
-  ],
-  recipients: ['find'],
-  policy: ['decide'],
-  prices: ['price'],
-  redactor: ['redact'],
-  clock: ['now', 'after'],
-  ids: ['next'],
-  logger: ['log'],
-  queue: ['wake', 'listen'],
-  rateLimiter: ['consume'],
+/** The methods that every implementation of a port has. */
+type Methods<Port> = {
+  // biome-ignore lint/complexity/noBannedTypes: an optional member is one that `{}` lacks.
+  readonly [Name in keyof Port as {} extends Pick<Port, Name> ? never : Name]: true
 }
-const OPTIONAL: ReadonlySet<string> = new Set([
-  'recipients',
-  'policy',
-  'prices',
-  'redactor',
-  'clock',
-  'ids',
-  'logger',
-  'queue',
-  'rateLimiter',
-])
-const OTHERS = [
-  'channels',
-  'sessions',
-  'sandbox',
-  'hooks',
-  'worker',
-  'expiresInMs',
-  'idempotencyTtlMs',
-  'exporters',
-  'runEvents',
-  'budgets',
-  'staleAfterMs',
-  'maxInHand',
-]
-const HOOKS = ['onAccepted', 'onSent', 'onFailed', 'onSkipped'] satisfies (keyof Hooks)[]
+
+const RUN_STORE: Methods<RunStore> = {
+  mergeRun: true,
+  findRun: true,
+  listRuns: true,
+  findSession: true,
+  openSession: true,
+  findSpend: true,
+  removeRuns: true,
+  erase: true,
+}
+const DISPATCH_STORE: Methods<DispatchStore> = {
+  accept: true,
+  claim: true,
+  renew: true,
+  settle: true,
+  recall: true,
+  cancel: true,
+  retry: true,
+  findReplannable: true,
+  replan: true,
+  findDispatch: true,
+  listDispatches: true,
+  removeDispatches: true,
+}
+
+const period = whole(1_000, 366 * 86_400_000)
+
+const ERROR_HOOKS: Checks<ErrorHooks> = { onError: fn }
+const HOOKS: Checks<Hooks> = { ...ERROR_HOOKS, onAccepted: fn, onSent: fn, onFailed: fn, onSkipped: fn }
+
+const channel: Check = (part, given) => {
+  const retrySchedule = Reflect.get(Object(part), 'retrySchedule')
+  const fault = retrySchedule === undefined ? undefined : schedule(retrySchedule, given)
+  return (
+    has('address', 'send')(part, given) ??
+    (typeof fault === 'string' ? [{ field: 'retrySchedule', detail: fault }] : undefined)
+  )
+}
+
+const catalog: Check = (value, given) =>
+  has('find')(value, given) ??
+  (Array.isArray(Reflect.get(Object(value), 'eventTypes')) ? undefined : 'has no eventTypes')
+
+const RECORDING: Checks<Omit<RunsOnlyOptions, 'events' | 'channels' | 'store'>> = {
+  auth: required(has('verify')),
+  sessions: oneOf(['create', 'must-exist']),
+  rateLimiter: has('consume'),
+  maxInFlight: whole(1, 100_000),
+  maxUnfinished: whole(1, 100_000),
+  maxUnfinishedBytes: whole(262_144, 68_719_476_736),
+  prices: has('price'),
+  redactor: has('redact'),
+  exporters: listOf(has('export')),
+  hooks: nested(ERROR_HOOKS),
+  errorDetails: oneOf(['default', 'full', 'none'] satisfies ErrorDetails[]),
+  budgets,
+  staleAfterMs: period,
+  clock: has('now', 'after'),
+  ids: has('next'),
+  logger: has('log'),
+}
+
+const ALL: Checks<SallyportOptions<unknown>> = {
+  ...RECORDING,
+  events: required(catalog, 'is required with channels'),
+  store: required(has(...Object.keys({ ...DISPATCH_STORE, ...RUN_STORE }))),
+  channels: required(recordOf(channel), 'is required with events'),
+  recipients: has('find'),
+  policy: has('decide'),
+  hooks: nested(HOOKS),
+  sandbox: bool,
+  worker: nested(WORKER),
+  queue: has('wake', 'listen'),
+  runEvents: nested(RUN_EVENTS),
+  expiresInMs: period,
+  idempotencyTtlMs: period,
+}
+
+const dispatching: Check = () => 'is for dispatching: give events and channels too'
+
+/** Those that are for dispatching are known, and not taken. */
+const RUNS_ONLY = {
+  ...Object.fromEntries(Object.keys(ALL).map((name) => [name, dispatching])),
+  ...RECORDING,
+  store: required(has(...Object.keys(RUN_STORE))),
+} as unknown as Checks<RunsOnlyOptions>
+
+/** Whether a host only records runs. */
+export function isRunsOnly(options: RunsOnlyOptions | SallyportOptions<unknown>): options is RunsOnlyOptions {
+  return isRecord(options) && options.events === undefined && options.channels === undefined
+}
 
 /**
- * Holds the parts of a host against what they must be, and the events and the channels against one another.
+ * Reads the options of a host, and compares events and channels with each other.
  *
- * @throws {SallyportError} `config_invalid`, with all that is wrong at once: a part that is missing, was not called, or is not
- * known; an event that names a channel which is not there or cannot send what the event gives it; a channel whose
- * retry schedule does not ascend; a number out of its range; an event or a budget of runs that cannot be.
+ * @throws {SallyportError} `config_invalid`, with all problems at once: a part that is missing, was not called, or is not known; an
+ * event that names a channel which is not configured or cannot send the event's fields; a channel whose retry schedule does not
+ * ascend; a number out of its range; an event or a budget of runs that cannot be.
  */
-export function checkConfig(options: SallyportOptions<unknown>): void {
-  const problems = partProblems(options)
-  if (problems.length === 0) problems.push(...fitProblems(options))
-  if (problems.length > 0) throw new SallyportError('config_invalid', 'Sallyport cannot start:', problems)
+export function readConfig<Options extends RunsOnlyOptions | SallyportOptions<unknown>>(options: Options): Options {
+  const [checks, rules] = isRunsOnly(options) ? [RUNS_ONLY, undefined] : [ALL, fitProblems]
+  return readOptions('Sallyport cannot start', options, checks as unknown as Checks<Options>, rules, 'config_invalid')
 }
 
-function partProblems(options: SallyportOptions<unknown>): ConfigProblem[] {
-  const given: Readonly<Record<string, unknown>> = { ...options }
-  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(METHODS, name) && !OTHERS.includes(name))
-  const problems: ConfigProblem[] = unknown.map((field) => ({ field, detail: 'is not an option' }))
-  for (const [field, methods] of Object.entries(METHODS)) {
-    const isLeftOut = given[field] === undefined && OPTIONAL.has(field)
-    if (!isLeftOut) problems.push(...missingMethods(given[field], methods).map((detail) => ({ field, detail })))
-  }
-  const { events, channels, sessions = 'create', sandbox = false, hooks = {} } = options ?? {}
-  if (events && !Array.isArray(events.eventTypes)) problems.push({ field: 'events', detail: 'has no eventTypes' })
-  if (typeof channels !== 'object' || channels === null) problems.push({ field: 'channels', detail: 'is missing' })
-  for (const [channel, part] of Object.entries(channels ?? {})) {
-    problems.push(...missingMethods(part, ['address', 'send']).map((detail) => ({ channel, detail })))
-  }
-  if (sessions !== 'create' && sessions !== 'must-exist') {
-    problems.push({ field: 'sessions', detail: 'is "create" or "must-exist"' })
-  }
-  if (typeof sandbox !== 'boolean') problems.push({ field: 'sandbox', detail: 'is true or false' })
-  return [...problems, ...hookProblems(hooks)]
-}
-
-function hookProblems(hooks: Hooks): ConfigProblem[] {
-  if (!isRecord(hooks)) return [{ field: 'hooks', detail: 'is an object of functions' }]
-  const names: readonly string[] = HOOKS
-  return Object.entries(hooks).flatMap(([name, hook]) => {
-    const field = `hooks.${name}`
-    if (!names.includes(name)) return [{ field, detail: `is not one of ${HOOKS.join(', ')}` }]
-    return hook === undefined || typeof hook === 'function' ? [] : [{ field, detail: 'is not a function' }]
-  })
-}
-
-/** In one line, and empty when nothing is missing. */
-function missingMethods(part: unknown, methods: readonly string[]): string[] {
-  if (part === undefined || part === null) return ['is missing']
-  const missing = methods.filter((method) => typeof Reflect.get(Object(part), method) !== 'function')
-  if (missing.length === 0) return []
-  return [`has no ${missing.join(', ')}${typeof part === 'function' ? ': is it to be called?' : ''}`]
-}
-
-function fitProblems(options: SallyportOptions<unknown>): ConfigProblem[] {
-  const { events, channels, policy, worker, expiresInMs, idempotencyTtlMs, staleAfterMs } = options
+/** Problems between parts. What a part lacks is its own problem, and compared with nothing. */
+function fitProblems(given: Given): ConfigProblem[] {
+  const { policy, worker } = given as Partial<SallyportOptions<unknown>>
+  const channels = isRecord(given.channels) ? (given.channels as Readonly<Record<string, Channel>>) : undefined
+  const events = catalog(given.events, given) === undefined ? (given.events as EventCatalog) : undefined
+  const names = channels && Object.keys(channels)
+  const limited = isRecord(worker?.channels) ? Object.keys(worker.channels) : []
   return [
-    ...nameProblems('policy.channels', policy?.names?.channels, Object.keys(channels)),
-    ...nameProblems('policy.events', policy?.names?.events, events.eventTypes),
-    ...workerProblems(worker, Object.keys(channels)),
-    ...numberProblems('', { expiresInMs, idempotencyTtlMs, staleAfterMs }, RANGES),
-    ...runProblems(options),
-    ...Object.entries(channels).flatMap(([name, channel]) => scheduleProblem(name, channel) ?? []),
-    ...events.eventTypes.flatMap((event) =>
-      (events.find(event)?.channels ?? []).flatMap((used) => channelProblem(event, used, channels) ?? []),
-    ),
+    ...(names ? unknownNames('policy.channels', policy?.names?.channels, names) : []),
+    ...(events ? unknownNames('policy.events', policy?.names?.events, events.eventTypes) : []),
+    ...(names ? unknownNames('worker.channels', limited, names) : []),
+    ...(events ? runEventProblems(given, events.eventTypes) : []),
+    ...(events && channels ? eventProblems(events, channels) : []),
   ]
 }
 
-function nameProblems(field: string, names: readonly string[] | undefined, known: readonly string[]): ConfigProblem[] {
-  return [...new Set(names ?? [])]
+function unknownNames(
+  field: string,
+  used: readonly string[] | undefined,
+  known: readonly string[],
+): readonly ConfigProblem[] {
+  return [...new Set(used ?? [])]
     .filter((name) => !known.includes(name))
     .map((name) => ({ field, detail: `"${name}" is not there${near(name, known)}` }))
 }
 
-function channelProblem(
-  event: string,
-  { channel: name, fields }: CatalogChannel,
-  channels: Readonly<Record<string, Channel>>,
-): ConfigProblem | undefined {
-  if (!Object.hasOwn(channels, name)) {
-    const configured = Object.keys(channels).join(', ') || 'none'
-    return { event, channel: name, detail: `is not configured; the channels are: ${configured}` }
-  }
-  const detail = channels[name]?.checkFields?.(Object.keys(fields))
-  return detail === undefined ? undefined : { event, channel: name, detail }
-}
-
-function scheduleProblem(channel: string, { retrySchedule }: Channel): ConfigProblem | undefined {
-  const ascends =
-    retrySchedule === undefined ||
-    (Array.isArray(retrySchedule) &&
-      retrySchedule.every((ms, index) => Number.isFinite(ms) && ms >= (retrySchedule[index - 1] ?? 0)))
-  return ascends ? undefined : { channel, detail: 'retrySchedule must be milliseconds in ascending order' }
+function eventProblems(events: EventCatalog, channels: Readonly<Record<string, Channel>>): ConfigProblem[] {
+  const names = Object.keys(channels)
+  return events.eventTypes.flatMap((event) =>
+    (events.find(event)?.channels ?? []).flatMap(({ channel: name, fields }): ConfigProblem[] => {
+      if (!names.includes(name)) {
+        const configured = names.join(', ') || 'none'
+        return [{ event, channel: name, detail: `is not configured; the channels are: ${configured}` }]
+      }
+      const detail = channels[name]?.checkFields?.(Object.keys(fields))
+      return detail === undefined ? [] : [{ event, channel: name, detail }]
+    }),
+  )
 }

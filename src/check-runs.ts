@@ -1,136 +1,88 @@
-import { isRecord, near, numberFault } from './core/definition-checks.ts'
 import type { Budget, BudgetLimit } from './core/run-events/budgets.ts'
-import { RUN_EVENT_NAMES } from './core/run-events/run-events.ts'
+import type { RunEvents } from './core/run-events/run-events.ts'
 import type { ConfigProblem } from './errors.ts'
 import { addDecimals, negateDecimal } from './model/decimal.ts'
-import type { SallyportOptions } from './options.ts'
+import type { Money } from './model/session.ts'
+import { fn, like, listOf, oneOf, whole } from './options/checks.ts'
+import { type Check, type Checks, type Given, isRecord, near, nested, required } from './options/read-options.ts'
 
-/** What is wrong with what is made of runs: their events, budgets and exporters. */
-export function runProblems({
-  events,
-  runEvents,
-  budgets,
-  exporters,
-}: Pick<SallyportOptions<unknown>, 'events' | 'runEvents' | 'budgets' | 'exporters'>): ConfigProblem[] {
-  return [
-    ...runEventProblems(runEvents, events.eventTypes, budgets),
-    ...listProblems('budgets', budgets, budgetProblems),
-    ...repeatedNames(budgets),
-    ...listProblems('exporters', exporters, exporterProblems),
-  ]
+export const RUN_EVENTS: Checks<RunEvents> = {
+  'run.completed': fn,
+  'run.incomplete': fn,
+  'run.failed': fn,
+  'run.cancelled': fn,
+  'run.expired': fn,
+  'budget.exceeded': fn,
 }
 
-/** What a host gives may be anything, whatever its type says. */
-type Given = Readonly<Record<string, unknown>>
-
-function runEventProblems(given: unknown, eventTypes: readonly string[], budgets: unknown): ConfigProblem[] {
-  if (given === undefined) return []
-  if (!isRecord(given)) return [{ field: 'runEvents', detail: 'is an object of functions' }]
-  const names: readonly string[] = RUN_EVENT_NAMES
-  return Object.entries(given as Given).flatMap(([name, event]) => {
-    const field = `runEvents.${name}`
-    if (!names.includes(name)) return [{ field, detail: `is not one of ${names.join(', ')}${near(name, names)}` }]
-    if (event === undefined) return []
-    if (typeof event !== 'function') return [{ field, detail: 'is not a function' }]
-    const problems: ConfigProblem[] = []
-    if (!eventTypes.includes(name)) problems.push({ field, detail: `is not among the events${near(name, eventTypes)}` })
-    if (name === 'budget.exceeded' && !(Array.isArray(budgets) && budgets.length > 0))
-      problems.push({ field, detail: 'never comes without budgets' })
-    return problems
-  })
+/** Problems between run events, the catalogue and budgets. Each of them may be wrong itself. */
+export function runEventProblems({ runEvents, budgets }: Given, eventTypes: readonly string[]): ConfigProblem[] {
+  if (!isRecord(runEvents)) return []
+  const given = Object.keys(RUN_EVENTS).filter((name) => typeof runEvents[name] === 'function')
+  const problems = given
+    .filter((name) => !eventTypes.includes(name))
+    .map((name) => ({ field: `runEvents.${name}`, detail: `is not among the events${near(name, eventTypes)}` }))
+  const isIdle = given.includes('budget.exceeded') && !(Array.isArray(budgets) && budgets.length > 0)
+  return isIdle
+    ? [...problems, { field: 'runEvents.budget.exceeded', detail: 'never comes without budgets' }]
+    : problems
 }
 
-function listProblems(
-  field: string,
-  given: unknown,
-  problemsOf: (field: string, entry: Given) => ConfigProblem[],
-): ConfigProblem[] {
-  if (given === undefined) return []
-  if (!Array.isArray(given)) return [{ field, detail: 'is a list' }]
-  return [...given].flatMap((entry: unknown, index) => {
-    const place = `${field}[${index}]`
-    return isObject(entry) ? problemsOf(place, entry) : [{ field: place, detail: 'is not an object' }]
-  })
+const MONEY: Checks<Money> = {
+  amount: required(like(/^\d{1,20}(\.\d{1,20})?$/, 'must be a decimal in a string, such as "12.50"')),
+  currency: required(like(/^[A-Z]{3}$/, 'must be an ISO 4217 code, such as "EUR"')),
 }
 
-function exporterProblems(field: string, exporter: Given): ConfigProblem[] {
-  return typeof exporter.export === 'function' ? [] : [{ field, detail: 'has no export' }]
+const LIMIT: Checks<BudgetLimit> = { tokens: whole(0, Number.MAX_SAFE_INTEGER), cost: nested(MONEY) }
+
+const limit: Check = nested(LIMIT, ({ tokens, cost }) =>
+  tokens === undefined && cost === undefined ? [{ detail: 'has neither tokens nor cost' }] : [],
+)
+
+const days = whole(1, 366)
+
+const BUDGET: Checks<Budget> = {
+  name: required(like(/^[\x21-\x7e]{1,100}$/, 'must be 1-100 visible ASCII characters')),
+  per: required(oneOf(['session', 'user'])),
+  days: (value, given) => (given.per === 'session' ? 'goes with per: "user" alone' : days(value, given)),
+  soft: limit,
+  hard: limit,
 }
 
-const BUDGET_FIELDS = ['name', 'per', 'days', 'soft', 'hard'] satisfies (keyof Budget)[]
-const LIMIT_FIELDS = ['tokens', 'cost'] satisfies (keyof BudgetLimit)[]
-const MONEY_FIELDS = ['amount', 'currency']
-const NAME = /^[\x21-\x7e]{1,100}$/
-const AMOUNT = /^\d{1,20}(\.\d{1,20})?$/
-const CURRENCY = /^[A-Z]{3}$/
-const MAX_DAYS = 366
+const budget: Check = nested(BUDGET, (given) =>
+  given.soft === undefined && given.hard === undefined
+    ? [{ detail: 'has no limit: soft, hard or both' }]
+    : orderProblems(given),
+)
 
-function budgetProblems(field: string, budget: Given): ConfigProblem[] {
-  const { name, per, days, soft, hard } = budget
-  const problems = unknownFields(field, budget, BUDGET_FIELDS)
-  if (typeof name !== 'string' || !NAME.test(name))
-    problems.push({ field: `${field}.name`, detail: 'is 1-100 visible ASCII characters' })
-  if (per !== 'session' && per !== 'user') problems.push({ field: `${field}.per`, detail: 'is "session" or "user"' })
-  if (days !== undefined) {
-    const fault = per === 'session' ? 'goes with per: "user" alone' : numberFault(days, [1, MAX_DAYS])
-    if (fault !== undefined) problems.push({ field: `${field}.days`, detail: fault })
-  }
-  if (soft === undefined && hard === undefined) problems.push({ field, detail: 'has no limit: soft, hard or both' })
-  const faults = [...limitProblems(`${field}.soft`, soft), ...limitProblems(`${field}.hard`, hard)]
-  if (faults.length > 0) return [...problems, ...faults]
-  return [...problems, ...orderProblems(`${field}.soft`, soft as BudgetLimit, hard as BudgetLimit)]
+/** The budgets of a host, whose names differ. */
+export const budgets: Check = (value, given) => {
+  const fault = listOf(budget)(value, given)
+  return Array.isArray(value) && typeof fault === 'object' ? [...fault, ...repeatedNames(value)] : fault
 }
 
-function limitProblems(field: string, limit: unknown): ConfigProblem[] {
-  if (limit === undefined) return []
-  if (!isObject(limit)) return [{ field, detail: 'is { tokens, cost }' }]
-  const { tokens, cost } = limit
-  const problems = unknownFields(field, limit, LIMIT_FIELDS)
-  if (tokens === undefined && cost === undefined) problems.push({ field, detail: 'has neither tokens nor cost' })
-  const fault = tokens === undefined ? undefined : numberFault(tokens, [0, Number.MAX_SAFE_INTEGER])
-  if (fault !== undefined) problems.push({ field: `${field}.tokens`, detail: fault })
-  return [...problems, ...moneyProblems(`${field}.cost`, cost)]
-}
-
-function moneyProblems(field: string, money: unknown): ConfigProblem[] {
-  if (money === undefined) return []
-  if (!isObject(money)) return [{ field, detail: 'is { amount, currency }' }]
-  const { amount, currency } = money
-  const problems = unknownFields(field, money, MONEY_FIELDS)
-  if (typeof amount !== 'string' || !AMOUNT.test(amount))
-    problems.push({ field: `${field}.amount`, detail: 'is a decimal in a string, such as "12.50"' })
-  if (typeof currency !== 'string' || !CURRENCY.test(currency))
-    problems.push({ field: `${field}.currency`, detail: 'is an ISO 4217 code, such as "EUR"' })
-  return problems
-}
-
-/** A warning that comes after the end of it is none. Amounts in two currencies cannot be compared. */
-function orderProblems(field: string, soft?: BudgetLimit, hard?: BudgetLimit): ConfigProblem[] {
+/** A warning that comes after the limit is none. Amounts in two currencies cannot be compared. */
+function orderProblems({ soft, hard }: Given): ConfigProblem[] {
+  if (!isLimit(soft) || !isLimit(hard)) return []
   const problems: ConfigProblem[] = []
-  if (soft?.tokens !== undefined && hard?.tokens !== undefined && soft.tokens > hard.tokens)
-    problems.push({ field: `${field}.tokens`, detail: 'is above the hard limit' })
-  if (soft?.cost && hard?.cost && soft.cost.currency === hard.cost.currency) {
+  if (soft.tokens !== undefined && hard.tokens !== undefined && soft.tokens > hard.tokens)
+    problems.push({ field: 'soft.tokens', detail: 'is above the hard limit' })
+  if (soft.cost && hard.cost && soft.cost.currency === hard.cost.currency) {
     const left = addDecimals(hard.cost.amount, negateDecimal(soft.cost.amount))
-    if (left.startsWith('-')) problems.push({ field: `${field}.cost`, detail: 'is above the hard limit' })
+    if (left.startsWith('-')) problems.push({ field: 'soft.cost', detail: 'is above the hard limit' })
   }
   return problems
 }
 
-function repeatedNames(budgets: unknown): ConfigProblem[] {
-  if (!Array.isArray(budgets)) return []
-  const names = budgets.map((budget: unknown) => (isObject(budget) ? budget.name : undefined))
+function isLimit(value: unknown): value is BudgetLimit {
+  return value !== undefined && limit(value, {})?.length === 0
+}
+
+function repeatedNames(given: readonly unknown[]): ConfigProblem[] {
+  const names = given.map((each) => (isRecord(each) ? each.name : undefined))
   return names.flatMap((name, index) =>
     typeof name === 'string' && names.indexOf(name) < index
-      ? [{ field: `budgets[${index}].name`, detail: 'is the name of another budget too' }]
+      ? [{ field: `[${index}].name`, detail: 'is the name of another budget too' }]
       : [],
   )
-}
-
-function unknownFields(field: string, given: Given, known: readonly string[]): ConfigProblem[] {
-  const unknown = Object.keys(given).filter((name) => !known.includes(name))
-  return unknown.map((name) => ({ field: `${field}.${name}`, detail: `is not an option${near(name, known)}` }))
-}
-
-function isObject(value: unknown): value is Given {
-  return isRecord(value)
 }

@@ -29,11 +29,11 @@ const systemIds = randomIds(systemClock.now)
 /** Those ports, with defaults for what was not given. */
 export function withDefaults<Given extends RuntimePorts>(given: Given): Given & Required<RuntimePorts> {
   const { clock = systemClock, ids = systemIds, logger = consoleLogger, ...others } = given
-  return { clock, ids: answering(ids), logger: guarded(logger), ...others } as Given & Required<RuntimePorts>
+  return { clock, ids: guardedIds(ids), logger: guardedLogger(logger), ...others } as Given & Required<RuntimePorts>
 }
 
 /** An answer has an id even where the host's generator gives none. */
-function answering(ids: IdGenerator): IdGenerator {
+function guardedIds(ids: IdGenerator): IdGenerator {
   return {
     next(prefix) {
       try {
@@ -47,7 +47,7 @@ function answering(ids: IdGenerator): IdGenerator {
 }
 
 /** A log that cannot be written must not undo what it is about. */
-function guarded(logger: Logger): Logger {
+function guardedLogger(logger: Logger): Logger {
   return {
     log(level, event, fields) {
       try {

@@ -1,13 +1,16 @@
-import { anAge, anInstant, aTenant, aText, type Checks, checkOptions, oneOf } from './check-options.ts'
+import { age, instant, tenant } from './call-checks.ts'
 import { viewDispatch } from './core/dispatch/dispatch-view.ts'
-import { wake } from './core/dispatch/wake.ts'
+import type { UnplannedDelivery } from './core/dispatch/plan-again.ts'
+import { type RetryDeps, retryDispatch } from './core/dispatch/retry-dispatch.ts'
 import type { DispatchStatus, DispatchView } from './model/dispatch.ts'
+import { oneOf } from './options/checks.ts'
+import { type Checks, readOptions, required } from './options/read-options.ts'
 import { type ListOptions, listQuery, MAX_PAGE, pageChecks, type TenantScope, tenantOf, viewPage } from './paging.ts'
 import type { Clock } from './ports/clock.ts'
-import type { DeliveryQueue } from './ports/delivery-queue.ts'
-import type { DeliveryChange, DispatchStore, Page } from './ports/dispatch-store.ts'
-import type { Logger } from './ports/logger.ts'
+import type { Page } from './ports/dispatch-query.ts'
+import type { DeliveryChange } from './ports/dispatch-store.ts'
 import { pruneAll } from './prune-all.ts'
+import { storedId, storedText } from './stored-text.ts'
 
 /** Which dispatches to read: those that fit all that is said. */
 export interface DispatchListOptions extends ListOptions {
@@ -33,6 +36,8 @@ export interface CancelResult {
 export interface RetryResult {
   /** What is tried again: `queued`, or `held` behind it with the route `first`. Empty in sandbox mode. */
   readonly retried: readonly DeliveryChange[]
+  /** What failed in the host's own code and cannot be planned again yet, with the reason. It is unchanged: a later retry may do. */
+  readonly unplanned: readonly UnplannedDelivery[]
   readonly dispatch: DispatchView
 }
 
@@ -42,7 +47,10 @@ export interface RetryOptions extends TenantScope {
   readonly channel?: string
 }
 
-/** The dispatches of a host. Each throws what the store throws; `undefined`: there is no such dispatch in that tenant. */
+/**
+ * The dispatches of a host. Each throws what the store throws; `undefined`: there is no such dispatch in that tenant. An id or a filter
+ * that no store can hold (empty, over 2,048 characters, a NUL, half of a surrogate pair) is a `SallyportError`, `option_invalid`.
+ */
 export interface Dispatches {
   get(dispatchId: string, scope?: TenantScope): Promise<DispatchView | undefined>
   /**
@@ -58,12 +66,15 @@ export interface Dispatches {
    */
   cancel(dispatchId: string, scope?: TenantScope): Promise<CancelResult | undefined>
   /**
-   * Tries `failed` and `expired` deliveries again, at once and with a schedule that begins anew; not those that failed before
-   * there was anything to send. With the route `first`, only when nothing of the dispatch was sent or may yet be.
+   * Tries `failed` and `expired` deliveries again, at once and with a schedule that begins anew. What failed with `template_error` or
+   * `condition_error` is planned again first, as if its event were dispatched now: its data is validated, its recipient resolved,
+   * its conditions and the policy are asked, and it is rendered, so that it may also end as `skipped`. What failed with
+   * `channel_error` before its first attempt is left. With the route `first`, only when nothing of the dispatch was sent or may yet be.
    */
   retry(dispatchId: string, options?: RetryOptions): Promise<RetryResult | undefined>
   /**
    * Removes dispatches that were accepted so long ago, with their deliveries. One of which something may yet be sent is spared.
+   * Also frees the space of idempotency keys whose time is over (`idempotencyTtlMs`), of whatever tenant; younger ones stay.
    *
    * @throws {SallyportError} `option_invalid`, for options that are none.
    */
@@ -78,12 +89,8 @@ export interface DispatchPruneOptions {
   readonly tenant?: string | undefined
 }
 
-interface DispatchesDeps {
-  readonly store: DispatchStore
-  readonly queue: DeliveryQueue
-  readonly logger: Logger
+interface DispatchesDeps extends RetryDeps {
   readonly expiresInMs: number
-  readonly sandbox: boolean
   readonly clock: Clock
 }
 
@@ -92,48 +99,56 @@ const LIST = 'dispatches'
 
 const STATUSES = ['queued', 'sent', 'partial', 'failed', 'skipped', 'cancelled'] satisfies DispatchStatus[]
 
-const LIST_CHECKS: Checks = {
+const LIST_CHECKS: Checks<DispatchListOptions> = {
   ...pageChecks(LIST),
-  sessionId: aText,
-  eventType: aText,
-  recipient: aText,
+  sessionId: storedText,
+  eventType: storedText,
+  recipient: storedText,
   status: oneOf(STATUSES),
-  since: anInstant,
-  until: anInstant,
+  since: instant,
+  until: instant,
+}
+const RETRY_CHECKS: Checks<RetryOptions> = { tenant, channel: storedText }
+const PRUNE_CHECKS: Checks<DispatchPruneOptions> = { olderThan: required(age), tenant }
+
+function idOf(call: string, dispatchId: unknown): string {
+  return storedId(`dispatches.${call}`, 'dispatchId', dispatchId)
 }
 
-const PRUNE_CHECKS: Checks = { olderThan: anAge, tenant: aTenant }
-
-export function dispatchesOf({ store, queue, logger, expiresInMs, sandbox, clock }: DispatchesDeps): Dispatches {
+export function dispatchesOf(deps: DispatchesDeps): Dispatches {
+  const { store, expiresInMs, sandbox = false, clock } = deps
   return {
     async get(dispatchId, scope) {
-      const found = await store.findDispatch(tenantOf(scope), dispatchId)
+      const found = await store.findDispatch(tenantOf('dispatches.get', scope), idOf('get', dispatchId))
       return found && viewDispatch(found)
     },
     async list(options = {}) {
-      const query = listQuery(LIST, checkOptions('dispatches.list', options, LIST_CHECKS))
+      const query = listQuery(LIST, readOptions('dispatches.list', options, LIST_CHECKS))
       return viewPage(LIST, await store.listDispatches(query), viewDispatch)
     },
     async cancel(dispatchId, scope) {
-      const change = await store.cancel(tenantOf(scope), dispatchId)
+      const change = await store.cancel(tenantOf('dispatches.cancel', scope), idOf('cancel', dispatchId))
       return change && { cancelled: change.changed, dispatch: viewDispatch(change.dispatch) }
     },
-    async retry(dispatchId, { channel, ...scope } = {}) {
-      const tenant = tenantOf(scope)
+    async retry(dispatchId, given = {}) {
+      idOf('retry', dispatchId)
+      const { channel, tenant = 'default' } = readOptions('dispatches.retry', given, RETRY_CHECKS)
       if (sandbox) {
         const found = await store.findDispatch(tenant, dispatchId)
-        return found && { retried: [], dispatch: viewDispatch(found) }
+        return found && { retried: [], unplanned: [], dispatch: viewDispatch(found) }
       }
       const options = { expiresInMs, ...(channel !== undefined && { channel }) }
-      const change = await store.retry(tenant, dispatchId, options)
-      const retried = change?.changed.filter(({ status }) => status === 'queued' || status === 'held') ?? []
-      if (retried.length > 0) wake(queue, logger)
-      return change && { retried, dispatch: viewDispatch(change.dispatch) }
+      const done = await retryDispatch(tenant, dispatchId, options, deps)
+      if (!done) return undefined
+      const retried = done.changed.filter(({ status }) => status === 'queued' || status === 'held')
+      return { retried, unplanned: done.unplanned, dispatch: viewDispatch(done.dispatch) }
     },
     async prune(options) {
-      const { olderThan, tenant } = checkOptions('dispatches.prune', options, PRUNE_CHECKS)
+      const { olderThan, tenant } = readOptions('dispatches.prune', options, PRUNE_CHECKS)
       const removal = { tenant, acceptedForMs: olderThan, limit: MAX_PAGE }
-      return { pruned: await pruneAll(() => store.removeDispatches(removal), removal.limit, clock) }
+      const pruned = await pruneAll(() => store.removeDispatches(removal), removal.limit, clock)
+      await pruneAll(async () => (await store.forgetExpired?.(MAX_PAGE)) ?? 0, MAX_PAGE, clock)
+      return { pruned }
     },
   }
 }

@@ -53,7 +53,9 @@ export function titleOf(code: ProblemCode): string {
 }
 
 /** All codes that an answer can carry, in the order of their status. */
-export const PROBLEM_CODES: readonly ProblemCode[] = Object.freeze(Object.keys(PROBLEMS) as ProblemCode[])
+export const PROBLEM_CODES: readonly ProblemCode[] = /* @__PURE__ */ Object.freeze(
+  /* @__PURE__ */ Object.keys(PROBLEMS) as ProblemCode[],
+)
 
 /** What is wrong with one place of a request body. A closed union. */
 export type IssueCode =

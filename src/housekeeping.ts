@@ -1,8 +1,7 @@
-import type { RunDueResult, StopOptions, Worker } from './core/delivery/worker.ts'
+import { type RunDueResult, readStopOptions, type StopOptions, type Worker } from './core/delivery/worker.ts'
 import { endsWithin } from './core/ends-within.ts'
-import { describeCause } from './core/fault.ts'
+import { type FaultDeps, reportFault } from './core/report-fault.ts'
 import type { Clock } from './ports/clock.ts'
-import type { Logger } from './ports/logger.ts'
 
 /** What is to be done now and then. */
 export interface Chores {
@@ -14,21 +13,21 @@ export interface Chores {
   readonly sweepStale?: (() => Promise<unknown>) | undefined
 }
 
-interface HousekeepingDeps {
+interface HousekeepingDeps extends FaultDeps {
   readonly clock: Clock
-  readonly logger: Logger
 }
 
 const EVERY_MS = 60_000
 
-const NOTHING_DUE: RunDueResult = { attempted: 0, sent: 0, retried: 0, failed: 0, skipped: 0, expired: 0 }
+export const NOTHING_DUE: RunDueResult = { attempted: 0, sent: 0, retried: 0, failed: 0, skipped: 0, expired: 0 }
 
 /**
  * A worker that does chores too: every minute while it is started, and before everything else in `runDue` (for a host that has
  * a cron job instead), so that what comes of them is delivered by it. What a chore throws is logged and keeps nothing from being delivered. With no chores: the
  * worker itself.
  */
-export function withHousekeeping(worker: Worker, chores: Chores, { clock, logger }: HousekeepingDeps): Worker {
+export function withHousekeeping(worker: Worker, chores: Chores, deps: HousekeepingDeps): Worker {
+  const { clock } = deps
   const { announcePending, announced, sweepStale } = chores
   if (!announcePending && !sweepStale) return worker
   let isStarted = false
@@ -55,7 +54,7 @@ export function withHousekeeping(worker: Worker, chores: Chores, { clock, logger
     try {
       await chore?.()
     } catch (cause) {
-      logger.log('error', event, describeCause(cause))
+      reportFault(cause, { operation: 'store' }, { level: 'error', event }, deps)
     }
   }
 
@@ -77,6 +76,7 @@ export function withHousekeeping(worker: Worker, chores: Chores, { clock, logger
       setTimer()
     },
     async stop(options = {}) {
+      readStopOptions(options)
       life++
       isStarted = false
       stopTimer()

@@ -5,7 +5,6 @@
  * @module sallyport
  */
 export type { Budgets } from './budgets.ts'
-export type { Gate } from './core/admission.ts'
 export { defineEvents } from './core/catalog/define-events.ts'
 export type {
   ChannelDefinition,
@@ -27,8 +26,12 @@ export type { RunDueResult, StopOptions, Worker } from './core/delivery/worker.t
 export type { ChannelLimits, WorkerOptions } from './core/delivery/worker-options.ts'
 export type { DispatchDeps } from './core/dispatch/handle-dispatch.ts'
 export type { AcceptedEvent, DeliveryEvent, Hook, Hooks } from './core/dispatch/hooks.ts'
+export type { UnplannedDelivery } from './core/dispatch/plan-again.ts'
 export type { PlanningDeps } from './core/dispatch/plan-request.ts'
 export type { Action, Endpoints } from './core/endpoints.ts'
+export type { Load } from './core/load.ts'
+export type { Caller, Places } from './core/places.ts'
+export type { ErrorContext, ErrorDetails, ErrorHooks, ErrorOperation, FaultDeps } from './core/report-fault.ts'
 export type { HandlerRequest, HandlerResult, Refused } from './core/result.ts'
 export type {
   Budget,
@@ -46,7 +49,9 @@ export type {
 } from './core/run-events/run-events.ts'
 export { mergeRun, type RunMerge } from './core/runs/merge-run.ts'
 export type { SessionRunDeps } from './core/runs/record-deps.ts'
+export type { UnfinishedBodies, UnfinishedBody } from './core/unfinished-bodies.ts'
 export { handleDispatch, handleSessionRun, handleSessionRunBatch, type RuntimePorts } from './defaults.ts'
+export type { DispatchCallOptions } from './dispatch-call.ts'
 export type {
   CancelResult,
   Dispatches,
@@ -86,7 +91,7 @@ export type {
   Route,
   Warning,
 } from './model/dispatch.ts'
-export type { DispatchInput } from './model/dispatch-input.ts'
+export type { DispatchInput, EventTypeOf } from './model/dispatch-input.ts'
 export type { DispatchPreview, PreviewedDelivery } from './model/dispatch-preview.ts'
 export type { JsonObject, JsonValue } from './model/json.ts'
 export type { DispatchGrant, Operation, Principal } from './model/principal.ts'
@@ -136,7 +141,7 @@ export type {
   Unpriced,
 } from './model/session.ts'
 export { addSpend, addTally, type ModelTally, noSpend, noTally, type Spend, type Tally } from './model/tally.ts'
-export type { SallyportOptions } from './options.ts'
+export type { RunsOnlyOptions, SallyportOptions } from './options.ts'
 export type { ListOptions, PageOptions, TenantScope } from './paging.ts'
 export type { AuthVerifier, Refusal } from './ports/auth-verifier.ts'
 export type { Channel, OutboundMessage, SendContext, SendOutcome } from './ports/channel.ts'
@@ -150,6 +155,8 @@ export type {
 } from './ports/condition-engine.ts'
 export type { DeliveryPolicy, PolicyNames, PolicyQuestion, SendLimit, Verdict } from './ports/delivery-policy.ts'
 export type { DeliveryQueue } from './ports/delivery-queue.ts'
+export type { DispatchQuery, Page } from './ports/dispatch-query.ts'
+export type { DispatchRemoval } from './ports/dispatch-removal.ts'
 export type {
   Acceptance,
   AcceptOutcome,
@@ -158,15 +165,14 @@ export type {
   Claims,
   DeliveryChange,
   DispatchChange,
-  DispatchQuery,
-  DispatchRemoval,
   DispatchStore,
   LeaseProof,
   NewDelivery,
   NewDigest,
   NewDispatch,
-  Page,
   Remembered,
+  ReplanOutcome,
+  RetryRequest,
   Settled,
   Settlement,
 } from './ports/dispatch-store.ts'
@@ -175,12 +181,14 @@ export type {
   CatalogDigest,
   CatalogEvent,
   DataOutcome,
+  DigestKey,
   EventCatalog,
   EventFacts,
   FieldRendering,
 } from './ports/event-catalog.ts'
 export type { IdGenerator } from './ports/id-generator.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
+export type { PlanSource, Replannable } from './ports/plan-source.ts'
 export type { Price, PriceBook, PricedUsage } from './ports/price-book.ts'
 export type { RateLimiter, RateLimitState, RateLimitSubject } from './ports/rate-limiter.ts'
 export type { RecipientDirectory } from './ports/recipient-directory.ts'
@@ -207,9 +215,6 @@ export type {
   TemplateFault,
 } from './ports/template-engine.ts'
 export type { PruneOptions, RunExportOptions, RunListOptions, Runs, SweepOptions } from './runs.ts'
-export {
-  createSallyport,
-  type DispatchCallOptions,
-  type Sallyport,
-} from './sallyport.ts'
+export type { RunsOnlySallyport } from './runs-only.ts'
+export { createSallyport, type Sallyport } from './sallyport.ts'
 export type { Sessions } from './sessions.ts'

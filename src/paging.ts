@@ -1,8 +1,7 @@
-import { aTenant, type Check, type Checks, unlessAbsent } from './check-options.ts'
-import { isScope } from './core/authenticate.ts'
-import { numberFault } from './core/definition-checks.ts'
-import { SallyportError } from './errors.ts'
-import type { Page } from './ports/dispatch-store.ts'
+import { tenant } from './call-checks.ts'
+import { matching, whole } from './options/checks.ts'
+import { type Checks, readOptions } from './options/read-options.ts'
+import type { Page } from './ports/dispatch-query.ts'
 
 /** Narrows a read to one tenant. Default: `default`. */
 export interface TenantScope {
@@ -31,17 +30,20 @@ interface Times {
 export const MAX_PAGE = 500
 const DEFAULT_PAGE = 50
 
-const aLimit: Check = (value) => (value === undefined ? undefined : numberFault(value, [1, MAX_PAGE]))
+const SCOPE: Checks<TenantScope> = { tenant }
 
 /** @throws {SallyportError} `option_invalid`, for what cannot be a tenant. */
-export function tenantOf({ tenant = 'default' }: TenantScope = {}): string {
-  if (isScope(tenant)) return tenant
-  throw new SallyportError('option_invalid', 'A tenant is 1-200 visible ASCII characters.')
+export function tenantOf(call: string, scope: TenantScope = {}): string {
+  return readOptions(call, scope, SCOPE).tenant ?? 'default'
 }
 
 /** The checks of {@link PageOptions}, for a list by that name. */
-export function pageChecks(list: string): Checks {
-  return { tenant: aTenant, limit: aLimit, cursor: aCursorOf(list) }
+export function pageChecks(list: string): Checks<PageOptions> {
+  return {
+    tenant,
+    limit: whole(1, MAX_PAGE),
+    cursor: matching((value) => readCursor(list, value) !== undefined, 'is not a cursor that this list gave'),
+  }
 }
 
 /** What a store is asked, of options that were checked: in its tenant, with a limit, times in numbers and its own cursor. */
@@ -95,10 +97,6 @@ export function readCursor(list: string, cursor: unknown): readonly string[] | u
   const parts = cursor.split(':').map(decoded)
   const sum = parts.pop()
   return sum === checksum([list, ...parts]) ? parts : undefined
-}
-
-function aCursorOf(list: string): Check {
-  return unlessAbsent((value) => readCursor(list, value) !== undefined, 'is not a cursor that this list gave')
 }
 
 function decoded(part: string): string {

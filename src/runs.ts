@@ -1,13 +1,15 @@
-import { anAge, anInstant, aTenant, aText, type Checks, checkOptions, oneOf } from './check-options.ts'
+import { age, instant, tenant } from './call-checks.ts'
 import { giveWay } from './core/give-way.ts'
 import { CLIENT_STATUSES, hasEnded } from './core/runs/run-status.ts'
 import { viewRun } from './core/runs/run-view.ts'
 import { type SweepDeps, sweepStale } from './core/runs/sweep-stale.ts'
-import { SallyportError } from './errors.ts'
 import type { EndStatus, Run, RunStatus } from './model/run.ts'
+import { oneOf } from './options/checks.ts'
+import { type Checks, readOptions, required } from './options/read-options.ts'
 import { type ListOptions, listQuery, MAX_PAGE, pageChecks, type TenantScope, tenantOf, viewPage } from './paging.ts'
-import type { Page } from './ports/dispatch-store.ts'
+import type { Page } from './ports/dispatch-query.ts'
 import { pruneAll } from './prune-all.ts'
+import { storedId, storedText } from './stored-text.ts'
 
 /** Which runs to export: those that fit all that is said. */
 export interface RunExportOptions extends TenantScope {
@@ -91,21 +93,22 @@ const PAGE = 100
 const STATUSES: readonly RunStatus[] = [...CLIENT_STATUSES, 'expired']
 const END_STATUSES: readonly EndStatus[] = STATUSES.filter(hasEnded)
 
-const EXPORT_CHECKS: Checks = {
-  tenant: aTenant,
-  sessionId: aText,
+const EXPORT_CHECKS: Checks<RunExportOptions> = {
+  tenant,
+  sessionId: storedText,
   status: oneOf(STATUSES),
-  provider: aText,
-  model: aText,
-  userId: aText,
-  tag: aText,
-  since: anInstant,
-  until: anInstant,
+  provider: storedText,
+  model: storedText,
+  userId: storedText,
+  tag: storedText,
+  since: instant,
+  until: instant,
   first: oneOf(['oldest', 'newest']),
 }
-const LIST_CHECKS: Checks = { ...EXPORT_CHECKS, ...pageChecks(LIST) }
-const SWEEP_CHECKS: Checks = { olderThan: anAge, tenant: aTenant }
-const PRUNE_CHECKS: Checks = { ...SWEEP_CHECKS, status: oneOf(STATUSES) }
+const LIST_CHECKS: Checks<RunListOptions> = { ...EXPORT_CHECKS, ...pageChecks(LIST) }
+const SWEEP_CHECKS: Checks<SweepOptions> = { olderThan: required(age), tenant }
+const PRUNE_CHECKS: Checks<PruneOptions> = { ...SWEEP_CHECKS, status: oneOf(STATUSES) }
+const ERASE_CHECKS: Checks<Erased> = { sessionId: storedText, userId: storedText }
 
 export function runsOf(deps: Omit<SweepDeps, 'tenant'>): Runs {
   const { store, clock } = deps
@@ -128,38 +131,41 @@ export function runsOf(deps: Omit<SweepDeps, 'tenant'>): Runs {
 
   return {
     async get(runId, scope) {
-      const found = await store.findRun(tenantOf(scope), runId)
+      const found = await store.findRun(tenantOf('runs.get', scope), storedId('runs.get', 'runId', runId))
       return found && viewRun(found)
     },
     async list(options = {}) {
-      return readPage(checkOptions('runs.list', options, LIST_CHECKS))
+      return readPage(readOptions('runs.list', options, LIST_CHECKS))
     },
     export(options = {}) {
-      return lines(checkOptions('runs.export', options, EXPORT_CHECKS))
+      return lines(readOptions('runs.export', options, EXPORT_CHECKS))
     },
     async sweepStale(options) {
-      const { olderThan, tenant } = checkOptions('runs.sweepStale', options, SWEEP_CHECKS)
+      const { olderThan, tenant } = readOptions('runs.sweepStale', options, SWEEP_CHECKS)
       return sweepStale(olderThan, { ...deps, tenant })
     },
     async prune(options) {
-      const { olderThan, status, tenant } = checkOptions('runs.prune', options, PRUNE_CHECKS)
+      const { olderThan, status, tenant } = readOptions('runs.prune', options, PRUNE_CHECKS)
       const query = { tenant, status: status ? [status] : END_STATUSES, unchangedForMs: olderThan, limit: MAX_PAGE }
       return { pruned: await pruneAll(() => store.removeRuns(query), query.limit, clock) }
     },
     async erase(of, scope) {
-      return { erased: await store.erase(tenantOf(scope), oneId(of)) }
+      return { erased: await store.erase(tenantOf('runs.erase', scope), oneId(of)) }
     },
   }
 }
 
-const ERASE_CHECKS: Checks = { sessionId: aText, userId: aText }
-
-function oneId(of: {
+/** What is erased, as it may come. */
+interface Erased {
   readonly sessionId?: string | undefined
   readonly userId?: string | undefined
-}): { sessionId: string } | { userId: string } {
-  const { sessionId, userId } = checkOptions('runs.erase', of, ERASE_CHECKS)
-  if (sessionId && userId === undefined) return { sessionId }
-  if (userId && sessionId === undefined) return { userId }
-  throw new SallyportError('option_invalid', 'runs.erase takes a sessionId or a userId, and not both.')
+}
+
+function oneId(of: Erased): { sessionId: string } | { userId: string } {
+  const { sessionId, userId } = readOptions('runs.erase', of, ERASE_CHECKS, (given) =>
+    (given.sessionId === undefined) === (given.userId === undefined)
+      ? [{ detail: 'takes a sessionId or a userId, and not both' }]
+      : [],
+  )
+  return sessionId === undefined ? { userId: userId as string } : { sessionId }
 }

@@ -1,4 +1,3 @@
-import { checkOptions } from './check-options.ts'
 import { isScope } from './core/authenticate.ts'
 import { viewRun } from './core/runs/run-view.ts'
 import { runTree } from './core/sessions/run-tree.ts'
@@ -6,6 +5,7 @@ import { viewSession } from './core/sessions/session-view.ts'
 import { type ListPlace, newestOf, readTimeline, type TimelinePlace } from './core/sessions/timeline.ts'
 import { SallyportError } from './errors.ts'
 import type { RunNode, Session, TimelineEntry } from './model/session.ts'
+import { readOptions } from './options/read-options.ts'
 import {
   listQuery,
   type PageOptions,
@@ -15,8 +15,10 @@ import {
   tenantOf,
   writeCursor,
 } from './paging.ts'
-import type { DispatchStore, Page } from './ports/dispatch-store.ts'
+import type { Page } from './ports/dispatch-query.ts'
+import type { DispatchStore } from './ports/dispatch-store.ts'
 import type { RunStore } from './ports/run-store.ts'
+import { storedId } from './stored-text.ts'
 
 /** The sessions of a host. Each throws what the store throws, and `option_invalid` for options that are none. */
 export interface Sessions {
@@ -42,29 +44,31 @@ export interface Sessions {
 }
 
 interface SessionsDeps {
-  readonly store: RunStore & DispatchStore
+  readonly store: RunStore
+  /** Where dispatches are listed. */
+  readonly dispatches: Pick<DispatchStore, 'listDispatches'>
 }
 
 /** What {@link Sessions.get} shows at most of runs, and of runs and dispatches together. */
 const NEWEST = 100
 
-export function sessionsOf({ store }: SessionsDeps): Sessions {
+export function sessionsOf({ store, dispatches: outbound }: SessionsDeps): Sessions {
   return {
     async open(sessionId, scope) {
       if (!isScope(sessionId)) {
         throw new SallyportError('option_invalid', 'sessions.open: a session id is 1-200 visible ASCII characters.')
       }
-      await store.openSession(tenantOf(scope), sessionId)
+      await store.openSession(tenantOf('sessions.open', scope), sessionId)
     },
 
     async get(sessionId, scope) {
-      const tenant = tenantOf(scope)
-      const session = await store.findSession(tenant, sessionId)
+      const tenant = tenantOf('sessions.get', scope)
+      const session = await store.findSession(tenant, storedId('sessions.get', 'sessionId', sessionId))
       if (!session) return undefined
       // Its tally goes on being added to.
       const totals = viewSession(session)
       const query = { tenant, sessionId, first: 'newest', limit: NEWEST } as const
-      const [runs, dispatches] = await Promise.all([store.listRuns(query), store.listDispatches(query)])
+      const [runs, dispatches] = await Promise.all([store.listRuns(query), outbound.listDispatches(query)])
       const oldestFirst = runs.items.toReversed()
       return {
         ...totals,
@@ -74,28 +78,25 @@ export function sessionsOf({ store }: SessionsDeps): Sessions {
     },
 
     async tree(sessionId, options = {}) {
-      const list = `tree of ${checkedId('sessions.tree', sessionId)}`
-      const query = listQuery(list, checkOptions('sessions.tree', options, pageChecks(list)))
+      const list = `tree of ${storedId('sessions.tree', 'sessionId', sessionId)}`
+      const query = listQuery(list, readOptions('sessions.tree', options, pageChecks(list)))
       const { items, nextCursor } = await store.listRuns({ ...query, sessionId })
       const tree = runTree(items.map(viewRun))
       return { items: tree, ...(nextCursor !== undefined && { nextCursor: writeCursor(list, [nextCursor]) }) }
     },
 
     async timeline(sessionId, options = {}) {
-      const list = `timeline of ${checkedId('sessions.timeline', sessionId)}`
-      const checked = checkOptions('sessions.timeline', options, pageChecks(list))
+      const list = `timeline of ${storedId('sessions.timeline', 'sessionId', sessionId)}`
+      const checked = readOptions('sessions.timeline', options, pageChecks(list))
       const { tenant, limit } = listQuery(list, checked)
       const from = readPlace(readCursor(list, checked.cursor))
-      const { entries, next } = await readTimeline({ tenant, sessionId }, from, limit, store)
+      const { entries, next } = await readTimeline({ tenant, sessionId }, from, limit, {
+        listRuns: (query) => store.listRuns(query),
+        listDispatches: (query) => outbound.listDispatches(query),
+      })
       return { items: entries, ...(next && { nextCursor: writeCursor(list, writePlace(next)) }) }
     },
   }
-}
-
-/** A store that is asked for no session in particular would give the runs of all of them. */
-function checkedId(call: string, sessionId: unknown): string {
-  if (typeof sessionId === 'string') return sessionId
-  throw new SallyportError('option_invalid', `${call} takes the id of a session.`)
 }
 
 function writePlace({ runs, dispatches }: TimelinePlace): string[] {

@@ -20,8 +20,10 @@ export {
   type DispatchRow,
   dispatchRow,
   ownersOf,
+  type PlanRow,
 } from './storage/deliveries/dispatch-rows.ts'
 export { type Expired, expireDelivery } from './storage/deliveries/expire-delivery.ts'
 export { isOpenDispatch, leaveDigests } from './storage/deliveries/remove-dispatch.ts'
+export { type Replan, readReplannable, replanDispatch } from './storage/deliveries/replan-dispatch.ts'
 export { type Counter, type Counters, type SendLimits, sendLimits } from './storage/deliveries/send-limits.ts'
 export { settleDelivery } from './storage/deliveries/settle-delivery.ts'

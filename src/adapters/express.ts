@@ -3,8 +3,10 @@
  *
  * @module sallyport/express
  */
+import { endWithHostAnswer } from '../http/connection-end.ts'
 import { type Mountable, mountOnce } from '../http/mount.ts'
-import { answerNode, type NodeRequest, type NodeResponse, send } from '../http/node-bridge.ts'
+import { answerNode, send } from '../http/node-bridge.ts'
+import type { NodeRequest, NodeResponse } from '../http/node-messages.ts'
 import type { MountOptions } from '../http/routes.ts'
 
 export type { Mountable } from '../http/mount.ts'
@@ -27,9 +29,12 @@ export function toExpress(sallyport: Mountable, options?: MountOptions): Express
   const { endpoints, match } = mountOnce('toExpress', sallyport, options)
   return (req, res, next) => {
     const target = match(req.url ?? '')
-    if (!target) return next()
+    if (!target) {
+      endWithHostAnswer(endpoints, req, res)
+      return next()
+    }
     answerNode(endpoints, target, req, () => req.body)
-      .then((wire) => send(res, wire))
+      .then((answer) => send(req, res, answer, endpoints.clock))
       .catch(next)
   }
 }

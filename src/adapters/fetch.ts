@@ -3,9 +3,12 @@
  *
  * @module sallyport/fetch
  */
+import { endingWithFetched, endWithHostResponse } from '../http/connection-end.ts'
 import { answerFetch, deliverAfter, toResponse, type WaitUntil, waitUntilOf } from '../http/fetch-bridge.ts'
 import { type Mountable, mount } from '../http/mount.ts'
-import type { MountOptions } from '../http/routes.ts'
+import { MOUNT_CHECKS, type MountOptions } from '../http/routes.ts'
+import { fn } from '../options/checks.ts'
+import type { Checks } from '../options/read-options.ts'
 
 export type { WaitUntil } from '../http/fetch-bridge.ts'
 export type { Mountable } from '../http/mount.ts'
@@ -23,6 +26,8 @@ export interface FetchOptions extends MountOptions {
   readonly waitUntil?: WaitUntil | undefined
 }
 
+const CHECKS: Checks<FetchOptions> = { ...MOUNT_CHECKS, notFound: fn, waitUntil: fn }
+
 /**
  * Mounts Sallyport wherever a `Request` becomes a `Response`: Hono, h3, Next.js, Bun, Deno, Workers.
  * `app.mount('/v1', toFetch(sallyport))`, `Deno.serve(toFetch(sallyport))`, or `export default { fetch: toFetch(sallyport) }`.
@@ -31,16 +36,17 @@ export interface FetchOptions extends MountOptions {
  */
 export function toFetch(
   sallyport: Mountable,
-  options?: FetchOptions,
+  options: FetchOptions = {},
 ): (request: Request, ...context: readonly unknown[]) => Promise<Response> {
-  const { endpoints, match, notFound } = mount(sallyport, options)
+  const { endpoints, match, notFound, options: own } = mount('toFetch', sallyport, options, CHECKS)
   return async (request, ...context) => {
     const target = match(request.url)
     if (target) {
-      const wire = await answerFetch(endpoints, target, request)
-      deliverAfter(wire, endpoints, options?.waitUntil ?? waitUntilOf(context.at(-1)))
-      return toResponse(wire, request.method)
+      const answer = await answerFetch(endpoints, target, request)
+      deliverAfter(answer.wire, endpoints, own.waitUntil ?? waitUntilOf(context.at(-1)))
+      return toResponse(answer, request.method)
     }
-    return options?.notFound ? options.notFound(request) : toResponse(notFound(), request.method)
+    if (own.notFound) return endWithHostResponse(endpoints, await own.notFound(request))
+    return toResponse({ wire: endingWithFetched(endpoints, notFound()) }, request.method)
   }
 }

@@ -4,8 +4,10 @@
  * @module sallyport/node
  */
 import { internalError } from '../http/answer.ts'
+import { endWithHostAnswer } from '../http/connection-end.ts'
 import { type Mountable, mountOnce } from '../http/mount.ts'
-import { answerNode, type NodeRequest, type NodeResponse, send } from '../http/node-bridge.ts'
+import { answerNode, nodeAnswer, send } from '../http/node-bridge.ts'
+import type { NodeRequest, NodeResponse } from '../http/node-messages.ts'
 import type { MountOptions } from '../http/routes.ts'
 
 export type { Mountable } from '../http/mount.ts'
@@ -28,12 +30,18 @@ export function toNode(sallyport: Mountable, options?: MountOptions): NodeHandle
   const { endpoints, match, notFound } = mountOnce('toNode', sallyport, options)
   return async (req, res, next) => {
     const target = match(req.url ?? '')
-    if (!target) return next ? next() : send(res, notFound())
+    if (!target && next) {
+      endWithHostAnswer(endpoints, req, res)
+      return next()
+    }
     try {
-      send(res, await answerNode(endpoints, target, req, () => req.body))
+      const answer = target
+        ? await answerNode(endpoints, target, req, () => req.body)
+        : nodeAnswer(endpoints, req, await notFound())
+      send(req, res, answer, endpoints.clock)
     } catch (error) {
       if (next) next(error)
-      else send(res, internalError(endpoints, error))
+      else send(req, res, nodeAnswer(endpoints, req, internalError(endpoints, error)), endpoints.clock)
     }
   }
 }

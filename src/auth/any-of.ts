@@ -1,4 +1,5 @@
-import { SallyportError } from '../errors.ts'
+import { has } from '../options/checks.ts'
+import { checkArguments } from '../options/read-options.ts'
 import type { AuthVerifier } from '../ports/auth-verifier.ts'
 import { INSUFFICIENT_SCOPE, INVALID_TOKEN } from './refusals.ts'
 
@@ -13,9 +14,7 @@ import { INSUFFICIENT_SCOPE, INVALID_TOKEN } from './refusals.ts'
  * @throws SallyportError `option_invalid`: no verifier was given, or one is not a verifier.
  */
 export function anyOf(...verifiers: readonly AuthVerifier[]): AuthVerifier {
-  if (verifiers.length === 0) throw new SallyportError('option_invalid', 'anyOf: give at least one verifier')
-  const stranger = verifiers.findIndex((verifier) => typeof verifier?.verify !== 'function')
-  if (stranger >= 0) throw new SallyportError('option_invalid', `anyOf: argument ${stranger + 1} is not a verifier`)
+  checkArguments('anyOf', verifiers, has('verify'))
 
   return {
     async verify(token, operation) {

@@ -1,9 +1,11 @@
-import { SallyportError } from '../errors.ts'
+import type { ConfigProblem } from '../errors.ts'
 import type { Principal } from '../model/principal.ts'
+import { like } from '../options/checks.ts'
+import { type Checks, type Fault, problemsAt, problemsIn, refuse, required } from '../options/read-options.ts'
 import { isAppSecret } from './app-secret-format.ts'
-import { NOT_AFTER_RULE, type NotAfter, notAfterMilliseconds } from './not-after.ts'
+import { type NotAfter, notAfter, notAfterMilliseconds } from './not-after.ts'
 import type { Sha256 } from './sha256.ts'
-import { isVisibleAscii, VISIBLE_ASCII_RULE } from './visible-ascii.ts'
+import { visibleAscii } from './visible-ascii.ts'
 
 /** An application secret of which only the digest is known, and what goes with it. */
 export interface AppSecretDigest {
@@ -35,7 +37,6 @@ export interface Credential {
   readonly principal: Principal
 }
 
-const SUMMARY = 'appSecrets: the secrets cannot be used'
 const MAKE_ONE =
   "make one with `await generateAppSecret({ env: 'live' })` from sallyport/auth, and pass its secret or its { id, sha256 }"
 
@@ -44,16 +45,26 @@ export function credentialId(sha256: string): string {
   return `app_${sha256.slice(0, 8)}`
 }
 
-/** Checks the secrets, hashes those in clear and keeps the digests alone. Throws all that is wrong with them at once. */
+const DIGEST: Checks<AppSecretDigest> = {
+  sha256: required(like(/^[0-9a-f]{64}$/i, `must be 64 hex digits; ${MAKE_ONE}`), `is required; ${MAKE_ONE}`),
+  id: visibleAscii,
+  notAfter,
+  tenant: visibleAscii,
+}
+
+/** All that is wrong with secrets, and none of them. */
+export function secretProblems(secrets: unknown): readonly ConfigProblem[] {
+  if (!Array.isArray(secrets) || secrets.length === 0) {
+    return [{ field: 'secrets', detail: `give at least one secret; ${MAKE_ONE}` }]
+  }
+  return [...secrets].flatMap((secret, index) => problemsAt(`secrets[${index}]`, faultOf(secret)))
+}
+
+/** Hashes secrets that are in clear, and keeps the digests alone. Throws where one is there twice. */
 export function credentialsOf(
   secrets: readonly (string | undefined | AppSecretDigest)[],
   sha256: Sha256,
 ): readonly Credential[] | Promise<readonly Credential[]> {
-  if (!Array.isArray(secrets) || secrets.length === 0) {
-    throw new SallyportError('option_invalid', `appSecrets: give at least one secret; ${MAKE_ONE}`)
-  }
-  const faults = secrets.flatMap((secret, index) => faultsOf(secret).map((fault) => `secrets[${index}] ${fault}`))
-  if (faults.length > 0) throw refused(faults)
   const entries = secrets.map((secret) => entryOf(secret, sha256))
   const digests = entries.map((entry) => entry.digest)
   return digests.every((digest) => typeof digest === 'string')
@@ -61,20 +72,11 @@ export function credentialsOf(
     : Promise.all(digests).then((known) => seal(entries, known))
 }
 
-function faultsOf(secret: string | undefined | AppSecretDigest): string[] {
-  if (secret === undefined || secret === null) return [`is ${secret}: is its environment variable set? Or ${MAKE_ONE}`]
-  if (secret === '') return [`is empty: is its environment variable set? Or ${MAKE_ONE}`]
-  if (typeof secret === 'string') return isAppSecret(secret) ? [] : [`is ${malformation(secret)}; ${MAKE_ONE}`]
-  if (typeof secret !== 'object') return [`is neither a secret nor { sha256 }; ${MAKE_ONE}`]
-  const { sha256, id, notAfter, tenant } = secret
-  const faults: string[] = []
-  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/i.test(sha256)) {
-    faults.push(`has a sha256 that is not 64 hex digits; ${MAKE_ONE}`)
-  }
-  if (id !== undefined && !isVisibleAscii(id)) faults.push(`has a bad id: it ${VISIBLE_ASCII_RULE}`)
-  if (tenant !== undefined && !isVisibleAscii(tenant)) faults.push(`has a bad tenant: it ${VISIBLE_ASCII_RULE}`)
-  if (notAfterMilliseconds(notAfter) === undefined) faults.push(`has a bad notAfter: ${NOT_AFTER_RULE}`)
-  return faults
+function faultOf(secret: unknown): Fault {
+  if (secret === undefined || secret === null) return `is ${secret}: is its environment variable set? Or ${MAKE_ONE}`
+  if (secret === '') return `is empty: is its environment variable set? Or ${MAKE_ONE}`
+  if (typeof secret === 'string') return isAppSecret(secret) ? undefined : `is ${malformation(secret)}; ${MAKE_ONE}`
+  return typeof secret === 'object' ? problemsIn(secret, DIGEST) : `is neither a secret nor { sha256 }; ${MAKE_ONE}`
 }
 
 function malformation(secret: string): string {
@@ -96,19 +98,11 @@ function entryOf(secret: string | undefined | AppSecretDigest, sha256: Sha256): 
 function seal(entries: readonly Entry[], digests: readonly string[]): readonly Credential[] {
   const repeated = digests.flatMap((digest, index) => {
     const first = digests.indexOf(digest)
-    return first === index ? [] : [`secrets[${index}] is the same as secrets[${first}]`]
+    return first === index ? [] : [{ field: `secrets[${index}]`, detail: `is the same as secrets[${first}]` }]
   })
-  if (repeated.length > 0) throw refused(repeated)
+  refuse('appSecrets', repeated)
   return entries.map(({ id, tenant, notAfter }, index) => {
     const digest = digests[index] ?? ''
     return { digest, notAfter, principal: Object.freeze({ id: id ?? credentialId(digest), tenant }) }
   })
-}
-
-function refused(faults: readonly string[]): SallyportError {
-  return new SallyportError(
-    'option_invalid',
-    SUMMARY,
-    faults.map((detail) => ({ detail })),
-  )
 }

@@ -1,7 +1,9 @@
 import type { Principal } from '../model/principal.ts'
+import { has } from '../options/checks.ts'
+import { type Checks, readOptions } from '../options/read-options.ts'
 import type { AuthVerifier, Refusal } from '../ports/auth-verifier.ts'
 import type { Clock } from '../ports/clock.ts'
-import { type AppSecretDigest, type Credential, credentialsOf } from './app-secret-credentials.ts'
+import { type AppSecretDigest, type Credential, credentialsOf, secretProblems } from './app-secret-credentials.ts'
 import { isAppSecret } from './app-secret-format.ts'
 import { matchingCredential } from './matching-credential.ts'
 import { INVALID_TOKEN } from './refusals.ts'
@@ -12,6 +14,8 @@ export interface AppSecretsOptions {
   /** Tells the time for `notAfter`. Default: the system's. */
   readonly clock?: Pick<Clock, 'now'>
 }
+
+const CHECKS: Checks<AppSecretsOptions> = { clock: has('now') }
 
 /**
  * Lets applications in by a shared secret: the verifier for servers, which may dispatch and record runs in any session of
@@ -28,14 +32,14 @@ export interface AppSecretsOptions {
  * Where there is no `node:crypto` it hashes with WebCrypto, and finds a duplicate at the first call, which then rejects.
  *
  * @throws SallyportError `option_invalid`, with all faults at once and no secret among them: an entry is unset, empty,
- * malformed or a duplicate, a `sha256`, `id`, `tenant` or `notAfter` is bad, or the list is empty.
+ * malformed or a duplicate, a `sha256`, `id`, `tenant` or `notAfter` is bad, the list is empty, or an option is not known.
  */
 export function appSecrets(
   secrets: readonly (string | undefined | AppSecretDigest)[],
   options: AppSecretsOptions = {},
 ): AuthVerifier {
+  const { clock = { now: Date.now } } = readOptions('appSecrets', options, CHECKS, () => secretProblems(secrets))
   const sha256 = fastestSha256()
-  const { clock = { now: Date.now } } = options
   const credentials = credentialsOf(secrets, sha256)
   // A failure is for the first call to report, not for the process to die of.
   if (credentials instanceof Promise) credentials.catch(() => {})

@@ -1,4 +1,5 @@
-import { SallyportError } from '../errors.ts'
+import { matching } from '../options/checks.ts'
+import { type Checks, readOptions } from '../options/read-options.ts'
 import { credentialId } from './app-secret-credentials.ts'
 import { composeAppSecret, isEnv, RANDOM_LENGTH } from './app-secret-format.ts'
 import { randomBase62 } from './base62.ts'
@@ -20,6 +21,8 @@ export interface GeneratedAppSecret {
   readonly sha256: string
 }
 
+const CHECKS: Checks<GenerateAppSecretOptions> = { env: matching(isEnv, 'must be 1 to 16 of a-z and 0-9') }
+
 /**
  * Makes a new application secret: give `secret` to the application, and `secret` or `{ id, sha256 }` to `appSecrets`.
  *
@@ -27,10 +30,10 @@ export interface GeneratedAppSecret {
  * digits of checksum: the CRC-32, as in zlib, of everything before it, in base 62 with the digits `0-9A-Za-z`. A secret
  * scanner can recognise it, and a mistyped one is refused without a look-up.
  *
- * @throws SallyportError `option_invalid`: `env` is not 1 to 16 of `a-z 0-9`.
+ * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */
-export async function generateAppSecret({ env = 'live' }: GenerateAppSecretOptions = {}): Promise<GeneratedAppSecret> {
-  if (!isEnv(env)) throw new SallyportError('option_invalid', 'generateAppSecret: env must be 1 to 16 of a-z and 0-9')
+export async function generateAppSecret(options: GenerateAppSecretOptions = {}): Promise<GeneratedAppSecret> {
+  const { env = 'live' } = readOptions('generateAppSecret', options, CHECKS)
   const secret = composeAppSecret(env, randomBase62(RANDOM_LENGTH))
   const sha256 = await fastestSha256()(secret)
   return { id: credentialId(sha256), secret, sha256 }

@@ -1,11 +1,24 @@
 import { SignJWT } from 'jose/jwt/sign'
-import { SallyportError } from '../errors.ts'
-import { isUserId } from '../model/principal.ts'
+import type { ConfigProblem } from '../errors.ts'
+import { type DispatchGrant, isUserId } from '../model/principal.ts'
+import { has, listOf, matching, whole, word } from '../options/checks.ts'
+import {
+  type Check,
+  type Checks,
+  type Given,
+  isRecord,
+  near,
+  nested,
+  readOptions,
+  refuse,
+  required,
+} from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
+import { notAfterMilliseconds } from './not-after.ts'
 import { readGrants, type SessionTokenGrants } from './session-token-claims.ts'
 import { LONGEST_TOKEN, SESSION_TOKEN_TYP } from './session-token-format.ts'
-import { readyKey, type SessionTokenKey } from './session-token-key.ts'
-import { isVisibleAscii, VISIBLE_ASCII_RULE } from './visible-ascii.ts'
+import { keyChecks, readyKey, type SessionTokenKey } from './session-token-key.ts'
+import { visibleAscii } from './visible-ascii.ts'
 
 /** What {@link issueSessionToken} puts in a token. */
 export interface IssueSessionTokenOptions {
@@ -29,6 +42,35 @@ export interface IssueSessionTokenOptions {
   readonly clock?: Pick<Clock, 'now'>
 }
 
+const GRANT: Checks<DispatchGrant> = {
+  events: required(listOf(word)),
+  channels: required(listOf(word)),
+  recipients: required(listOf(word)),
+  maxDispatches: whole(1, 1_000),
+}
+
+const known = nested<SessionTokenGrants>({ dispatch: nested(GRANT) })
+
+/** The name of a grant that is near to none is not repeated: callers have put secrets there. */
+const grants: Check = (value, given) => {
+  const isOther =
+    isRecord(value) && Object.keys(value).some((name) => name !== 'dispatch' && near(name, ['dispatch']) === '')
+  const fault = isOther ? known({ dispatch: value.dispatch }, given) : known(value, given)
+  return isOther && typeof fault === 'object' ? [{ detail: 'holds a grant other than dispatch' }, ...fault] : fault
+}
+
+const CHECKS: Checks<IssueSessionTokenOptions> = {
+  sessionId: required(visibleAscii),
+  tenant: visibleAscii,
+  userId: matching(isUserId, 'must be 1 to 200 characters'),
+  grants,
+  expiresInSeconds: whole(1, 3_600),
+  key: required(nested(keyChecks('sign'))),
+  audience: required(word),
+  issuer: word,
+  clock: has('now'),
+}
+
 /**
  * Makes a token for one session, to hand to the agent that works in it: with it, the agent can record runs of that session,
  * and dispatch only what `grants.dispatch` lists, at most `maxDispatches` times.
@@ -40,13 +82,10 @@ export interface IssueSessionTokenOptions {
  * the grants are malformed or so long that the token would not fit in a request (4,096 characters).
  */
 export async function issueSessionToken(options: IssueSessionTokenOptions): Promise<string> {
-  const { sessionId, tenant = 'default', userId, grants = {}, expiresInSeconds = 900, audience, issuer } = options
-  const now = (options.clock ?? { now: Date.now }).now()
-  const key = readyKey(options.key, 'sign')
-  const faults = faultsOf(options)
-  if ('faults' in key) throw refused([...faults, ...key.faults.map((fault) => `key ${fault}`)])
-  if (now > key.notAfter) faults.push('key is past its notAfter')
-  if (faults.length > 0) throw refused(faults)
+  const read = readOptions(CALL, options, CHECKS, pastKey)
+  const { sessionId, tenant = 'default', userId, grants = {}, expiresInSeconds = 900, audience, issuer } = read
+  const key = readyKey(read.key, 'sign')
+  const now = nowOf(read)
 
   const issuedAt = Math.floor(now / 1_000)
   const jwt = new SignJWT({ sid: sessionId, tnt: tenant, ...(grants.dispatch && { grants: readGrants(grants) }) })
@@ -58,36 +97,20 @@ export async function issueSessionToken(options: IssueSessionTokenOptions): Prom
   if (issuer !== undefined) jwt.setIssuer(issuer)
   if (userId !== undefined) jwt.setSubject(userId)
   const token = await jwt.sign(await key.load())
-  if (token.length > LONGEST_TOKEN) {
-    throw refused([`the token has ${token.length} characters, over the ${LONGEST_TOKEN} that fit: grant fewer names`])
-  }
+  const detail = `the token has ${token.length} characters, over the ${LONGEST_TOKEN} that fit: grant fewer names`
+  refuse(CALL, token.length > LONGEST_TOKEN ? [{ field: 'grants', detail }] : [])
   return token
 }
 
-function faultsOf(options: IssueSessionTokenOptions): string[] {
-  const { sessionId, tenant, userId, grants = {}, expiresInSeconds = 900, audience, issuer } = options
-  const faults: string[] = []
-  if (!isVisibleAscii(sessionId)) faults.push(`sessionId ${VISIBLE_ASCII_RULE}`)
-  if (tenant !== undefined && !isVisibleAscii(tenant)) faults.push(`tenant ${VISIBLE_ASCII_RULE}`)
-  if (userId !== undefined && !isUserId(userId)) faults.push('userId must be 1 to 200 characters')
-  if (readGrants(grants) === undefined) {
-    faults.push(
-      'grants must be { dispatch: { events, channels, recipients, maxDispatches? } }, three lists of strings and a number from 1 to 1000',
-    )
-  } else if (Object.keys(grants).some((name) => name !== 'dispatch')) {
-    faults.push('grants holds a grant other than dispatch')
-  }
-  if (!Number.isInteger(expiresInSeconds) || expiresInSeconds < 1 || expiresInSeconds > 3_600) {
-    faults.push('expiresInSeconds must be a whole number from 1 to 3600')
-  }
-  if (typeof audience !== 'string' || audience === '') faults.push('audience must be a string that is not empty')
-  if (issuer !== undefined && (typeof issuer !== 'string' || issuer === '')) {
-    faults.push('issuer must be a string that is not empty')
-  }
-  return faults
+const CALL = 'issueSessionToken'
+
+function nowOf({ clock = { now: Date.now } }: Pick<IssueSessionTokenOptions, 'clock'>): number {
+  return clock.now()
 }
 
-function refused(faults: readonly string[]): SallyportError {
-  const problems = faults.map((detail) => ({ detail }))
-  return new SallyportError('option_invalid', 'issueSessionToken: no token can be made of these options', problems)
+function pastKey(given: Given): ConfigProblem[] {
+  const end = notAfterMilliseconds(Object(given.key).notAfter)
+  const hasTime = given.clock === undefined || has('now')(given.clock, {}) === undefined
+  const isPast = end !== undefined && hasTime && nowOf(given) > end
+  return isPast ? [{ field: 'key.notAfter', detail: 'is past' }] : []
 }

@@ -1,3 +1,6 @@
+import { matching } from '../options/checks.ts'
+import type { Check } from '../options/read-options.ts'
+
 const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 
 /** Below this a number is seconds, not milliseconds: the wire has the same rule. */
@@ -6,9 +9,11 @@ const SMALLEST_MILLISECONDS = 1e11
 /** The last instant at which a credential or key is good. */
 export type NotAfter = Date | string | number
 
-/** How {@link notAfterMilliseconds} is put in an error. */
-export const NOT_AFTER_RULE =
-  'notAfter must be a Date, an RFC 3339 instant with its offset (2027-01-31T00:00:00Z) or epoch milliseconds'
+/** An instant that {@link notAfterMilliseconds} can read. */
+export const notAfter: Check = matching(
+  (value) => notAfterMilliseconds(value) !== undefined,
+  'must be a Date, an RFC 3339 instant with its offset (2027-01-31T00:00:00Z) or epoch milliseconds',
+)
 
 /** Epoch milliseconds; `Infinity` for `undefined`, no end; `undefined` for what is no instant, or could mean two. */
 export function notAfterMilliseconds(value: unknown): number | undefined {

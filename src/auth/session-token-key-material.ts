@@ -21,11 +21,11 @@ const CURVES = {
 
 const MAKE_ONE = "make one with `crypto.randomBytes(32).toString('base64url')`"
 
+export const NO_KEY: string = `needs a key: is its environment variable set? For HS256, ${MAKE_ONE}`
+
 /** A loader of the key for that algorithm alone, or what is wrong with it as `has …` or `needs …`, never showing it. */
 export function keyLoader(key: unknown, alg: string, usage: Usage): KeyLoader | string {
-  if (key === undefined || key === null || key === '') {
-    return `needs a key: is its environment variable set? For HS256, ${MAKE_ONE}`
-  }
+  if (key === undefined || key === null || key === '') return NO_KEY
   if (alg === 'HS256') return hmacLoader(key, usage)
   if (alg !== 'ES256' && alg !== 'EdDSA' && alg !== 'Ed25519') {
     return 'has an alg that is not one of HS256, ES256, EdDSA and Ed25519'

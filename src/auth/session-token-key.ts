@@ -1,8 +1,10 @@
 import type { CryptoKey, JWK } from 'jose'
 import { SallyportError } from '../errors.ts'
-import { NOT_AFTER_RULE, type NotAfter, notAfterMilliseconds } from './not-after.ts'
-import { type KeyLoader, keyLoader } from './session-token-key-material.ts'
-import { isVisibleAscii, VISIBLE_ASCII_RULE } from './visible-ascii.ts'
+import { oneOf } from '../options/checks.ts'
+import { type Check, type Checks, required } from '../options/read-options.ts'
+import { type NotAfter, notAfter, notAfterMilliseconds } from './not-after.ts'
+import { type KeyLoader, keyLoader, NO_KEY } from './session-token-key-material.ts'
+import { visibleAscii } from './visible-ascii.ts'
 
 /**
  * How a session token is signed: HMAC with SHA-256, ECDSA on P-256 (RFC 7518), or Ed25519, by its name of old (`EdDSA`, RFC
@@ -39,19 +41,23 @@ export interface ReadyKey {
   load(): Promise<CryptoKey>
 }
 
-/** Makes a key ready for use, or says all that is wrong with it, never showing it. */
-export function readyKey(entry: SessionTokenKey, usage: 'sign' | 'verify'): ReadyKey | { readonly faults: string[] } {
-  if (typeof entry !== 'object' || entry === null) return { faults: ['is not { kid, key }'] }
-  const { kid, key, alg = 'HS256' } = entry
-  const faults: string[] = []
-  if (!isVisibleAscii(kid)) faults.push(`has a bad kid: it ${VISIBLE_ASCII_RULE}`)
-  const notAfter = notAfterMilliseconds(entry.notAfter)
-  if (notAfter === undefined) faults.push(`has a bad notAfter: ${NOT_AFTER_RULE}`)
-  const loader = keyLoader(key, alg, usage)
-  if (typeof loader === 'string') faults.push(loader)
-  return typeof loader === 'string' || notAfter === undefined || faults.length > 0
-    ? { faults }
-    : { kid, alg, notAfter, load: once(kid, loader) }
+const ALGORITHMS: readonly unknown[] = ['HS256', 'ES256', 'EdDSA', 'Ed25519'] satisfies SessionTokenAlgorithm[]
+
+/** The checks of a key; no problem shows any of it. */
+// @__NO_SIDE_EFFECTS__
+export function keyChecks(usage: 'sign' | 'verify'): Checks<SessionTokenKey> {
+  const material: Check = (key, { alg = 'HS256' }) => {
+    if (key === null) return NO_KEY
+    const loader = ALGORITHMS.includes(alg) ? keyLoader(key, String(alg), usage) : undefined
+    return typeof loader === 'string' ? loader : undefined
+  }
+  return { kid: required(visibleAscii), key: required(material, NO_KEY), alg: oneOf(ALGORITHMS), notAfter }
+}
+
+/** Makes a key that was checked ready for use. */
+export function readyKey({ kid, key, alg = 'HS256', notAfter }: SessionTokenKey, usage: 'sign' | 'verify'): ReadyKey {
+  const loader = keyLoader(key, alg, usage) as KeyLoader
+  return { kid, alg, notAfter: notAfterMilliseconds(notAfter) as number, load: once(kid, loader) }
 }
 
 function once(kid: string, loader: KeyLoader): KeyLoader {

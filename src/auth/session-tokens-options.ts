@@ -1,6 +1,8 @@
-import { SallyportError } from '../errors.ts'
+import type { ConfigProblem } from '../errors.ts'
+import { fn, has, listOf, matching, whole, word } from '../options/checks.ts'
+import { type Checks, type Given, nested, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
-import { type ReadyKey, readyKey, type SessionTokenKey } from './session-token-key.ts'
+import { keyChecks, type ReadyKey, readyKey, type SessionTokenKey } from './session-token-key.ts'
 
 /** What {@link SessionTokensOptions.isRevoked} gets to know of a token. */
 export interface SessionTokenIdentity {
@@ -35,54 +37,39 @@ export interface SessionTokensOptions {
 }
 
 /** The options of `sessionTokens` that were checked, with their defaults. */
-export interface CheckedSessionTokens {
+export interface CheckedSessionTokens extends Omit<SessionTokensOptions, 'keys' | 'clockToleranceSeconds'> {
   /** By `kid`. */
   readonly keys: ReadonlyMap<string, ReadyKey>
   readonly maxAgeSeconds: number
   readonly clockTolerance: number
 }
 
+const CHECKS: Checks<SessionTokensOptions> = {
+  keys: required(listOf(nested(keyChecks('verify')), 'must hold at least one { kid, key }', 1)),
+  audience: required(word),
+  issuer: word,
+  maxAgeSeconds: whole(1, 86_400),
+  clockToleranceSeconds: matching(
+    (value) => typeof value === 'number' && value >= 0 && value <= 60,
+    'must be a number from 0 to 60',
+  ),
+  isRevoked: fn,
+  clock: has('now'),
+}
+
 /** Checks the options of `sessionTokens`. Throws all that is wrong with them at once. */
-export function checkSessionTokens({
-  keys,
-  audience,
-  issuer,
-  maxAgeSeconds = 3_600,
-  clockToleranceSeconds = 5,
-  isRevoked,
-}: SessionTokensOptions): CheckedSessionTokens {
-  const faults: string[] = []
-  const ready = readyKeys(keys, faults)
-  if (!isText(audience)) faults.push('audience must be a string that is not empty')
-  if (issuer !== undefined && !isText(issuer)) faults.push('issuer must be a string that is not empty')
-  if (!Number.isInteger(maxAgeSeconds) || maxAgeSeconds < 1 || maxAgeSeconds > 86_400) {
-    faults.push('maxAgeSeconds must be a whole number from 1 to 86400')
-  }
-  if (!Number.isFinite(clockToleranceSeconds) || clockToleranceSeconds < 0 || clockToleranceSeconds > 60) {
-    faults.push('clockToleranceSeconds must be from 0 to 60')
-  }
-  if (isRevoked !== undefined && typeof isRevoked !== 'function') faults.push('isRevoked must be a function')
-  if (faults.length > 0) {
-    const problems = faults.map((detail) => ({ detail }))
-    throw new SallyportError('option_invalid', 'sessionTokens: the options cannot be used', problems)
-  }
-  return { keys: ready, maxAgeSeconds, clockTolerance: clockToleranceSeconds }
+export function checkSessionTokens(options: SessionTokensOptions): CheckedSessionTokens {
+  const read = readOptions('sessionTokens', options, CHECKS, repeatedKids)
+  const { keys, maxAgeSeconds = 3_600, clockToleranceSeconds = 5, ...others } = read
+  const ready = new Map(keys.map((key) => [key.kid, readyKey(key, 'verify')]))
+  return { ...others, keys: ready, maxAgeSeconds, clockTolerance: clockToleranceSeconds }
 }
 
-function readyKeys(keys: readonly SessionTokenKey[], faults: string[]): Map<string, ReadyKey> {
-  const ready = new Map<string, ReadyKey>()
-  if (!Array.isArray(keys) || keys.length === 0) faults.push('keys must hold at least one { kid, key }')
-  else {
-    for (const [index, entry] of keys.entries()) {
-      const key = readyKey(entry, 'verify')
-      if ('faults' in key) faults.push(...key.faults.map((fault) => `keys[${index}] ${fault}`))
-      else if (ready.has(key.kid)) faults.push(`keys[${index}] has the kid of a key before it`)
-      else ready.set(key.kid, key)
-    }
-  }
-  return ready
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string' && value !== ''
+function repeatedKids({ keys }: Given): ConfigProblem[] {
+  const kids: readonly unknown[] = Array.isArray(keys) ? keys.map((key) => Object(key).kid) : []
+  return kids.flatMap((kid, index) =>
+    kid !== undefined && kids.indexOf(kid) < index
+      ? [{ field: `keys[${index}].kid`, detail: 'is the kid of a key before it' }]
+      : [],
+  )
 }

@@ -28,8 +28,8 @@ import { checkSessionTokens, type SessionTokensOptions } from './session-tokens-
  * HS256, not for its `alg`, private or a duplicate, there is none, or another option is out of its range.
  */
 export function sessionTokens(options: SessionTokensOptions): AuthVerifier {
-  const { keys, maxAgeSeconds, clockTolerance } = checkSessionTokens(options)
-  const { audience, issuer, clock = { now: Date.now } } = options
+  const { keys, maxAgeSeconds, clockTolerance, ...others } = checkSessionTokens(options)
+  const { audience, issuer, clock = { now: Date.now }, isRevoked } = others
   const expected = {
     typ: SESSION_TOKEN_TYP,
     audience,
@@ -61,7 +61,7 @@ export function sessionTokens(options: SessionTokensOptions): AuthVerifier {
       const claims = await claimsOf(token, key, now)
       if (claims === undefined) return INVALID_TOKEN
       const { jti, sessionId, tenant, userId, dispatch } = claims
-      if (await options.isRevoked?.({ jti, sessionId, tenant })) return INVALID_TOKEN
+      if (await isRevoked?.call(options, { jti, sessionId, tenant })) return INVALID_TOKEN
       if (operation === 'dispatch' && dispatch === undefined) return INSUFFICIENT_SCOPE
       return { id: jti, tenant, sessionId, ...(userId !== undefined && { userId }), ...(dispatch && { dispatch }) }
     },

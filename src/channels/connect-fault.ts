@@ -12,3 +12,11 @@ export function isConnectFault(error: unknown): boolean {
   if (Array.isArray(errors) && errors.length > 0 && errors.every(isConnectFault)) return true
   return [code, originalCode].some((name) => typeof name === 'string' && (CODES.has(name) || CERTIFICATE.test(name)))
 }
+
+const LOST = /^(?:ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|E(?:HOST|NET)(?:UNREACH|DOWN)|ENETRESET|UND_ERR_\w+|HPE_\w+)$/
+
+/** Whether an error says that a connection broke off, which no mistake in code does. */
+export function isLostConnection(error: unknown): boolean {
+  const code: unknown = Object(error).code
+  return typeof code === 'string' && LOST.test(code)
+}

@@ -3,14 +3,16 @@
  *
  * @module sallyport/channels/email
  */
-import type { ConfigProblem } from '../errors.ts'
 import type { Content } from '../model/dispatch.ts'
 import { parseDomain, parseMailbox } from '../model/mailbox.ts'
 import type { Recipient } from '../model/recipient.ts'
+import { fn, has, matching, schedule } from '../options/checks.ts'
+import { type Check, type Checks, faultOf, nested, problemsAt, readOptions, required } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import { singleLine } from './control-characters.ts'
-import { refuseBadOptions, scheduleProblems, unknownFields } from './option-problems.ts'
 import { smtpFaultOutcome, smtpReplyOutcome } from './smtp-outcome.ts'
+import { type SmtpProgress, watchProgress } from './smtp-progress.ts'
+import { unknownFields } from './unknown-fields.ts'
 
 /** A mailbox with a name to show. */
 export interface NamedMailbox {
@@ -62,6 +64,32 @@ export interface EmailOptions {
   readonly addressOf?: (recipient: Recipient) => string | undefined
 }
 
+const address = matching(
+  (value) => typeof value === 'string' && parseMailbox(value) !== undefined,
+  'must be one plain address, local@domain; give a name as { name, address }',
+)
+const named = nested<NamedMailbox>({
+  name: required(
+    matching(
+      (value) => typeof value === 'string' && value === singleLine(value),
+      'must be a single line without control characters',
+    ),
+  ),
+  address: required(address),
+})
+const mailbox: Check = (value, given) => (typeof value === 'object' && value !== null ? named : address)(value, given)
+
+const CHECKS: Checks<EmailOptions> = {
+  from: required(mailbox),
+  replyTo: mailbox,
+  messageIdDomain: matching(
+    (value) => typeof value === 'string' && parseDomain(value) !== undefined,
+    'must be a domain name',
+  ),
+  retrySchedule: schedule,
+  addressOf: fn,
+}
+
 const FIELDS = ['subject', 'html', 'text']
 
 /**
@@ -72,21 +100,21 @@ const FIELDS = ['subject', 'html', 'text']
  * mail systems can drop a repeat.
  *
  * Codes: `address_invalid`, `content_invalid`, `smtp_<reply>` (4yz is tried again; 5yz is final where it answers the
- * recipient or the message), `smtp_auth`, `transport_misconfigured`, `connection_failed`, `aborted`; and `connection_lost`,
- * `timeout`, `aborted` and `transport_error` where it may have been sent.
+ * recipient or the message), `smtp_auth`, `transport_misconfigured`, `connection_failed`, `aborted`; `connection_lost` and
+ * `timeout`, `retry` before the message was sent to its end, and `unknown` from then on until its reply; `aborted` and
+ * `transport_error` where it may have been sent. To tell the two apart a plugin is added to a transport of nodemailer over SMTP, which
+ * changes nothing; of other transports it is not known, and they are `unknown`.
  *
  * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */
 export function email(transport: MailTransport, options: EmailOptions): Channel {
-  const problems = scheduleProblems(options.retrySchedule)
-  if (typeof transport?.sendMail !== 'function') problems.push({ detail: 'the transport has no sendMail function' })
-  const from = sender('from', options.from, problems)
-  const replyTo = options.replyTo === undefined ? undefined : sender('replyTo', options.replyTo, problems)
-  const domain = parseDomain(options.messageIdDomain ?? from.address.slice(from.address.lastIndexOf('@') + 1))
-  if (domain === undefined && options.messageIdDomain !== undefined) {
-    problems.push({ field: 'messageIdDomain', detail: 'must be a domain name' })
-  }
-  refuseBadOptions('email', problems)
+  const { retrySchedule, addressOf, ...own } = readOptions('email', options, CHECKS, () =>
+    problemsAt('transport', faultOf(transport, has('sendMail'))),
+  )
+  const from = namedMailbox(own.from)
+  const replyTo = own.replyTo === undefined ? undefined : namedMailbox(own.replyTo)
+  const domain = parseDomain(own.messageIdDomain ?? from.address.slice(from.address.lastIndexOf('@') + 1))
+  const watch = watchProgress(transport)
 
   async function send(message: OutboundMessage, context: SendContext): Promise<SendOutcome> {
     const to = parseMailbox(message.to)
@@ -94,13 +122,15 @@ export function email(transport: MailTransport, options: EmailOptions): Channel 
     const body = contentOf(message.content)
     if (body === undefined) return { outcome: 'rejected', code: 'content_invalid' }
     if (context.signal.aborted) return { outcome: 'retry', code: 'aborted' }
-    return settle(context.signal, () =>
+    const envelope = { from: from.address, to }
+    const progress = watch.begin(envelope)
+    return settle(context.signal, progress, () =>
       transport.sendMail({
         ...body,
         from: { ...from },
         to: { name: '', address: to },
         ...(replyTo && { replyTo: { ...replyTo } }),
-        envelope: { from: from.address, to },
+        envelope,
         messageId: `<${context.deliveryId}@${domain}>`,
         disableFileAccess: true,
         disableUrlAccess: true,
@@ -111,10 +141,10 @@ export function email(transport: MailTransport, options: EmailOptions): Channel 
 
   return {
     address(recipient) {
-      return (options.addressOf ? options.addressOf(recipient) : recipient.email) || undefined
+      return (addressOf ? addressOf(recipient) : recipient.email) || undefined
     },
     send,
-    ...(options.retrySchedule && { retrySchedule: options.retrySchedule }),
+    ...(retrySchedule && { retrySchedule }),
     checkFields,
   }
 }
@@ -138,28 +168,27 @@ function contentOf({ subject, html, text }: Content): Pick<MailToSend, 'subject'
   }
 }
 
-function sender(field: string, given: string | NamedMailbox, problems: ConfigProblem[]): NamedMailbox {
-  const { name, address } = typeof given === 'string' ? { name: '', address: given } : (given ?? {})
-  const mailbox = typeof address === 'string' ? parseMailbox(address) : undefined
-  if (mailbox === undefined) {
-    problems.push({ field, detail: 'must be one plain address, local@domain; give a name as { name, address }' })
-  }
-  if (typeof name !== 'string' || name !== singleLine(name)) {
-    problems.push({ field: `${field}.name`, detail: 'must be a single line without control characters' })
-  }
-  return { name, address: mailbox ?? '' }
+/** `given` was checked. */
+function namedMailbox(given: string | NamedMailbox): NamedMailbox {
+  const { name, address } = typeof given === 'string' ? { name: '', address: given } : given
+  return { name, address: parseMailbox(address) as string }
 }
 
-async function settle(signal: AbortSignal, sendMail: () => Promise<MailSent>): Promise<SendOutcome> {
+async function settle(
+  signal: AbortSignal,
+  progress: SmtpProgress,
+  sendMail: () => Promise<MailSent>,
+): Promise<SendOutcome> {
+  const faultOutcome = (error: unknown) => smtpFaultOutcome(error, progress.isUnsent)
   let onAbort = (): void => {}
   const aborted = new Promise<SendOutcome>((resolve) => {
     onAbort = () => resolve({ outcome: 'unknown', code: 'aborted' })
   })
   signal.addEventListener('abort', onAbort, { once: true })
   try {
-    return await Promise.race([sendMail().then(sentOutcome, smtpFaultOutcome), aborted])
+    return await Promise.race([sendMail().then(sentOutcome, faultOutcome), aborted])
   } catch (error) {
-    return smtpFaultOutcome(error)
+    return faultOutcome(error)
   } finally {
     signal.removeEventListener('abort', onAbort)
   }

@@ -1,9 +1,10 @@
-import type { ConfigProblem } from '../errors.ts'
 import type { Attempt } from '../model/dispatch.ts'
+import { has } from '../options/checks.ts'
+import { checkArguments } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../runtime/system-clock.ts'
-import { refuseBadOptions } from './option-problems.ts'
+import { providerWaits } from './provider-waits.ts'
 
 /** Channels that send the same kind of message, the preferred one first. */
 export type Providers = readonly [first: Channel, second: Channel, ...more: Channel[]]
@@ -11,37 +12,58 @@ export type Providers = readonly [first: Channel, second: Channel, ...more: Chan
 interface Provider {
   readonly channel: Channel
   readonly name: string
-  /** Epoch milliseconds. */
+  /** It is asked after those that are not cooling down. Epoch milliseconds. */
   coolingUntil: number
 }
 
+type Failure = Extract<SendOutcome, { readonly outcome: 'retry' }>
 type NamedOutcome = SendOutcome & { readonly provider: string }
+
+const ALL_WAITING: Failure = { outcome: 'retry', code: 'provider_waiting' }
 
 const COOL_DOWN_MS = 60_000
 
 /** The channel behind `failover()`. */
 export function failoverChannel(channels: Providers, clock: Clock = systemClock): Channel {
-  refuseBadOptions('failover', problemsOf(channels))
+  checkArguments('failover', channels, has('address', 'send'), 2)
   const [first] = channels
-  const providers = channels.map((channel, index) => ({ channel, name: `${index + 1}`, coolingUntil: 0 }))
+  const providers = channels.map((channel, index) => ({
+    channel,
+    name: `${index + 1}`,
+    coolingUntil: 0,
+  }))
+  const waits = providerWaits()
 
   async function send(message: OutboundMessage, context: SendContext): Promise<SendOutcome> {
-    const { history, signal } = context
-    let failure: SendOutcome = { outcome: 'retry', code: 'aborted' }
-    let leastWait = Number.POSITIVE_INFINITY
-    for (const provider of inTurn(providers, history, clock.now())) {
-      if (signal.aborted) break
-      const outcome = await ask(provider, message, context)
-      if (outcome.outcome === 'sent') provider.coolingUntil = 0
-      if (outcome.outcome !== 'retry') return outcome
-      // What was called off says nothing against the provider.
-      if (!signal.aborted) provider.coolingUntil = clock.now() + COOL_DOWN_MS
-      const { code, retryAfterMs } = outcome
-      if (retryAfterMs !== undefined && retryAfterMs < leastWait) leastWait = retryAfterMs
-      const wait = leastWait < Number.POSITIVE_INFINITY && { retryAfterMs: leastWait }
-      failure = { outcome: 'retry', code, provider: provider.name, ...wait }
+    const { deliveryId, history, signal } = context
+    const { order, mustBegin } = inTurn(providers, history, clock.now())
+    let soonest = Number.POSITIVE_INFINITY
+    let failure: Failure | undefined
+    for (const provider of order) {
+      if (signal.aborted) return failure ?? { outcome: 'retry', code: 'aborted' }
+      if (waits.until(deliveryId, provider.name) <= clock.now()) {
+        const outcome = await ask(provider, message, context)
+        if (outcome.outcome === 'sent') provider.coolingUntil = 0
+        if (outcome.outcome === 'sent' || outcome.outcome === 'rejected') {
+          waits.forget(deliveryId)
+          return outcome
+        }
+        const askedMs = waitOf(outcome)
+        if (askedMs > 0) waits.add(deliveryId, provider.name, clock.now() + askedMs)
+        const cause = outcome.cause ?? failure?.cause
+        if (outcome.outcome === 'unknown') return { ...outcome, ...(cause !== undefined && { cause }) }
+        // A send that was called off is no failure of the provider.
+        if (!signal.aborted) provider.coolingUntil = clock.now() + COOL_DOWN_MS
+        const { code } = outcome
+        failure = { outcome: 'retry', code, provider: provider.name, ...(cause !== undefined && { cause }) }
+      }
+      soonest = Math.min(soonest, waits.until(deliveryId, provider.name))
+      // It may have sent the message: nobody else is asked before it.
+      if (!failure && provider === mustBegin) break
     }
-    return failure
+    // One that asked for nothing may be asked as soon as the schedule has it.
+    const retryAfterMs = soonest - clock.now()
+    return { ...(failure ?? ALL_WAITING), ...(retryAfterMs > 0 && { retryAfterMs }) }
   }
 
   return {
@@ -62,15 +84,6 @@ export function failoverChannel(channels: Providers, clock: Clock = systemClock)
       return [...new Set(problems)].join('; ') || undefined
     },
   }
-}
-
-function problemsOf(channels: readonly Channel[]): ConfigProblem[] {
-  const problems = channels.flatMap((channel, index) =>
-    (['address', 'send'] as const)
-      .filter((name) => typeof channel?.[name] !== 'function')
-      .map((name) => ({ detail: `channel ${index + 1} has no ${name} function` })),
-  )
-  return channels.length < 2 ? [{ detail: 'needs at least two channels' }, ...problems] : problems
 }
 
 async function ask(
@@ -95,23 +108,38 @@ async function ask(
         return { ...outcome, provider }
       default:
         // A channel that forgets to say so may well have sent it.
-        return { outcome: 'unknown', code: 'channel_error', provider }
+        return {
+          outcome: 'unknown',
+          code: 'channel_error',
+          provider,
+          cause: new TypeError('the channel gave no outcome'),
+        }
     }
-  } catch {
+  } catch (cause) {
     // It may have thrown because it was told to stop, in the middle of sending.
     if (signal.aborted) return { outcome: 'unknown', code: 'aborted', provider }
-    return { outcome: 'retry', code: 'channel_error', provider }
+    return { outcome: 'retry', code: 'channel_error', provider, cause }
   } finally {
     signal.removeEventListener('abort', onAbort)
   }
 }
 
-/** All providers, in the order in which this attempt asks them. */
-function inTurn(providers: readonly Provider[], history: readonly Attempt[], now: number): Provider[] {
-  const start = startAfter(history, providers)
-  const rank = (provider: Provider) =>
-    provider === providers[start ?? -1] ? -1 : Math.max(provider.coolingUntil - now, 0)
-  return providers.toSorted((a, b) => rank(a) - rank(b))
+/** How long the provider asked to be left alone; 0 where it did not. */
+function waitOf({ retryAfterMs }: { readonly retryAfterMs?: unknown }): number {
+  return typeof retryAfterMs === 'number' && retryAfterMs > 0 ? retryAfterMs : 0
+}
+
+interface Turns {
+  /** All providers, in the order in which this attempt asks them. */
+  readonly order: readonly Provider[]
+  /** The first of them, where it may have sent the message. */
+  readonly mustBegin: Provider | undefined
+}
+
+function inTurn(providers: readonly Provider[], history: readonly Attempt[], now: number): Turns {
+  const mustBegin = providers[startAfter(history, providers) ?? -1]
+  const rank = (provider: Provider) => (provider === mustBegin ? -1 : Math.max(provider.coolingUntil - now, 0))
+  return { order: providers.toSorted((a, b) => rank(a) - rank(b)), mustBegin }
 }
 
 /**

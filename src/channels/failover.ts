@@ -14,7 +14,7 @@ export type { Providers }
  * Within one attempt the providers are asked in turn for as long as they certainly did not send (`retry`, or a throw,
  * which is `retry` with `channel_error`). `sent` and `rejected` are final, and after `unknown` nobody else is asked: it
  * may have been sent. What is called off while a provider is sending is `unknown` from it, with `aborted`, at once. When all gave `retry` the
- * attempt does, with the last code and the least wait that was asked for. They share the time of the attempt: give
+ * attempt does, with the last code; and with the least wait where each of them asked for one. They share the time of the attempt: give
  * each connection time-outs that leave some for the next.
  *
  * **After `unknown` the next attempt begins with the same provider**, which can recognise the delivery id; after two
@@ -24,8 +24,9 @@ export type { Providers }
  * that took the message cannot be reached.
  *
  * A provider that did not send cools down for 60 seconds, or until it next does, and is asked after those that are not
- * cooling down. It is never left out: when all are, the one that is through with it first goes first. Cool-downs are
- * kept in memory, by this channel.
+ * cooling down. It is never left out: when all are, the one that is through with it first goes first. One that asked for a
+ * wait (`retryAfterMs`) is not asked about the same delivery before it is over; where that leaves nobody, the attempt is `retry` with
+ * `provider_waiting`. Cool-downs and waits are kept in memory, by this channel: each process learns of them by itself.
  *
  * Each outcome names its `provider` by position: `1`, `2`, …; so append new ones, and do not put one `failover()` into
  * another. `retrySchedule` and `concurrencyKey` are those of the first, `address` of the first that gives one, and

@@ -3,6 +3,8 @@
  *
  * @module sallyport/channels/log
  */
+import { fn } from '../options/checks.ts'
+import { type Checks, readOptions } from '../options/read-options.ts'
 import type { Channel } from '../ports/channel.ts'
 import { plainText, singleLine } from './control-characters.ts'
 
@@ -12,15 +14,19 @@ export interface LogOptions {
   readonly write?: (line: string) => void
 }
 
+const CHECKS: Checks<LogOptions> = { write: fn }
+
 /**
  * Prints messages instead of sending them: for development.
  *
  * It reaches every recipient, by the id that the dispatch named, and takes any template fields. **It prints personal data**,
  * addresses and content, so do not use it where logs are kept. Control characters are taken out, so that content cannot
  * drive a terminal.
+ *
+ * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */
 export function log(options: LogOptions = {}): Channel {
-  const write = options.write ?? ((line: string) => console.log(line))
+  const { write = (line: string) => console.log(line) } = readOptions('log', options, CHECKS)
   return {
     address: (recipient) => recipient.id,
     async send({ to, eventType, content }, { deliveryId, attempt, signal }) {

@@ -1,6 +1,7 @@
 import type { ConfigProblem } from '../errors.ts'
+import { fn, has, like, matching, schedule, timeout, whole, word } from '../options/checks.ts'
+import { type Checks, type Given, nested, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
-import { positiveIntegerProblems, scheduleProblems } from './option-problems.ts'
 
 /** How `sms()` sends. Give `authToken` or `apiKey`, and `from` or `messagingServiceSid`. */
 export interface SmsOptions {
@@ -17,50 +18,51 @@ export interface SmsOptions {
   readonly baseUrl?: string
   /** Default: the runtime's own, looked up for every message. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
-  /** A text that needs more is not sent (`too_long`): each segment costs. Default: 10. */
+  /** A text that needs more is not sent (`too_long`): each segment costs. 1 to 255. Default: 10. */
   readonly maxSegments?: number
   /** Milliseconds before each further attempt. Default: that of `Channel.retrySchedule`. */
   readonly retrySchedule?: readonly number[]
-  /** For the whole attempt. Default: 15,000. */
+  /** For the whole attempt, in milliseconds: 1 to 3,600,000. Default: 15,000. */
   readonly timeoutMs?: number
   /** Default: the machine's time. */
   readonly clock?: Clock
 }
 
-/** All that is wrong with the options; the values themselves, some of them secret, are left out. */
-export function smsOptionProblems(options: SmsOptions): ConfigProblem[] {
-  const { accountSid, authToken, apiKey, from, messagingServiceSid, baseUrl } = options
-  const problems = [
-    ...scheduleProblems(options.retrySchedule),
-    ...positiveIntegerProblems('maxSegments', options.maxSegments),
-    ...positiveIntegerProblems('timeoutMs', options.timeoutMs),
-  ]
-  const refuse = (field: string, detail: string) => problems.push({ field, detail })
-  if (!isWord(accountSid)) refuse('accountSid', 'is required: letters and digits')
-  if ((authToken === undefined) === (apiKey === undefined)) refuse('authToken', 'give either authToken or apiKey')
-  if (authToken === '') refuse('authToken', 'must not be empty')
-  if (apiKey !== undefined && !(isWord(apiKey.sid) && apiKey.secret)) refuse('apiKey', 'needs a sid and a secret')
-  if ((from === undefined) === (messagingServiceSid === undefined)) {
-    refuse('from', 'give either from or messagingServiceSid')
-  }
-  if (from !== undefined && !/^(?:\+[1-9]\d{6,14}|\d{3,8}|[A-Za-z0-9 ]{1,11})$/.test(from)) {
-    refuse('from', 'must be an E.164 number, a short code, or a name of at most 11 letters and digits')
-  }
-  if (messagingServiceSid !== undefined && !isWord(messagingServiceSid)) {
-    refuse('messagingServiceSid', 'must be letters and digits')
-  }
-  if (baseUrl !== undefined && !isBaseUrl(baseUrl)) {
-    refuse('baseUrl', 'must be an https: URL without credentials and query (http: only for this machine)')
-  }
-  return problems
+const sid = like(/^[A-Za-z0-9]+$/, 'must be letters and digits')
+
+const CHECKS: Checks<SmsOptions> = {
+  accountSid: required(sid),
+  authToken: word,
+  apiKey: nested<NonNullable<SmsOptions['apiKey']>>({ sid: required(sid), secret: required(word) }),
+  from: like(
+    /^(?:\+[1-9]\d{6,14}|\d{3,8}|[A-Za-z0-9 ]{1,11})$/,
+    'must be an E.164 number, a short code, or a name of at most 11 letters and digits',
+  ),
+  messagingServiceSid: sid,
+  baseUrl: matching(isBaseUrl, 'must be an https: URL without credentials and query (http: only for this machine)'),
+  fetch: fn,
+  maxSegments: whole(1, 255),
+  retrySchedule: schedule,
+  timeoutMs: timeout,
+  clock: has('now', 'after'),
 }
 
-function isWord(text: unknown): boolean {
-  return typeof text === 'string' && /^[A-Za-z0-9]+$/.test(text)
+/** Reads the options of `sms`; the values, some of them secret, are in no error. */
+export function readSmsOptions(options: SmsOptions): SmsOptions {
+  return readOptions('sms', options, CHECKS, (own) => [
+    ...oneOfTwo(own, 'authToken', 'apiKey'),
+    ...oneOfTwo(own, 'from', 'messagingServiceSid'),
+  ])
 }
 
-function isBaseUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false
+function oneOfTwo(given: Given, field: keyof SmsOptions, other: keyof SmsOptions): ConfigProblem[] {
+  return (given[field] === undefined) === (given[other] === undefined)
+    ? [{ field, detail: `give either ${field} or ${other}` }]
+    : []
+}
+
+function isBaseUrl(text: unknown): boolean {
+  if (typeof text !== 'string' || !URL.canParse(text)) return false
   const { protocol, hostname, username, password, search, hash } = new URL(text)
   const local = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
   return (protocol === 'https:' || (protocol === 'http:' && local)) && !(username || password || search || hash)

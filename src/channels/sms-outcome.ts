@@ -17,11 +17,10 @@ export function smsAnswerOutcome({ status, body, retryAfterMs }: SmsAnswer): Sen
   if (status >= 200 && status < 300) {
     return { outcome: 'sent', ...(typeof body?.sid === 'string' && { providerMessageId: body.sid }) }
   }
-  if (status === 401 || status === 403) return { outcome: 'retry', code: 'provider_auth' }
+  const wait = retryAfterMs !== undefined && { retryAfterMs }
+  if (status === 401 || status === 403) return { outcome: 'retry', code: 'provider_auth', ...wait }
   const code = `http_${status}`
-  if (status === 429 || status === 503 || status === 408 || status < 400) {
-    return { outcome: 'retry', code, ...(retryAfterMs !== undefined && { retryAfterMs }) }
-  }
-  if (status >= 500) return { outcome: 'unknown', code }
+  if (status === 429 || status === 503 || status === 408 || status < 400) return { outcome: 'retry', code, ...wait }
+  if (status >= 500) return { outcome: 'unknown', code, ...wait }
   return { outcome: 'rejected', code: Number.isSafeInteger(body?.code) ? `twilio_${body?.code}` : code }
 }

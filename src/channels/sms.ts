@@ -7,13 +7,13 @@ import { isPhoneNumber } from '../model/phone-number.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import { systemClock } from '../runtime/system-clock.ts'
 import { boundedJson } from './bounded-json.ts'
-import { isConnectFault } from './connect-fault.ts'
+import { isConnectFault, isLostConnection } from './connect-fault.ts'
 import { plainText } from './control-characters.ts'
-import { refuseBadOptions, unknownFields } from './option-problems.ts'
 import { retryAfterMs } from './retry-after.ts'
-import { type SmsOptions, smsOptionProblems } from './sms-options.ts'
+import { readSmsOptions, type SmsOptions } from './sms-options.ts'
 import { smsAnswerOutcome } from './sms-outcome.ts'
 import { segmentCount } from './sms-segments.ts'
+import { unknownFields } from './unknown-fields.ts'
 
 export type { SmsOptions } from './sms-options.ts'
 
@@ -35,11 +35,11 @@ const MAX_ANSWER_BYTES = 16 * 1024
  * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */
 export function sms(options: SmsOptions): Channel {
-  refuseBadOptions('sms', smsOptionProblems(options))
-  const { accountSid, maxSegments = 10, timeoutMs = 15_000, retrySchedule, clock = systemClock } = options
-  const base = (options.baseUrl ?? 'https://api.twilio.com').replace(/\/+$/, '')
+  const own = readSmsOptions(options)
+  const { accountSid, maxSegments = 10, timeoutMs = 15_000, retrySchedule, clock = systemClock } = own
+  const base = (own.baseUrl ?? 'https://api.twilio.com').replace(/\/+$/, '')
   const url = `${base}/2010-04-01/Accounts/${accountSid}/Messages.json`
-  const authorization = basicAuth(options.apiKey?.sid ?? accountSid, options.apiKey?.secret ?? options.authToken ?? '')
+  const authorization = basicAuth(own.apiKey?.sid ?? accountSid, own.apiKey?.secret ?? own.authToken ?? '')
 
   async function send({ to, content }: OutboundMessage, { signal }: SendContext): Promise<SendOutcome> {
     if (!isPhoneNumber(to)) return { outcome: 'rejected', code: 'address_invalid' }
@@ -59,22 +59,26 @@ export function sms(options: SmsOptions): Channel {
     const cancelTimer = clock.after(timeoutMs, () => end('timeout'))
     signal.addEventListener('abort', onAbort, { once: true })
     try {
-      const request = options.fetch ?? globalThis.fetch
+      const request = own.fetch ?? globalThis.fetch
       const response = await request(url, {
         method: 'POST',
         headers: { authorization, accept: 'application/json', 'user-agent': 'sallyport' },
-        body: formOf(to, text, options),
+        body: formOf(to, text, own),
         // Credentials go to the one place that was configured.
         redirect: 'manual',
         signal: stop.signal,
       })
       const body = await boundedJson(response.body, MAX_ANSWER_BYTES)
-      const wait = retryAfterMs(response.headers.get('retry-after'), clock.now())
+      const { headers } = response
+      const wait = retryAfterMs({ retryAfter: headers.get('retry-after'), date: headers.get('date') }, clock.now())
       return smsAnswerOutcome({ status: response.status, body, retryAfterMs: wait })
     } catch (error) {
       if (stopped !== undefined) return { outcome: 'unknown', code: stopped }
-      const refused = isConnectFault(Object(error).cause) || isConnectFault(error)
-      return refused ? { outcome: 'retry', code: 'connection_failed' } : { outcome: 'unknown', code: 'connection_lost' }
+      // `fetch` wraps the error of the connection.
+      const faults = [error, Object(error).cause]
+      if (faults.some(isConnectFault)) return { outcome: 'retry', code: 'connection_failed' }
+      const lost: SendOutcome = { outcome: 'unknown', code: 'connection_lost' }
+      return faults.some(isLostConnection) ? lost : { ...lost, cause: error }
     } finally {
       cancelTimer()
       signal.removeEventListener('abort', onAbort)

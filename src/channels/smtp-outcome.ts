@@ -26,10 +26,13 @@ interface SmtpFault {
  * A reply of the server decides first: 4yz is `retry`; 5yz is `rejected` where it answers the recipient (RCPT) or the
  * message (DATA), and `retry` before that, when it is the sender, the login or the server that is at fault and the
  * recipient cannot help it. Without a reply it is `retry` when the error proves that no message was under way. A
- * connection that was lost is `unknown`: nodemailer does not tell whether that was before the message or after it.
+ * connection that was lost, or fell silent, is `retry` too where it is known that the message was not sent to its end, and `unknown`
+ * otherwise: the error itself does not tell.
+ *
+ * @param isUnsent The message was certainly not sent to its end.
  */
-export function smtpFaultOutcome(error: unknown): SendOutcome {
-  if (typeof error !== 'object' || error === null) return { outcome: 'unknown', code: 'transport_error' }
+export function smtpFaultOutcome(error: unknown, isUnsent: boolean): SendOutcome {
+  if (typeof error !== 'object' || error === null) return { outcome: 'unknown', code: 'transport_error', cause: error }
   const fault: SmtpFault = error
   const code = typeof fault.code === 'string' ? fault.code : ''
   const reply = typeof fault.responseCode === 'number' ? fault.responseCode : 0
@@ -41,9 +44,10 @@ export function smtpFaultOutcome(error: unknown): SendOutcome {
     return { outcome: 'retry', code: 'connection_failed' }
   }
   if (code === 'EABORT') return { outcome: 'unknown', code: 'aborted' }
-  if (code === 'ETIMEDOUT') return { outcome: 'unknown', code: 'timeout' }
-  if (code === 'ECONNECTION' || code === 'ESOCKET') return { outcome: 'unknown', code: 'connection_lost' }
-  return { outcome: 'unknown', code: 'transport_error' }
+  const outcome = isUnsent ? 'retry' : 'unknown'
+  if (code === 'ETIMEDOUT') return { outcome, code: 'timeout' }
+  if (code === 'ECONNECTION' || code === 'ESOCKET') return { outcome, code: 'connection_lost' }
+  return { outcome: 'unknown', code: 'transport_error', cause: error }
 }
 
 /** What a reply of the server says about the message. `command`: what it answers, where that is known. */

@@ -1,8 +1,9 @@
 import { lookup } from 'node:dns/promises'
-import type { ConfigProblem } from '../errors.ts'
+import { bool, has, listOf, matching, schedule, timeout, whole } from '../options/checks.ts'
+import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import { systemClock } from '../runtime/system-clock.ts'
-import { positiveIntegerProblems, refuseBadOptions, scheduleProblems, unknownFields } from './option-problems.ts'
+import { unknownFields } from './unknown-fields.ts'
 import { guardedLookup, isForbiddenLiteral, parseWebhookUrl, type Resolve, type WebhookReach } from './webhook-guard.ts'
 import type { WebhookOptions } from './webhook-options.ts'
 import { webhookOutcome } from './webhook-outcome.ts'
@@ -12,6 +13,21 @@ import { parseSecrets, signatureHeaders } from './webhook-signature.ts'
 
 /** What Standard Webhooks gives as its example. */
 const SCHEDULE: readonly number[] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map((s) => s * 1_000)
+
+const CHECKS: Checks<WebhookOptions> = {
+  secret: required(
+    matching(
+      (value) => typeof value === 'function' || parseSecrets(value) !== undefined,
+      'must be whsec_ and base64 of 24 to 64 bytes, or several of these',
+    ),
+  ),
+  allowHttp: bool,
+  allowPrivateNetworks: bool,
+  ports: listOf(whole(1, 65_535)),
+  timeoutMs: timeout,
+  retrySchedule: schedule,
+  clock: has('now', 'after'),
+}
 
 /** What a test may put in place of the network's own. */
 export interface WebhookSeams {
@@ -23,13 +39,15 @@ export interface WebhookSeams {
 export function webhookChannel(options: WebhookOptions, seams: WebhookSeams = {}): Channel {
   // First: to look at the options takes what only Node has.
   refuseUnguardedRuntime(options?.allowPrivateNetworks === true)
-  refuseBadOptions('webhook', problemsOf(options))
-  const { secret, timeoutMs = 15_000, retrySchedule = SCHEDULE, clock = systemClock } = options
-  const reach: WebhookReach = {
-    allowHttp: options.allowHttp === true,
-    allowPrivateNetworks: options.allowPrivateNetworks === true,
-    ports: options.ports ?? [],
-  }
+  const {
+    secret,
+    timeoutMs = 15_000,
+    retrySchedule = SCHEDULE,
+    clock = systemClock,
+    ...others
+  } = readOptions('webhook', options, CHECKS)
+  const { allowHttp = false, allowPrivateNetworks = false, ports = [] } = others
+  const reach: WebhookReach = { allowHttp, allowPrivateNetworks, ports }
   const resolve = seams.resolve ?? ((hostname: string) => lookup(hostname, { all: true }))
   const lookupHook = guardedLookup(resolve, reach)
 
@@ -63,15 +81,4 @@ export function webhookChannel(options: WebhookOptions, seams: WebhookSeams = {}
 
 function bodyOf({ eventType, createdAt, content }: OutboundMessage): string {
   return JSON.stringify({ type: eventType, timestamp: new Date(createdAt).toISOString(), data: content.data ?? null })
-}
-
-function problemsOf({ secret, ports, timeoutMs, retrySchedule }: WebhookOptions): ConfigProblem[] {
-  const problems = [...scheduleProblems(retrySchedule), ...positiveIntegerProblems('timeoutMs', timeoutMs)]
-  if (typeof secret !== 'function' && parseSecrets(secret) === undefined) {
-    problems.push({ field: 'secret', detail: 'must be whsec_ and base64 of 24 to 64 bytes, or several of these' })
-  }
-  if (ports?.some((port) => !Number.isInteger(port) || port < 1 || port > 65_535)) {
-    problems.push({ field: 'ports', detail: 'must be port numbers, 1 to 65535' })
-  }
-  return problems
 }

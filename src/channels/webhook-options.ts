@@ -23,7 +23,7 @@ export interface WebhookOptions {
   readonly allowPrivateNetworks?: boolean
   /** Ports to allow beside 443, and beside 80 with `allowHttp`. Default: none; any with `allowPrivateNetworks`. */
   readonly ports?: readonly number[]
-  /** For the whole attempt, from resolving the name to the end of the answer. Default: 15,000. */
+  /** For the whole attempt, from resolving the name to the end of the answer, in milliseconds: 1 to 3,600,000. Default: 15,000. */
   readonly timeoutMs?: number
   /** Milliseconds before each further attempt. Default: 5 s, 5 and 30 min, 2, 5, 10, 14, 20 and 24 h. */
   readonly retrySchedule?: readonly number[]

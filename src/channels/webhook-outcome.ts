@@ -1,6 +1,6 @@
 import type { SendOutcome } from '../ports/channel.ts'
 import { retryAfterMs } from './retry-after.ts'
-import type { PostResult } from './webhook-request.ts'
+import type { Answer, PostResult } from './webhook-request.ts'
 
 /**
  * What the end of a POST says about the event, after Standard Webhooks: 2xx is success, 410 says never again, and every
@@ -9,7 +9,7 @@ import type { PostResult } from './webhook-request.ts'
 export function webhookOutcome(result: PostResult, now: number): SendOutcome {
   switch (result.ended) {
     case 'answered':
-      return answerOutcome(result.status, result.retryAfter, now)
+      return answerOutcome(result, now)
     case 'forbidden':
       return { outcome: 'rejected', code: 'address_forbidden' }
     case 'failed':
@@ -23,10 +23,10 @@ export function webhookOutcome(result: PostResult, now: number): SendOutcome {
   }
 }
 
-function answerOutcome(status: number, retryAfter: string | undefined, now: number): SendOutcome {
+function answerOutcome({ status, ...headers }: Answer, now: number): SendOutcome {
   if (status >= 200 && status < 300) return { outcome: 'sent' }
   const code = `http_${status}`
   if (status === 410) return { outcome: 'rejected', code }
-  const wait = retryAfterMs(retryAfter, now)
+  const wait = retryAfterMs(headers, now)
   return { outcome: 'retry', code, ...(wait !== undefined && { retryAfterMs: wait }) }
 }

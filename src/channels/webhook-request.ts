@@ -2,14 +2,20 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { Clock } from '../ports/clock.ts'
+import type { WaitHeaders } from './retry-after.ts'
 import { AddressForbidden } from './webhook-guard.ts'
 
 /** As much of an answer as is read before the connection is closed: its head, its body, and what comes before and between. */
 const MAX_ANSWER_BYTES = 16 * 1024
 
+/** An answer, as far as it matters. */
+export interface Answer extends WaitHeaders {
+  readonly status: number
+}
+
 /** How a POST ended: with an answer, or without one, and then whether anything can have reached the receiver. */
 export type PostResult =
-  | { readonly ended: 'answered'; readonly status: number; readonly retryAfter: string | undefined }
+  | ({ readonly ended: 'answered' } & Answer)
   | { readonly ended: 'forbidden' }
   | { readonly ended: 'failed' | 'timeout' | 'aborted'; readonly begun: boolean }
 
@@ -68,7 +74,8 @@ export function post(request: PostRequest): Promise<PostResult> {
       })
     })
     outgoing.once('response', (incoming) => {
-      answer = { ended: 'answered', status: incoming.statusCode ?? 0, retryAfter: incoming.headers['retry-after'] }
+      const { 'retry-after': retryAfter, date } = incoming.headers
+      answer = { ended: 'answered', status: incoming.statusCode ?? 0, retryAfter, date }
       incoming.on('error', onEnd).once('end', onEnd).resume()
     })
     // Stays for errors after the end: an event without a listener would be thrown.

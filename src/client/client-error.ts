@@ -5,12 +5,13 @@ const MARK = Symbol.for('sallyport.client')
 
 /**
  * A call that was not answered as it should be. `code` is closed: switch on it. Beside the codes of problems, `timeout` (no answer in
- * time), `network` (no answer at all; why is its `cause`) and `bad_answer` (an answer, but not of a Sallyport: `status` has its status).
+ * time), `network` (no answer at all; why is its `cause`), `bad_answer` (an answer, but not of a Sallyport: `status` has its status) and
+ * `option_invalid` (options that cannot be used: nothing was sent).
  *
  * Recognise it with {@link isClientError}, which also holds when two copies of the package are installed.
  */
 export class ClientError extends Error {
-  declare readonly code: ProblemCode | 'timeout' | 'network' | 'bad_answer'
+  declare readonly code: ProblemCode | 'timeout' | 'network' | 'bad_answer' | 'option_invalid'
   /** The HTTP status; absent when there was no answer. */
   declare readonly status?: number | undefined
   /** What the server said. */

@@ -22,9 +22,9 @@ export interface ClientOptions {
   readonly token: string | (() => string | Promise<string>)
   /** Default: the `fetch` of the runtime. */
   readonly fetch?: FetchLike
-  /** How long one attempt may take, in milliseconds, its token and its answer included. Default 10,000; at most 2^31 - 1, as timers. */
+  /** How long one attempt may take, in milliseconds, its token and its answer included. 1 to 2^31 - 1. Default 10,000. */
   readonly timeoutMs?: number
-  /** How many attempts may follow the first. Default 2. */
+  /** How many attempts may follow the first, 0 to 100. Default 2. */
   readonly retries?: number
 }
 

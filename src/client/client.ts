@@ -4,8 +4,11 @@ import type { DispatchPreview } from '../model/dispatch-preview.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { SessionRunBatchAnswer } from '../model/run-batch.ts'
 import type { RunAnswer, SessionRunRequest } from '../model/run-post.ts'
+import { fn, like, matching, whole } from '../options/checks.ts'
+import { type Checks, required } from '../options/read-options.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
 import { attempt } from './attempt.ts'
+import { checkOptions } from './check-options.ts'
 import { ClientError } from './client-error.ts'
 import type { CallOptions, ClientOptions, DispatchOptions } from './client-options.ts'
 import { retrying } from './retrying.ts'
@@ -45,16 +48,17 @@ export interface Client<Events = Record<string, JsonObject>> {
  *
  * An attempt that was not answered in time or at all, or with 408, 429, 502, 503 or 504, is followed by another one, after a random
  * wait that doubles from half a second and at least what `Retry-After` asks for; more than 30 seconds of that are left to the caller.
+ *
+ * @throws {ClientError} `option_invalid`, with all that is wrong with the options.
  */
 export function createClient<Catalog = unknown>(options: ClientOptions): Client<EventsOf<Catalog>> {
-  const { baseUrl, token, retries = 2, timeoutMs = 10_000 } = options
+  checkOptions('createClient', options, CHECKS)
+  const { baseUrl, token, fetch: own, retries = 2, timeoutMs = 10_000 } = options
   // No password, which the cause of an error would show.
   const api = `${baseUrl}`.replace(/\/?$/, '/api/').replace(/\/\/[^/]*@/, '//')
-  const call = async <Answer>(
-    path: string,
-    content: unknown,
-    { signal, idempotencyKey }: DispatchOptions = {},
-  ): Promise<Answer> => {
+  const call = async <Answer>(path: string, content: unknown, options: DispatchOptions = {}): Promise<Answer> => {
+    checkOptions(path, options, CALL_CHECKS)
+    const { signal, idempotencyKey } = options
     const body = JSON.stringify(content)
     const headers = {
       'content-type': 'application/json',
@@ -64,7 +68,7 @@ export function createClient<Catalog = unknown>(options: ClientOptions): Client<
     const ask = (stop: AbortSignal): Promise<Answer> =>
       attempt((authorization) => {
         const init = { method: 'POST', headers: { ...headers, authorization }, body, signal: stop } as const
-        return (options.fetch ?? fetch)(api + path, init)
+        return (own ?? fetch)(api + path, init)
       }, token)
     const askInTime = (): Promise<Answer> =>
       within(timeoutMs, signal, ask, new ClientError('timeout', `No answer in ${timeoutMs} ms`))
@@ -81,3 +85,21 @@ export function createClient<Catalog = unknown>(options: ClientOptions): Client<
 const DISPATCH = 'outbound/dispatch'
 const RUN = 'agents/session/run'
 const BATCH = `${RUN}/batch`
+
+const CHECKS: Checks<ClientOptions> = {
+  baseUrl: required(matching((value) => typeof value === 'string' || value instanceof URL, 'must be a URL')),
+  token: required(
+    matching(
+      (value) => (typeof value === 'string' && value !== '') || typeof value === 'function',
+      'must be a string or a function',
+    ),
+  ),
+  fetch: fn,
+  timeoutMs: whole(1, 2 ** 31 - 1),
+  retries: whole(0, 100),
+}
+
+const CALL_CHECKS: Checks<DispatchOptions> = {
+  signal: matching((value) => value instanceof AbortSignal, 'must be an AbortSignal'),
+  idempotencyKey: like(/^[!-~]{1,255}$/, 'must be 1-255 visible ASCII characters'),
+}

@@ -15,14 +15,14 @@ export interface ProcessLike {
 /** How runs are recorded. */
 export interface RunRecorderOptions {
   readonly client: Pick<Client, 'recordRuns'>
-  /** How often every open run is said to go on, in milliseconds, so that the stale sweep lets it be. Default 15,000; 0: never. */
+  /** How often every open run is said to go on, in milliseconds, so that the stale sweep lets it be. Up to 2^31 - 1; 0: never. Default 15,000. */
   readonly heartbeatMs?: number
-  /** How long what is told waits for more, in milliseconds. The end of a run waits for none. Default 1,000. */
+  /** How long what is told waits for more, in milliseconds. The end of a run waits for none. 1 to 2^31 - 1. Default 1,000. */
   readonly flushMs?: number
   /**
    * Of how many runs something unsent is kept through an outage; one that has more than 20 tags, counts or metadata keys to tell is
    * more than one, and so is one that is started again under its id. Beyond that, what is unsent of a run that has not ended is
-   * dropped, or of any: of that first which has told nothing for the longest time. Default 1,000.
+   * dropped, or of any: of that first which has told nothing for the longest time. 1 to 1,000,000. Default 1,000.
    */
   readonly maxRuns?: number
   /**

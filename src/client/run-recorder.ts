@@ -1,3 +1,6 @@
+import { fn, has, whole } from '../options/checks.ts'
+import { type Checks, required } from '../options/read-options.ts'
+import { checkOptions } from './check-options.ts'
 import type { AsyncDisposing } from './disposal.ts'
 import { endWithProcess } from './end-with-process.ts'
 import { createOutbox } from './outbox.ts'
@@ -21,8 +24,25 @@ export interface RunRecorder extends AsyncDisposing {
   close(): Promise<void>
 }
 
-/** Makes a recorder: one for a process, or one for each request where requests share nothing. */
+const TIMER = 2 ** 31 - 1
+
+const CHECKS: Checks<RunRecorderOptions> = {
+  client: required(has('recordRuns')),
+  heartbeatMs: whole(0, TIMER),
+  flushMs: whole(1, TIMER),
+  maxRuns: whole(1, 1_000_000),
+  onDropped: fn,
+  waitUntil: fn,
+  endWith: has('on', 'off', 'listenerCount', 'kill'),
+}
+
+/**
+ * Makes a recorder: one for a process, or one for each request where requests share nothing.
+ *
+ * @throws {ClientError} `option_invalid`, with all that is wrong with the options.
+ */
 export function createRunRecorder(options: RunRecorderOptions): RunRecorder {
+  checkOptions('createRunRecorder', options, CHECKS)
   const outbox = createOutbox(options)
   const start = (run: RunStart): RecordedRun => startRun(run, outbox)
   const end = async (stop?: AbortSignal): Promise<void> => {

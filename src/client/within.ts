@@ -13,7 +13,7 @@ export function within<Result>(
   return new Promise<Result>((resolve, reject) => {
     signal?.throwIfAborted()
     signal?.addEventListener('abort', () => reject(signal.reason), { signal: stop.signal })
-    timer = setTimeout(late ? reject : (resolve as () => void), Math.min(ms, 2 ** 31 - 1), late)
+    timer = setTimeout(late ? reject : (resolve as () => void), ms, late)
     work?.(stop.signal).then(resolve, reject)
   }).finally(() => {
     clearTimeout(timer)

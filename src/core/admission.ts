@@ -1,5 +1,4 @@
 import type { Operation, Principal } from '../model/principal.ts'
-import type { Logger } from '../ports/logger.ts'
 import type { RateLimiter, RateLimitState, RateLimitSubject } from '../ports/rate-limiter.ts'
 import { port, refusalOf } from './fault.ts'
 import { isRefused, type Refused, refuse } from './result.ts'
@@ -65,37 +64,4 @@ function joined(one: Headers = NOTHING, other: Headers = NOTHING): Headers {
 /** Whole, and never sooner than it is: 1 at least. */
 function secondsOf(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1_000))
-}
-
-/** Lets so many requests be in hand at once. */
-export interface Gate {
-  /** Whether there is room; who was let in leaves again. */
-  enter(): boolean
-  leave(): void
-}
-
-/** A gate that lets in `max`. It says so once when it begins to turn away, and again only after half of them have left. */
-export function gate(max: number, logger: Logger): Gate {
-  let inside = 0
-  let isShedding = false
-  return {
-    enter() {
-      if (inside < max) {
-        inside += 1
-        return true
-      }
-      if (!isShedding) logger.log('warn', 'load.shed', { inHand: inside })
-      isShedding = true
-      return false
-    },
-    leave() {
-      inside -= 1
-      if (inside <= max / 2) isShedding = false
-    },
-  }
-}
-
-/** The refusal of what comes while too much is in hand. */
-export function overloaded(): Refused {
-  return refuse('overloaded', 'Try again shortly.', { headers: { 'retry-after': '1' } })
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 export async function endsWithin(work: Promise<unknown>, ms: number, clock: Pick<Clock, 'after'>): Promise<boolean> {
   let callOff = (): void => {}
   const late = new Promise<false>((resolve) => {
-    callOff = clock.after(ms, () => resolve(false))
+    callOff = clock.after(ms, () => resolve(false), 'keepAlive')
   })
   try {
     return await Promise.race([work.then(() => true), late])

@@ -1,55 +1,78 @@
 import { isSallyportError, type ProblemCode } from '../errors.ts'
-import { describeThrown } from '../model/thrown.ts'
+import { isThrown } from '../model/thrown.ts'
 import type { IdGenerator } from '../ports/id-generator.ts'
-import type { Logger } from '../ports/logger.ts'
+import { type ErrorContext, type ErrorOperation, type FaultDeps, reportFault } from './report-fault.ts'
 import { type HandlerResult, isRefused, problem, type Refused, refuse } from './result.ts'
 
 type Unavailable = Extract<ProblemCode, `${string}_unavailable`>
 
-/** A port that threw. Its cause goes to the log, never to the caller. */
-class PortFault extends Error {
-  readonly #isOne = true
-  readonly code: Unavailable
+/** Each port, by the code that answers its throwing. */
+const PORTS: Readonly<Record<Unavailable, ErrorOperation>> = {
+  store_unavailable: 'store',
+  directory_unavailable: 'directory',
+  policy_unavailable: 'policy',
+  redactor_unavailable: 'redactor',
+  auth_unavailable: 'auth',
+  rate_limiter_unavailable: 'rate_limiter',
+}
 
-  constructor(code: Unavailable, cause: unknown) {
+/** What a call of a port is about, for the log and `onError`. */
+export type CallPlace = Pick<ErrorContext, 'eventType' | 'runId'>
+
+/** A part of the host that threw. Its cause goes to the log and to `onError`, never to the caller. */
+export class HostFault extends Error {
+  readonly code: Unavailable | 'internal_error'
+  readonly operation: ErrorOperation
+  readonly place: CallPlace
+
+  constructor(code: HostFault['code'], operation: ErrorOperation, cause: unknown, place: CallPlace = {}) {
     super(code, { cause })
     this.code = code
-  }
-
-  /** Unlike `instanceof`, this asks nothing of a value that may throw at every touch. */
-  static of(thrown: unknown): PortFault | undefined {
-    return typeof thrown === 'object' && thrown !== null && #isOne in thrown ? thrown : undefined
+    this.operation = operation
+    this.place = place
   }
 }
 
 /** Calls a port, so that its throwing is answered with that code. */
-export async function port<T>(code: Unavailable, call: () => Promise<T>): Promise<T> {
+export async function port<T>(code: Unavailable, call: () => Promise<T>, place?: CallPlace): Promise<T> {
   try {
     return await call()
   } catch (cause) {
-    throw portFault(code, cause)
+    throw portFault(code, cause, place)
   }
 }
 
 /**
  * What a port threw, to be thrown on and answered with that code. A mistake of the host that comes to light within the call is
- * one, whatever port it came through: to try again is of no use.
+ * answered 500, whatever port it came through, since it is of no use to try again; but a store that is not migrated will be.
  */
-export function portFault(code: Unavailable, cause: unknown): unknown {
-  return isSallyportError(cause) ? cause : new PortFault(code, cause)
+export function portFault(code: Unavailable, cause: unknown, place?: CallPlace): HostFault {
+  if (isThrown(cause, HostFault)) return cause
+  const isMistake = isSallyportError(cause) && !isNotReady(code, cause)
+  return new HostFault(isMistake ? 'internal_error' : code, PORTS[code], cause, place)
 }
+
+/** Whether a store says that it has to be migrated first. */
+function isNotReady(code: HostFault['code'], cause: unknown): boolean {
+  return code === 'store_unavailable' && isSallyportError(cause) && cause.code === 'config_invalid'
+}
+
+const UNHANDLED = 'The request could not be handled.'
 
 /** The refusal that answers whatever was thrown. */
 export function refusalOf(thrown: unknown): Refused {
-  const fault = PortFault.of(thrown)
-  if (!fault) return refuse('internal_error', 'The request could not be handled.', { cause: thrown })
-  return refuse(fault.code, 'Try again shortly.', { headers: { 'retry-after': '1' }, cause: fault.cause })
+  if (!isThrown(thrown, HostFault)) return refuse('internal_error', UNHANDLED, { cause: thrown })
+  const { code, cause, operation, place } = thrown
+  const at = { ...place, operation }
+  if (code === 'internal_error') return refuse(code, UNHANDLED, { cause, at })
+  // It is migrated by hand, or by the next deploy.
+  if (isNotReady(code, cause)) return refuse(code, 'Try again later.', { headers: { 'retry-after': '30' }, cause, at })
+  return refuse(code, 'Try again shortly.', { headers: { 'retry-after': '1' }, cause, at })
 }
 
 /** What every handler needs beside its own ports. */
-export interface AnswerDeps {
+export interface AnswerDeps extends FaultDeps {
   readonly ids: IdGenerator
-  readonly logger: Logger
 }
 
 /** Turns a refusal into an answer with a request id, under which a fault and its cause are logged. */
@@ -58,12 +81,9 @@ export function answerRefusal<Body>(refused: Refused, deps: AnswerDeps): Handler
   const answer = problem<Body>(refused, requestId)
   // Whoever sheds says so once, and not for each.
   if (answer.status >= 500 && refused.refused !== 'overloaded') {
-    deps.logger.log('error', 'request.failed', {
-      requestId,
-      code: refused.refused,
-      detail: refused.detail,
-      ...describeCause(refused.cause),
-    })
+    const { refused: code, detail, cause, at } = refused
+    const line = { level: 'error', event: 'request.failed', fields: { code, detail } } as const
+    reportFault(cause, { operation: 'request', requestId, ...at }, line, deps)
   }
   return answer
 }
@@ -79,10 +99,4 @@ export async function answering<Body>(
   } catch (thrown) {
     return answerRefusal(refusalOf(thrown), deps)
   }
-}
-
-/** What may be logged of a thrown value: its name and code; its message only when it is ours, since a library's may quote data. */
-export function describeCause(cause: unknown): { cause?: string; causeCode?: string } {
-  if (cause === undefined) return {}
-  return isSallyportError(cause) ? { cause: cause.message, causeCode: cause.code } : describeThrown(cause)
 }

@@ -1,6 +1,7 @@
 import type { Issue, Problem, ProblemCode } from '../errors.ts'
 import { statusOf, titleOf } from '../errors.ts'
 import { boundedIssues } from './issue-list.ts'
+import type { ErrorContext } from './report-fault.ts'
 
 /** A request without its transport. */
 export interface HandlerRequest {
@@ -8,8 +9,8 @@ export interface HandlerRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   /** The parsed JSON body. */
   readonly body: unknown
-  /** Read by dispatch: `dryRun`. */
-  readonly query?: Readonly<Record<string, string | undefined>>
+  /** Read by dispatch: `dryRun`. A parameter that was sent more than once is a list. */
+  readonly query?: Readonly<Record<string, string | readonly string[] | undefined>>
 }
 
 /** The answer to a request: what a transport sends, and what a unit test looks at. Expected failures are answers too. */
@@ -34,8 +35,10 @@ export interface Refused {
   readonly errors?: readonly Issue[]
   readonly limit?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** What a port threw: for the log alone. */
+  /** What a part of the host threw: for the log and `onError` alone. */
   readonly cause?: unknown
+  /** Where it threw. */
+  readonly at?: ErrorContext
 }
 
 const TYPE_PREFIX = 'urn:sallyport:problem:'

@@ -3,6 +3,7 @@ import type { Issue, IssueCode } from '../errors.ts'
 import type { Warning } from '../model/dispatch.ts'
 import { guardJson } from './guard-json.ts'
 import { pointerTo } from './json-pointer.ts'
+import { likelyField } from './likely-field.ts'
 import { readQuickly } from './reading.ts'
 import { type Refused, refuse } from './result.ts'
 
@@ -10,6 +11,8 @@ import { type Refused, refuse } from './result.ts'
 export interface Valid<T> {
   readonly value: T
   readonly warnings: readonly Warning[]
+  /** Those of the unknown fields that are probably known ones under another name. Default: none. */
+  readonly misnamed?: readonly Issue[]
 }
 
 /** Checks a parsed body: first that it is harmless, then that it fits. All the faults are told at once. */
@@ -22,12 +25,12 @@ export function validate<T>(schema: v.GenericSchema<unknown, T>, body: unknown):
 export function fitSchema<T>(schema: v.GenericSchema<unknown, T>, body: unknown): Valid<T> | Refused {
   const quick = readQuickly(schema, body)
   if (quick) return { value: quick.value, warnings: [] }
-  const { lists, unknown } = compareShape(schema, body)
+  const { lists, unknown, misnamed } = compareShape(schema, body)
   const result = v.safeParse(schema, body)
-  if (result.success && lists.length === 0) return { value: result.output, warnings: unknown }
+  if (result.success && lists.length === 0) return { value: result.output, warnings: unknown, misnamed }
   const issues = (result.issues ?? []).map(describeIssue)
   const isInList = ({ pointer }: Issue): boolean => lists.some((list) => pointer.startsWith(`${list.pointer}/`))
-  return invalid([...issues.filter((issue) => !isInList(issue)), ...lists])
+  return invalid([...issues.filter((issue) => !isInList(issue)), ...lists, ...misnamed])
 }
 
 /** The refusal that lists faults of a body. */
@@ -73,10 +76,11 @@ interface Inspectable {
 interface Shape {
   readonly lists: Issue[]
   readonly unknown: Warning[]
+  readonly misnamed: Issue[]
 }
 
 function compareShape(schema: Inspectable, body: unknown): Shape {
-  const shape: Shape = { lists: [], unknown: [] }
+  const shape: Shape = { lists: [], unknown: [], misnamed: [] }
   compare(schema, body, [], shape)
   return shape
 }
@@ -109,9 +113,17 @@ function compareMembers(
     if (known) step(known, member, key, path, shape)
     else if (member !== undefined && shape.unknown.length < MAX_TOLD) {
       const pointer = pointerTo(pointerOf(path), key)
-      shape.unknown.push({ code: 'unknown_field', pointer, detail: 'is not known here and was dropped' })
+      const meant = likelyField(key, missingOf(entries, members))
+      const hint = meant === undefined ? '' : `; did you mean ${meant}?`
+      shape.unknown.push({ code: 'unknown_field', pointer, detail: `is not known here and was dropped${hint}` })
+      if (hint) shape.misnamed.push({ pointer, code: 'not_allowed', detail: `is not known here${hint}` })
     }
   }
+}
+
+/** The known fields that were not sent. */
+function missingOf(entries: object, members: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.keys(entries).filter((name) => members[name] === undefined || members[name] === null)
 }
 
 function step(schema: Inspectable, value: unknown, key: string, path: string[], shape: Shape): void {

@@ -42,13 +42,15 @@ function decide(rule: Rule, evaluate: (part: Rule) => unknown, reset: () => void
     reset()
     return { outcome: 'false', trace: explain(rule, evaluate) }
   } catch (error) {
-    return { outcome: 'error', detail: describe(error) }
+    return describe(error)
   }
 }
 
-/** Never repeats what was thrown: it may hold a value of the facts. */
-function describe(error: unknown): string {
-  if (error instanceof StepsExceeded) return error.message
-  if (Number.isNaN(error)) return 'the condition does arithmetic on something that is not a number, or divides by zero'
-  return 'the condition could not be evaluated'
+/** Its detail never repeats what was thrown: it may hold a value of the facts. */
+function describe(error: unknown): Decision {
+  if (error instanceof StepsExceeded) return { outcome: 'error', detail: error.message }
+  if (Number.isNaN(error)) return { outcome: 'error', detail: NO_NUMBER }
+  return { outcome: 'error', detail: 'the condition could not be evaluated', cause: error }
 }
+
+const NO_NUMBER = 'the condition does arithmetic on something that is not a number, or divides by zero'

@@ -11,6 +11,7 @@ import {
   toText,
   unescapeHtml,
 } from './liquid-text.ts'
+import { safeUrl } from './safe-url.ts'
 
 const MAX_DATE = 64
 const MAX_FORMAT = 100
@@ -54,6 +55,7 @@ export function allowedFilters(escaping: 'html' | 'none'): ReadonlyMap<string, F
     ...Object.entries(LIST_FILTERS),
     ['slice', sliceFilter(original('slice'))],
     ['date', dateFilter(original('date'))],
+    ['safe_url', textFilter(safeUrl)],
     ...Object.entries(escaping === 'html' ? HTML_ESCAPES : TEXT_ESCAPES),
   ])
 }

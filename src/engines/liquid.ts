@@ -4,7 +4,8 @@
  * @module sallyport/liquid
  */
 import { type Context, Liquid, LiquidError, type Template, TypeGuards, UndefinedVariableError } from 'liquidjs'
-import { SallyportError } from '../errors.ts'
+import { matching } from '../options/checks.ts'
+import { type Checks, readOptions } from '../options/read-options.ts'
 import type { CompiledTemplate, Rendering, TemplateEngine, TemplateFacts } from '../ports/template-engine.ts'
 import { parse } from './liquid-check.ts'
 import { ABSENT, PlainContext } from './liquid-context.ts'
@@ -23,6 +24,22 @@ export interface LiquidOptions {
 }
 
 const MEMORY_LIMIT = 1_000_000
+
+const CHECKS: Checks<LiquidOptions> = {
+  locale: matching((value) => isKnown('locale', value), 'must be a BCP 47 locale that this runtime knows'),
+  timeZone: matching((value) => isKnown('timeZone', value), 'must be an IANA time zone that this runtime knows'),
+}
+
+function isKnown(what: keyof LiquidOptions, name: unknown): boolean {
+  if (typeof name !== 'string') return false
+  try {
+    return Boolean(
+      what === 'locale' ? new Intl.DateTimeFormat(name) : new Intl.DateTimeFormat('en', { timeZone: name }),
+    )
+  } catch {
+    return false
+  }
+}
 
 /**
  * Renders templates that are written in [Liquid](https://liquidjs.com).
@@ -45,15 +62,10 @@ const MEMORY_LIMIT = 1_000_000
  * Past that the outcome is `error`, on every machine alike; 2 s are a backstop. After some 8 ms it lets others have their
  * turn, and gives a promise. No code is generated.
  *
- * @throws SallyportError `option_invalid` for a locale or time zone that the runtime does not know.
+ * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */
 export function liquid(options: LiquidOptions = {}): TemplateEngine {
-  const { locale = 'en-US', timeZone = 'UTC' } = options
-  try {
-    new Intl.DateTimeFormat(locale, { timeZone })
-  } catch (cause) {
-    throw new SallyportError('option_invalid', 'liquid() needs a known locale and time zone.', [], { cause })
-  }
+  const { locale = 'en-US', timeZone = 'UTC' } = readOptions('liquid', options, CHECKS)
   const engines = { html: lockedDown('html', locale, timeZone), none: lockedDown('none', locale, timeZone) }
   return {
     compile(source, escaping) {
@@ -133,17 +145,18 @@ function failure(error: unknown): Rendering {
   if (error instanceof UndefinedVariableError && error.originalError === ABSENT) {
     return { outcome: 'missing', path: pathOf(error) }
   }
-  if (!LiquidError.is(error)) return { outcome: 'error', detail: reason(error) }
+  if (!LiquidError.is(error)) return { outcome: 'error', ...reason(error) }
   const [line, column] = error.token.getPosition()
-  return { outcome: 'error', detail: `${reason(error.originalError)} (line ${line}, column ${column})` }
+  const { detail, ...rest } = reason(error.originalError)
+  return { outcome: 'error', detail: `${detail} (line ${line}, column ${column})`, ...rest }
 }
 
-/** Only what is known to hold no value of the facts is repeated. */
-function reason(error: unknown): string {
-  if (error instanceof RenderFault) return error.message
+/** In the detail, only what is known to hold no value of the facts is repeated. */
+function reason(error: unknown): Omit<Extract<Rendering, { outcome: 'error' }>, 'outcome'> {
+  if (error instanceof RenderFault) return { detail: error.message }
   const message = error instanceof Error ? error.message : ''
-  if (message === 'memory alloc limit exceeded') return 'the rendering works on too much data'
-  return 'the template could not be rendered'
+  if (message === 'memory alloc limit exceeded') return { detail: 'the rendering works on too much data' }
+  return { detail: 'the template could not be rendered', cause: error }
 }
 
 /** As the template writes it, so that an index which comes from the facts is not repeated. */

@@ -1,8 +1,15 @@
+import { overloaded } from '../core/load.ts'
 import { type Refused, refuse } from '../core/result.ts'
+import type { UnfinishedBody } from '../core/unfinished-bodies.ts'
 import type { Clock } from '../ports/clock.ts'
+import { GrowingBuffer } from './growing-buffer.ts'
 
 /** How long a body may take to arrive, in milliseconds. */
-export const BODY_TIMEOUT_MS = 10_000
+const BODY_TIMEOUT_MS = 10_000
+
+/** How much of a refused body is still let in, in bytes and milliseconds, so that an ordinary caller gets to read the answer. */
+export const LINGER_BYTES = 65_536
+export const LINGER_MS = 1_000
 
 /** Takes a body as it arrives. After the first `end` or `broken`, and after a refusal, calls change nothing. */
 export interface BodySink {
@@ -31,48 +38,84 @@ export type HostBody =
   /** Somebody read it, and left nothing. */
   | { readonly kind: 'consumed' }
 
-/** Collects a body: at most `maxBytes` of it, within {@link BODY_TIMEOUT_MS}. Always settles, never rejects. */
-export function readBody(pump: Pump, maxBytes: number, clock: Clock): Promise<Uint8Array | Refused> {
+/** How a body is to be read. */
+export interface ReadOptions {
+  readonly maxBytes: number
+  readonly clock: Clock
+  /** Takes a share of what unfinished bodies may hold; `undefined`: there is no room. As in {@link UnfinishedBodies}. */
+  begin(refuse: () => void): UnfinishedBody | undefined
+}
+
+/**
+ * Collects a body: at most `maxBytes` of it, within {@link BODY_TIMEOUT_MS}. Always settles, never rejects.
+ *
+ * @param length What it is announced to be, at most `maxBytes`. Nothing is reserved for bytes that have not arrived.
+ */
+export function readBody(
+  pump: Pump,
+  length: number | undefined,
+  { maxBytes, clock, begin }: ReadOptions,
+): Promise<Uint8Array | Refused> {
   return new Promise((resolve) => {
-    const chunks: Uint8Array[] = []
-    let size = 0
-    let settled = false
+    const share = begin(() => giveUp(overloaded()))
+    if (!share) return resolve(overloaded())
+    let letGo = (): void => {}
+    let buffer: GrowingBuffer | undefined = new GrowingBuffer(length ?? maxBytes)
     const settle = (outcome: Uint8Array | Refused): void => {
-      if (settled) return
-      settled = true
+      // Listeners may outlive the reading, and must not keep what was read.
+      buffer = undefined
       callOff()
+      share.release()
       resolve(outcome)
     }
     const giveUp = (refused: Refused): void => {
-      if (settled) return
       settle(refused)
       letGo()
     }
     const callOff = clock.after(BODY_TIMEOUT_MS, () => giveUp(tooSlow()))
-    const letGo = pump({
+    const sink: BodySink = {
       chunk(bytes) {
-        if (settled) return
-        const chunk = typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes
-        size += chunk.byteLength
-        if (size > maxBytes) giveUp(tooLarge(maxBytes))
-        else chunks.push(chunk)
+        if (!buffer) return
+        const piece = typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes
+        if (buffer.size + piece.byteLength > maxBytes) return giveUp(tooLarge(maxBytes))
+        share.hold(buffer.reservedWith(piece.byteLength))
+        buffer?.append(piece)
       },
-      end: () => settle(joined(chunks, size)),
-      broken: () => settle(brokenOff()),
-    })
+      end: () => buffer && settle(buffer.whole()),
+      broken: () => buffer && settle(brokenOff()),
+    }
+    try {
+      letGo = pump(sink)
+    } catch {
+      // The request of the host is none that can be read.
+      sink.broken()
+    }
   })
 }
 
-/** Reads a body that comes in one go, within {@link BODY_TIMEOUT_MS}. Always settles, never rejects. */
-export function readWhole(read: Promise<ArrayBuffer>, maxBytes: number, clock: Clock): Promise<Uint8Array | Refused> {
+/** Reads a body that comes in one go, of the length that it is announced to be, as {@link readBody} reads one that does not. */
+export function readWhole(
+  { bytes, isTaken }: Extract<HostBody, { kind: 'whole' }>,
+  length: number,
+  { maxBytes, clock, begin }: ReadOptions,
+): Promise<Uint8Array | Refused> {
   return new Promise((resolve) => {
-    const callOff = clock.after(BODY_TIMEOUT_MS, () => resolve(tooSlow()))
-    read
-      .then((bytes) => (bytes.byteLength > maxBytes ? tooLarge(maxBytes) : new Uint8Array(bytes)), brokenOff)
-      .then((outcome) => {
-        callOff()
-        resolve(outcome)
-      })
+    let isSettled = false
+    const settle = (outcome: Uint8Array | Refused): void => {
+      isSettled = true
+      callOff()
+      share?.release()
+      resolve(outcome)
+    }
+    const callOff = clock.after(BODY_TIMEOUT_MS, () => settle(tooSlow()))
+    const share = begin(() => settle(overloaded()))
+    if (!share) return settle(overloaded())
+    share.hold(length)
+    if (isSettled) return
+    bytes().then(
+      (read) => settle(read.byteLength > maxBytes ? tooLarge(maxBytes) : new Uint8Array(read)),
+      () => settle(isTaken() ? alreadyConsumed() : brokenOff()),
+    )
   })
 }
 
@@ -90,15 +133,12 @@ function tooSlow(): Refused {
   return refuse('body_timeout', detail, { limit: BODY_TIMEOUT_MS })
 }
 
-/** Nearly every body is one chunk, which is not copied. */
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const [only] = chunks
-  if (only && chunks.length === 1) return only
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return whole
+/** The refusal of a body that somebody else has read, or is reading. */
+export function alreadyConsumed(): Refused {
+  const detail = [
+    'Something in the host read the body before Sallyport, and left nothing of it.',
+    'Mount Sallyport before what reads the body, or let that keep its result:',
+    'in req.body (Express, node:http) or ctx.request.body (Koa). Under fetch, pass a request that is still unread.',
+  ]
+  return refuse('body_already_consumed', detail.join(' '))
 }

@@ -1,51 +1,64 @@
 import type { Endpoints } from '../core/endpoints.ts'
 import type { HandlerRequest } from '../core/result.ts'
 import { ignoreRejection } from '../core/to-json.ts'
-import type { Clock } from '../ports/clock.ts'
-import { answer, internalError, type Wire } from './answer.ts'
-import { BODY_TIMEOUT_MS, type BodySink, type HostBody, type Pump } from './body-reader.ts'
+import { answer, closing, internalError, type Wire } from './answer.ts'
+import { endingWithFetched } from './connection-end.ts'
+import { type FetchRequest, fetchBody, type RequestBody } from './fetch-body.ts'
 import type { Target } from './routes.ts'
 
-/** What is used of a `Request`. Some frameworks bring their own class, so nothing asks for an instance. */
-export interface FetchRequest {
-  readonly method: string
-  readonly url: string
-  readonly headers: { get(name: string): string | null }
-  readonly bodyUsed: boolean
-  readonly body: FetchBody | null
-  arrayBuffer(): Promise<ArrayBuffer>
-}
-
-interface FetchBody {
-  readonly locked: boolean
-  getReader(): FetchReader
-}
-
-interface FetchReader {
-  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>
-  cancel(): Promise<void>
+/** An answer to a fetch-style request. */
+export interface FetchAnswer {
+  readonly wire: Wire
+  /** Where the body was refused before all of it had arrived: resolves when the answer, and with it the connection, may end. */
+  readonly lingering?: Promise<void> | undefined
 }
 
 /** Answers a fetch-style request. Never rejects: there is nobody to pass an error to. */
-export function answerFetch(endpoints: Endpoints, target: Target, request: FetchRequest): Promise<Wire> {
+export async function answerFetch(endpoints: Endpoints, target: Target, request: FetchRequest): Promise<FetchAnswer> {
   const headers = headersOf(request)
-  return answer(endpoints, target, {
+  const body = fetchBody(request, headers, endpoints.clock)
+  const wire = await answer(endpoints, target, {
     method: request.method,
     headers,
-    body: () => bodyOf(request, headers, endpoints.clock),
+    body: body.take,
+    hasLeft: () => request.signal?.aborted === true,
   }).catch((cause: unknown) => internalError(endpoints, cause))
+  const lingering = letGo(body)
+  return lingering ? { wire: closing(wire), lingering } : { wire: endingWithFetched(endpoints, wire) }
+}
+
+/** A request whose body cannot be read, or is none, has nothing to be let go. */
+function letGo(body: RequestBody): Promise<void> | undefined {
+  try {
+    return body.letGo()
+  } catch {
+    return undefined
+  }
 }
 
 /** Made once, at the first answer. */
 let utf8: InstanceType<typeof TextEncoder> | undefined
 
 /** Puts an answer into a `Response`. */
-export function toResponse({ status, headers, text }: Wire, method: string): Response {
+export function toResponse({ wire, lingering }: FetchAnswer, method: string): Response {
+  const { status, headers, text } = wire
   utf8 ??= new TextEncoder()
   const bytes = utf8.encode(text)
-  return new Response(method === 'HEAD' ? null : bytes, {
+  const body = lingering ? lastOf(bytes, lingering) : bytes
+  return new Response(method === 'HEAD' ? null : body, {
     status,
     headers: { 'content-length': String(bytes.byteLength), ...headers },
+  })
+}
+
+/** The last answer of a connection. A host closes that when the answer ends, and by then its caller should have read it. */
+function lastOf(bytes: Uint8Array, lingering: Promise<void>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async start(controller) {
+      controller.enqueue(bytes)
+      await lingering
+      controller.close()
+    },
   })
 }
 
@@ -67,50 +80,6 @@ function headersOf({ headers }: FetchRequest): HandlerRequest['headers'] {
     if (value !== null) read[name] = value
   }
   return read
-}
-
-/** A body whose length is known is read in one go, which is quicker by far where a stream would have to be made first. */
-function bodyOf(request: FetchRequest, headers: HandlerRequest['headers'], clock: Clock): HostBody {
-  if (request.bodyUsed) return { kind: 'consumed' }
-  if (headers['content-length'] !== undefined && headers['transfer-encoding'] === undefined) {
-    return { kind: 'whole', bytes: () => request.arrayBuffer(), isTaken: () => !request.bodyUsed }
-  }
-  const { body } = request
-  if (body?.locked) return { kind: 'consumed' }
-  return { kind: 'stream', pump: body ? pumpOf(body, clock) : noBody }
-}
-
-/**
- * A refused body is let by, but for no longer than any other, and only then cancelled: in hosts on Node, to cancel is to cut
- * the connection, and the answer with it. A body that was refused unread is the host's to deal with, like any that a handler
- * does not ask for.
- */
-function pumpOf(body: FetchBody, clock: Clock): Pump {
-  return (sink) => {
-    const reader = body.getReader()
-    const flowing = flow(reader, sink)
-    return () => {
-      const callOff = clock.after(BODY_TIMEOUT_MS, () => void reader.cancel().catch(() => {}))
-      void flowing.finally(callOff)
-    }
-  }
-}
-
-async function flow(reader: FetchReader, sink: BodySink): Promise<void> {
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) return sink.end()
-      if (value) sink.chunk(value)
-    }
-  } catch {
-    sink.broken()
-  }
-}
-
-function noBody(sink: BodySink): () => void {
-  queueMicrotask(sink.end)
-  return () => {}
 }
 
 /** Takes work that the runtime is to see through after it has sent the answer. */

@@ -1,7 +1,7 @@
 import { giveWay } from '../core/give-way.ts'
 import { type HandlerRequest, isRefused, type Refused, refuse } from '../core/result.ts'
 import type { Clock } from '../ports/clock.ts'
-import { type HostBody, readBody, readWhole, tooLarge } from './body-reader.ts'
+import { alreadyConsumed, type HostBody, type ReadOptions, readBody, readWhole, tooLarge } from './body-reader.ts'
 
 /** A body's JSON value, boxed: the value itself may look like anything. */
 export interface Json {
@@ -15,21 +15,23 @@ export interface Json {
 export function jsonOf(
   body: HostBody,
   headers: HandlerRequest['headers'],
-  maxBytes: number,
-  clock: Clock,
+  options: ReadOptions,
 ): Json | Refused | Promise<Json | Refused> {
-  // Where there is a Transfer-Encoding, a Content-Length says nothing about the body (RFC 9112 section 6.3).
-  const declared = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : 0
-  if (declared > maxBytes) return tooLarge(maxBytes)
+  const { maxBytes, clock } = options
+  const length = announcedLength(headers)
+  if (Number.isNaN(length)) return refuse('invalid_json', 'The Content-Length is no whole number.')
+  if (length !== undefined && length > maxBytes) return tooLarge(maxBytes)
   if (body.kind === 'consumed') return alreadyConsumed()
   if (body.kind === 'left') return left(body.value, maxBytes)
-  if (body.kind === 'whole') {
-    return readWhole(body.bytes(), maxBytes, clock).then((bytes) => {
-      if (!isRefused(bytes)) return parseApart(bytes, clock)
-      return body.isTaken() ? alreadyConsumed() : bytes
-    })
-  }
-  return readBody(body.pump, maxBytes, clock).then((bytes) => (isRefused(bytes) ? bytes : parseApart(bytes, clock)))
+  const reading = body.kind === 'whole' ? readWhole(body, length ?? 0, options) : readBody(body.pump, length, options)
+  return reading.then((bytes) => (isRefused(bytes) ? bytes : parseApart(bytes, clock)))
+}
+
+/** Where there is a Transfer-Encoding, a Content-Length says nothing about the body (RFC 9112 section 6.3). `NaN`: it is none. */
+export function announcedLength(headers: HandlerRequest['headers']): number | undefined {
+  const { 'content-length': length, 'transfer-encoding': encoding } = headers
+  if (length === undefined || encoding !== undefined) return undefined
+  return typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : Number.NaN
 }
 
 const LONG_BYTES = 65_536
@@ -40,37 +42,33 @@ function parseApart(bytes: Uint8Array, clock: Clock): Json | Refused | Promise<J
   return bytes.byteLength > LONG_BYTES ? giveWay(clock).then(() => parsed) : parsed
 }
 
+/** A text is held against the limit by its length in UTF-8, which is encoded only where it may be over. */
 function left(value: unknown, maxBytes: number): Json | Refused {
-  const bytes = typeof value === 'string' ? new TextEncoder().encode(value) : value
-  if (!(bytes instanceof Uint8Array)) return { json: bytes }
-  return bytes.byteLength > maxBytes ? tooLarge(maxBytes) : parse(bytes)
+  if (value instanceof Uint8Array) return value.byteLength > maxBytes ? tooLarge(maxBytes) : parse(value)
+  if (typeof value !== 'string') return { json: value }
+  const isOver =
+    value.length > maxBytes || (value.length * 3 > maxBytes && new TextEncoder().encode(value).byteLength > maxBytes)
+  return isOver ? tooLarge(maxBytes) : parseText(value.startsWith('\uFEFF') ? value.slice(1) : value)
 }
 
 /** Made once, at the first body: making it costs more than most decoding. Whole texts leave nothing behind in it. */
 let utf8: InstanceType<typeof TextDecoder> | undefined
 
 function parse(bytes: Uint8Array): Json | Refused {
-  if (bytes.byteLength === 0) return refuse('invalid_json', 'The body is empty. Send a JSON object.')
-  let text: string
   try {
     utf8 ??= new TextDecoder('utf-8', { fatal: true })
-    text = utf8.decode(bytes)
+    return parseText(utf8.decode(bytes))
   } catch {
     return refuse('invalid_json', 'The body is not valid UTF-8.')
   }
+}
+
+function parseText(text: string): Json | Refused {
+  if (text === '') return refuse('invalid_json', 'The body is empty. Send a JSON object.')
   try {
     return { json: JSON.parse(text) }
   } catch {
     // The engine's own message quotes the body.
     return refuse('invalid_json', 'The body is not well-formed JSON.')
   }
-}
-
-function alreadyConsumed(): Refused {
-  const detail = [
-    'Something in the host read the body before Sallyport, and left nothing of it.',
-    'Mount Sallyport before what reads the body, or let that keep its result:',
-    'in req.body (Express, node:http) or ctx.request.body (Koa). Under fetch, pass a request that is still unread.',
-  ]
-  return refuse('body_already_consumed', detail.join(' '))
 }

@@ -1,7 +1,7 @@
 import type { Endpoints } from '../core/endpoints.ts'
-import { SallyportError } from '../errors.ts'
+import { type Checks, problemsAt, readOptions } from '../options/read-options.ts'
 import { notFound, type Wire } from './answer.ts'
-import { type MountOptions, routesBelow, type Target } from './routes.ts'
+import { MOUNT_CHECKS, type MountOptions, routesBelow, type Target } from './routes.ts'
 
 /** What an adapter mounts: `createSallyport(…)` gives one. */
 export interface Mountable {
@@ -28,15 +28,19 @@ const MAX_TOLD = 10
  *
  * @throws {SallyportError} `option_invalid`, for what is not Sallyport, and for an option that cannot be.
  */
-export function mount(mountable: Mountable, options: MountOptions | undefined): Mount {
-  const endpoints: Endpoints | undefined = mountable?.endpoints
-  if (typeof endpoints?.handle !== 'function') {
-    throw new SallyportError('option_invalid', 'Mount what createSallyport(…) gave: this has no endpoints.')
-  }
-  const { base, match, nearMiss } = routesBelow(options)
+export function mount<Options extends MountOptions>(
+  adapter: string,
+  mountable: Mountable,
+  options: Options,
+  checks: Checks<Options>,
+): Mount & { readonly options: Options } {
+  const read = readOptions(adapter, options, checks, () => problemsAt('sallyport', faultOfMountable(mountable)))
+  const { endpoints } = mountable
+  const { base, match, nearMiss } = routesBelow(read)
   const told = new Set<string>()
   return {
     endpoints,
+    options: read,
     base,
     match(url) {
       const target = match(url)
@@ -51,6 +55,13 @@ export function mount(mountable: Mountable, options: MountOptions | undefined): 
   }
 }
 
+function faultOfMountable(mountable: unknown): string | undefined {
+  const { endpoints } = Object(mountable)
+  return typeof endpoints?.handle === 'function'
+    ? undefined
+    : 'must be what createSallyport(…) gave: it has no endpoints'
+}
+
 /** Handlers that were made of the same endpoints for the same place, by an adapter. */
 const PLACES = /* @__PURE__ */ new WeakMap<Endpoints, Set<string>>()
 
@@ -58,8 +69,8 @@ const PLACES = /* @__PURE__ */ new WeakMap<Endpoints, Set<string>>()
  * {@link mount}, for hosts in which a handler is mounted once and for all: a second one for the same place is told of in the
  * log. In one server it is never reached; two servers can share the first.
  */
-export function mountOnce(adapter: string, mountable: Mountable, options: MountOptions | undefined): Mount {
-  const mounted = mount(mountable, options)
+export function mountOnce(adapter: string, mountable: Mountable, options: MountOptions = {}): Mount {
+  const mounted = mount(adapter, mountable, options, MOUNT_CHECKS)
   const places = PLACES.get(mounted.endpoints) ?? new Set()
   const place = `${adapter} ${mounted.base}`
   if (places.has(place)) {

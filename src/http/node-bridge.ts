@@ -1,33 +1,18 @@
 import { Buffer } from 'node:buffer'
 import type { Endpoints } from '../core/endpoints.ts'
 import type { HandlerRequest } from '../core/result.ts'
-import { answer, type Wire } from './answer.ts'
-import { BODY_TIMEOUT_MS, type HostBody, type Pump } from './body-reader.ts'
+import type { Clock } from '../ports/clock.ts'
+import { answer, closing, type Wire } from './answer.ts'
+import { type HostBody, LINGER_BYTES, LINGER_MS, type Pump } from './body-reader.ts'
+import { endingWith } from './connection-end.ts'
+import type { NodeRequest, NodeResponse } from './node-messages.ts'
 import type { Target } from './routes.ts'
 
-/** What is used of an `IncomingMessage`. */
-export interface NodeRequest {
-  readonly method?: string | undefined
-  readonly url?: string | undefined
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  readonly rawHeaders: readonly string[]
-  readonly complete: boolean
-  readonly destroyed: boolean
-  readonly readableEnded: boolean
-  readonly readableDidRead: boolean
-  readonly readableLength: number
-  on(event: 'data', listener: (chunk: Uint8Array) => void): unknown
-  on(event: string, listener: () => void): unknown
-  read(): Uint8Array | string | null
-  resume(): unknown
-  destroy(): unknown
-}
-
-/** What is used of a `ServerResponse`. */
-export interface NodeResponse {
-  readonly headersSent: boolean
-  writeHead(status: number, headers: Record<string, string | number>): unknown
-  end(text: string): unknown
+/** An answer to a Node request. */
+export interface NodeAnswer {
+  readonly wire: Wire
+  /** Whether the connection closes after it, because the request has not come to its end. */
+  readonly isLast: boolean
 }
 
 /** Answers a Node request. `leftBody` gives what the host's parser left; it is asked only when the stream was read. */
@@ -36,7 +21,7 @@ export async function answerNode(
   target: Target,
   req: NodeRequest,
   leftBody: () => unknown,
-): Promise<Wire> {
+): Promise<NodeAnswer> {
   let isTaken = false
   const wire = await answer(endpoints, target, {
     method: req.method ?? '',
@@ -45,15 +30,62 @@ export async function answerNode(
       isTaken = isHere(req)
       return isTaken ? { kind: 'left', value: takeWhole(req) } : bodyOf(req, leftBody)
     },
+    hasLeft: () => req.socket?.destroyed === true,
   })
-  return isTaken || req.complete || req.destroyed ? wire : leaveBody(endpoints, req, wire)
+  return isTaken ? { wire: endingWith(endpoints, req, wire), isLast: false } : nodeAnswer(endpoints, req, wire)
 }
 
-/** Writes an answer, past whatever the framework's `send` would add. A caller who has left gets none. */
-export function send(res: NodeResponse, { status, headers, text }: Wire): void {
+/**
+ * An answer to a request whose body nobody has taken. When part of it is still to come, the connection closes after the answer.
+ * HTTP/2 has no header for that: its streams end by themselves.
+ */
+export function nodeAnswer(endpoints: Endpoints, req: NodeRequest, wire: Wire): NodeAnswer {
+  const isLast = !hasArrived(req)
+  return { wire: isLast && req.httpVersionMajor === 1 ? closing(wire) : endingWith(endpoints, req, wire), isLast }
+}
+
+/**
+ * Writes an answer, past whatever the framework's `send` would add. A caller who has left gets none. The last one of a connection is
+ * written at once; it ends, and the connection with it, when {@link linger} says so.
+ */
+export function send(req: NodeRequest, res: NodeResponse, { wire, isLast }: NodeAnswer, clock: Clock): void {
   if (res.headersSent) return
+  const { status, headers, text } = wire
   res.writeHead(status, { 'content-length': Buffer.byteLength(text), ...headers })
-  res.end(text)
+  if (req.method === 'HEAD') return void res.end()
+  if (!isLast) return void res.end(text)
+  res.write(text)
+  void linger(req, clock).then(() => res.end())
+}
+
+/** Whether the whole body is here, read or not. The parser may have seen all of it and not yet its end. */
+function hasArrived({ complete, destroyed, headers, readableLength }: NodeRequest): boolean {
+  if (complete || destroyed) return true
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === readableLength
+}
+
+/**
+ * Drops what still comes of a refused body: at most {@link LINGER_BYTES}, after which nothing is read any more. Resolves when the body
+ * has come to its end, its caller has left, or {@link LINGER_MS} have passed. To close a connection on which unread bytes have arrived is
+ * to reset it, and a reset can overtake the answer; so the caller is given this long to read it.
+ */
+function linger(req: NodeRequest, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    let left = LINGER_BYTES
+    const done = (): void => {
+      callOff()
+      req.pause()
+      resolve()
+    }
+    const callOff = clock.after(LINGER_MS, done)
+    req.on('data', (chunk) => {
+      left -= chunk.length
+      if (left < 0) req.pause()
+    })
+    req.on('end', done)
+    req.on('close', done)
+    req.resume()
+  })
 }
 
 /** Node keeps the first of several Authorization headers; the others must not go unseen. */
@@ -90,7 +122,7 @@ function takeWhole(req: NodeRequest): unknown {
   return body ?? ''
 }
 
-/** Listeners, not an iterator: half the cost. They stay on after a refusal, so that what still comes is dropped. */
+/** Listeners, not an iterator: half the cost. */
 function pumpOf(req: NodeRequest): Pump {
   return (sink) => {
     req.on('data', sink.chunk)
@@ -98,18 +130,6 @@ function pumpOf(req: NodeRequest): Pump {
     req.on('error', sink.broken)
     req.on('close', sink.broken)
     if (req.destroyed) queueMicrotask(sink.broken)
-    return () => {}
+    return () => req.pause()
   }
-}
-
-/**
- * Sees to a body that is still arriving after its request was answered. It is let by, so that the connection can be used
- * again, but for no longer than any other body; one that came too late has had its time.
- */
-function leaveBody({ clock }: Endpoints, req: NodeRequest, wire: Wire): Wire {
-  if (wire.status === 408) return { ...wire, headers: { ...wire.headers, connection: 'close' } }
-  req.resume()
-  const callOff = clock.after(BODY_TIMEOUT_MS, () => req.destroy())
-  req.on('close', callOff)
-  return wire
 }

@@ -1,6 +1,7 @@
 import type { Action } from '../core/endpoints.ts'
-import { SallyportError } from '../errors.ts'
 import type { Operation } from '../model/principal.ts'
+import { matching } from '../options/checks.ts'
+import type { Checks } from '../options/read-options.ts'
 
 /** One endpoint as callers see it. */
 export interface Route {
@@ -86,15 +87,21 @@ export interface NearMiss {
   readonly detail: string
 }
 
+/** The checks of {@link MountOptions}. */
+export const MOUNT_CHECKS: Checks<MountOptions> = {
+  basePath: matching(isPlainPath, 'must be a plain path such as "/v1"'),
+  openapi: matching(isDocument, 'must be an OpenAPI document: openapiDocument() of sallyport/openapi'),
+}
+
 const PLAIN_PATH = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)*$/
 const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i
 
-/** The routes as they are below the base path. */
+/** The routes as they are below the base path, of options that were checked. */
 export function routesBelow(options: MountOptions = {}): Routing {
-  if (typeof options !== 'object' || options === null) throw badBasePath(options)
   const base = normalise(options.basePath ?? '')
   const routes = new Map(ROUTES.map((route) => [base + route.path, route]))
-  const document = documentOf(options.openapi)
+  // Written out once: it is the same for everybody.
+  const document = options.openapi && JSON.stringify(options.openapi)
   return {
     base,
     match(target) {
@@ -130,33 +137,26 @@ function withoutSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path
 }
 
-/** Written out once: it is the same for everybody. */
-function documentOf(openapi: object | undefined): string | undefined {
-  if (openapi === undefined) return undefined
-  if (typeof openapi === 'object' && openapi !== null && 'openapi' in openapi) return JSON.stringify(openapi)
-  throw new SallyportError('option_invalid', 'The option openapi is no OpenAPI document.', [
-    { detail: 'give it as { openapi: openapiDocument() }, of sallyport/openapi' },
-  ])
-}
-
-/** The parameters of a query string; of a name sent twice, the first. */
-export function parseQuery(search: string): Record<string, string | undefined> {
-  const query: Record<string, string | undefined> = Object.create(null)
-  for (const [name, value] of new URLSearchParams(search)) query[name] ??= value
+/** The parameters of a query string; of a name that was sent more than once, all of them. */
+export function parseQuery(search: string): Record<string, string | readonly string[] | undefined> {
+  const query: Record<string, string | string[] | undefined> = Object.create(null)
+  for (const [name, value] of new URLSearchParams(search)) {
+    const before = query[name]
+    if (before === undefined) query[name] = value
+    else if (typeof before === 'string') query[name] = [before, value]
+    else before.push(value)
+  }
   return query
 }
 
 function normalise(basePath: string): string {
-  if (typeof basePath !== 'string') throw badBasePath(basePath)
-  const rooted = basePath === '' || basePath.startsWith('/') ? basePath : `/${basePath}`
-  const base = withoutSlash(rooted)
-  if (!PLAIN_PATH.test(base)) {
-    throw badBasePath(basePath)
-  }
-  return base
+  return withoutSlash(basePath === '' || basePath.startsWith('/') ? basePath : `/${basePath}`)
 }
 
-function badBasePath(given: unknown): SallyportError {
-  const detail = `basePath is ${JSON.stringify(given)}; give it as { basePath: '/v1' }`
-  return new SallyportError('option_invalid', 'The basePath is not a plain path such as "/v1".', [{ detail }])
+function isPlainPath(value: unknown): boolean {
+  return typeof value === 'string' && PLAIN_PATH.test(normalise(value))
+}
+
+function isDocument(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'openapi' in value
 }

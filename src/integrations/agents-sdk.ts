@@ -1,5 +1,8 @@
+import { checkOptions } from '../client/check-options.ts'
 import type { RecordedRun, RunStart } from '../client/recorded-run.ts'
 import type { RunRecorder } from '../client/run-recorder.ts'
+import { fn, has } from '../options/checks.ts'
+import { required } from '../options/read-options.ts'
 import { addTime, type EndModelCall, startModelCall } from './model-call.ts'
 import { countsOf, openAITokens } from './token-counts.ts'
 import { type Members, membersOf, textOf } from './untyped.ts'
@@ -52,11 +55,14 @@ const MAX_TRACES = 1000
  * `unmeteredCalls` (answered without a word about tokens). Tells the agent, the models, `modelMs`, `toolMs`, how the run ended
  * and why, and `usageByModel` once there are several models. Not the first token, nor what the client behind it tried again:
  * the SDK does not tell. Of a prompt or an output nothing is recorded.
+ *
+ * @throws {ClientError} `option_invalid`, with all that is wrong with the arguments.
  */
 export function agentsSdk(
   recorder: Pick<RunRecorder, 'start' | 'flush'>,
   start: StartOfTrace = ({ groupId, traceId }) => ({ sessionId: groupId ?? traceId }),
 ): AgentsProcessor {
+  checkOptions('agentsSdk', { recorder, start }, { recorder: required(has('start', 'flush')), start: required(fn) })
   const traces = new Map<string, AgentsTrace>()
   const open = new Map<string, OpenSpan>()
 

@@ -1,4 +1,7 @@
+import { checkOptions } from '../client/check-options.ts'
 import type { RecordedRun } from '../client/recorded-run.ts'
+import { has } from '../options/checks.ts'
+import { required } from '../options/read-options.ts'
 import { addTime, type EndModelCall, isFailure, type ModelCallEnd, startModelCall } from './model-call.ts'
 import { ignoringErrors, membersOf } from './untyped.ts'
 import { watchedStream } from './watched-stream.ts'
@@ -58,8 +61,15 @@ export interface AiSdkIntegration {
  *
  * Telemetry settings of your own would take the place of these: put `experimental_telemetry.integrations` of what this gives
  * among your own. Does not end the run.
+ *
+ * @throws {ClientError} `option_invalid`, with all that is wrong with the arguments.
  */
 export function aiSdk<Model extends RecordableModel>(run: RecordedRun, model: Model): AiSdkSettings<Model> {
+  checkOptions(
+    'aiSdk',
+    { run, model },
+    { run: required(has('update', 'add')), model: required(has('doGenerate', 'doStream')) },
+  )
   return {
     model: recordedModel(run, model),
     experimental_telemetry: {

@@ -1,4 +1,7 @@
+import { checkOptions } from '../client/check-options.ts'
 import type { RecordedRun } from '../client/recorded-run.ts'
+import { fn, has, word } from '../options/checks.ts'
+import { type Checks, isRecord, required } from '../options/read-options.ts'
 import { jsonFeed } from './json-feed.ts'
 import { MODEL_APIS, type ModelAnswer, type ModelApi } from './model-answer.ts'
 import { type EndModelCall, isFailure, startModelCall } from './model-call.ts'
@@ -13,6 +16,12 @@ export interface RecordingFetchOptions {
   readonly provider?: string | undefined
 }
 
+const CHECKS: Checks<RecordingFetchOptions & { readonly run: RecordedRun }> = {
+  run: required(has('update', 'add')),
+  fetch: fn,
+  provider: word,
+}
+
 /**
  * Records the model calls of an OpenAI or Anthropic client, or of any that speaks as they do:
  * `openai.withOptions({ fetch: recordingFetch(run) })`.
@@ -25,15 +34,19 @@ export interface RecordingFetchOptions {
  * Looks at POSTs to `…/chat/completions`, `…/completions`, `…/responses` and `…/v1/messages`; all else passes by. Requests are
  * passed on untouched; an answer is made anew around the same bytes, at the reader's pace, without a BYOB reader. Of a prompt or
  * an output nothing is recorded; of a `Request` not the model that it asks for, which only its body knows. Does not end the run.
+ *
+ * @throws {ClientError} `option_invalid`, with all that is wrong with the arguments.
  */
 export function recordingFetch(run: RecordedRun, options: RecordingFetchOptions = {}): typeof fetch {
+  checkOptions('recordingFetch', isRecord(options) ? { ...options, run } : options, CHECKS)
+  const { fetch: own, provider } = options
   return async (input, init) => {
-    const send = options.fetch ?? fetch
+    const send = own ?? fetch
     const { url, method, headers, signal } = askedOf(input, init)
     const api = method.toUpperCase() === 'POST' ? apiAt(url) : undefined
     if (api === undefined) return send(input, init)
 
-    const end = startModelCall(run, options.provider ?? api.provider, modelOf(init?.body))
+    const end = startModelCall(run, provider ?? api.provider, modelOf(init?.body))
     if (Number(new Headers(headers).get('x-stainless-retry-count')) > 0) run.add({ retries: 1 })
     let response: Response
     try {

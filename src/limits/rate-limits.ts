@@ -3,7 +3,9 @@
  *
  * @module sallyport/rate-limits
  */
-import { type ConfigProblem, SallyportError } from '../errors.ts'
+import type { ConfigProblem } from '../errors.ts'
+import { matching } from '../options/checks.ts'
+import { type Checks, type Given, readOptions } from '../options/read-options.ts'
 import type { RateLimiter, RateLimitState, RateLimitSubject } from '../ports/rate-limiter.ts'
 import { keyedHash } from './keyed-hash.ts'
 
@@ -43,8 +45,15 @@ export interface RateLimitsOptions {
   readonly recipientKey?: string
 }
 
-const SCOPES = ['token', 'tenant', 'recipient'] as const
 const SHORTEST_KEY = 32
+const KEY_RULE = `must be at least ${SHORTEST_KEY} characters`
+
+const CHECKS: Checks<RateLimitsOptions> = {
+  token: limiter,
+  tenant: limiter,
+  recipient: limiter,
+  recipientKey: matching((value) => typeof value === 'string' && value.length >= SHORTEST_KEY, KEY_RULE),
+}
 
 /**
  * Limits requests by the limiters of `rate-limiter-flexible` that it is given: those in Redis or a database hold for all
@@ -56,9 +65,7 @@ const SHORTEST_KEY = 32
  * recipients are limited and the key is missing or short.
  */
 export function rateLimits(options: RateLimitsOptions): RateLimiter {
-  const problems = problemsOf(options)
-  if (problems.length > 0) throw new SallyportError('option_invalid', 'rateLimits:', problems)
-  const { recipientKey, ...limiters } = { ...options }
+  const { recipientKey, ...limiters } = readOptions('rateLimits', options, CHECKS, ruleProblems)
   const hash = recipientKey === undefined ? undefined : keyedHash(recipientKey)
   const keyOf = async ({ scope, tenant, id }: RateLimitSubject): Promise<string> =>
     `${scope} ${tenant} ${scope === 'recipient' ? await hash?.(`${tenant} ${id}`) : id}`
@@ -89,27 +96,14 @@ function isResult(value: unknown): value is FlexibleLimiterResult {
   return typeof value === 'object' && value !== null && 'msBeforeNext' in value && 'remainingPoints' in value
 }
 
-function problemsOf(options: RateLimitsOptions): ConfigProblem[] {
-  const given: Readonly<Record<string, unknown>> = { ...options }
-  const known: readonly string[] = [...SCOPES, 'recipientKey']
-  const problems = Object.keys(given)
-    .filter((field) => !known.includes(field))
-    .map((field): ConfigProblem => ({ field, detail: 'is not an option' }))
-  if (SCOPES.every((scope) => given[scope] === undefined)) problems.push({ detail: 'limits nothing' })
-  for (const scope of SCOPES) {
-    const detail = given[scope] === undefined ? undefined : faultOf(given[scope])
-    if (detail) problems.push({ field: scope, detail })
-  }
-  const { recipientKey } = given
-  const isKey = typeof recipientKey === 'string' && recipientKey.length >= SHORTEST_KEY
-  if (given.recipient !== undefined && !isKey) {
-    problems.push({ field: 'recipientKey', detail: `is at least ${SHORTEST_KEY} characters` })
-  }
-  return problems
+function ruleProblems({ token, tenant, recipient, recipientKey }: Given): ConfigProblem[] {
+  if (token === undefined && tenant === undefined && recipient === undefined) return [{ detail: 'limits nothing' }]
+  if (recipient === undefined || recipientKey !== undefined) return []
+  return [{ field: 'recipientKey', detail: KEY_RULE }]
 }
 
-function faultOf(limiter: unknown): string | undefined {
-  const { points, duration, consume } = Object(limiter) as Partial<FlexibleLimiter>
+function limiter(value: unknown): string | undefined {
+  const { points, duration, consume } = Object(value) as Partial<FlexibleLimiter>
   if (typeof consume !== 'function') return 'is not a limiter of rate-limiter-flexible'
   if (!(typeof points === 'number' && points >= 1)) return 'has no points'
   if (!(typeof duration === 'number' && duration > 0)) return 'has no duration: its window would never end'

@@ -60,8 +60,9 @@ export interface AttemptEnd {
 export interface Attempt extends Partial<AttemptEnd> {
   /** 1 for the first. */
   readonly attempt: number
-  /** When a worker took it up, epoch milliseconds. */
+  /** When a worker took it up, epoch milliseconds by the store's clock. */
   readonly startedAt: number
+  /** When its end was written down, by the store's clock: never before it began. */
   readonly endedAt?: number
 }
 
@@ -125,6 +126,7 @@ export interface Dispatch {
   /** Planned and recorded in sandbox mode: nothing of it is sent. */
   readonly sandboxed?: true
   readonly locale?: string
+  /** When it was accepted, by the store's clock. */
   readonly createdAt: number
   /** In the order of the event's channels. */
   readonly deliveries: readonly Delivery[]
@@ -179,6 +181,7 @@ export interface DispatchView {
   readonly sessionId?: string
   /** Sandbox mode was on: nothing of this is sent, ever. */
   readonly sandboxed?: true
+  /** When it was accepted, by the store's clock. */
   readonly createdAt: string
   readonly deliveries: readonly DeliveryView[]
 }

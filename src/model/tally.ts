@@ -27,7 +27,6 @@ export interface Spend {
 /** One model's share of a tally. */
 export interface ModelTally {
   readonly runs: number
-  /** The known ones alone. */
   readonly counts: Readonly<Record<string, number>>
   readonly cost: Readonly<Record<string, string>>
 }
@@ -37,7 +36,8 @@ export interface ModelTally {
  * up to date run by run. Plain JSON. Numbers are exact up to 2^53 - 1.
  *
  * Names come from callers, and a merge adds no more of them to a session's sum than 200 models and 256 counters of callers' own,
- * and to a sum below a run than 32 models, 64 such counters and 256 users. Further models go to the model `(other)` of the
+ * and to a sum below a run than 32 models, 64 such counters and 256 users; to one model no more than 16 such
+ * counters. Further models go to the model `(other)` of the
  * provider `''`; what else finds no place is left out, and stays out: a further user's spend is nobody's. Known counts always
  * have a place. What came to 0 keeps its name and its place.
  */

@@ -15,7 +15,7 @@ const MAX_CODE = 64
  */
 export function describeThrown(thrown: unknown): DescribedThrown {
   try {
-    if (!(thrown instanceof Error)) return unnamed(thrown)
+    if (!isThrown(thrown, Error)) return unnamed(thrown)
     const name: unknown = thrown.name
     const code = codeOf(thrown)
     return {
@@ -24,6 +24,15 @@ export function describeThrown(thrown: unknown): DescribedThrown {
     }
   } catch {
     return unnamed(thrown)
+  }
+}
+
+/** Whether that is what was thrown. Unlike `instanceof`, it takes what throws at every touch for something else. */
+export function isThrown<Kind>(thrown: unknown, kind: abstract new (...args: never) => Kind): thrown is Kind {
+  try {
+    return thrown instanceof kind
+  } catch {
+    return false
   }
 }
 

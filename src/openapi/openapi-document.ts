@@ -1,4 +1,6 @@
 import { ROUTES } from '../http/routes.ts'
+import { bool, listOf, text, word } from '../options/checks.ts'
+import { type Checks, nested, readOptions, required } from '../options/read-options.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
 import { BATCH_SCHEMAS } from './batch-schemas.ts'
 import { DELIVERY_SCHEMAS } from './delivery-schemas.ts'
@@ -26,6 +28,20 @@ export interface OpenApiOptions {
   readonly servers?: readonly OpenApiServer[] | undefined
   /** The catalogue of the host: `eventType` is one of its events, instead of any text. */
   readonly events?: Pick<EventCatalog, 'eventTypes'> | undefined
+  /** `false`: without `POST /api/outbound/dispatch`, for a host that only records runs. Default: `true`. */
+  readonly dispatch?: boolean | undefined
+}
+
+const CHECKS: Checks<OpenApiOptions> = {
+  title: word,
+  version: word,
+  servers: listOf(
+    nested<OpenApiServer>({ url: required(word), description: text }),
+    'must be a list of at least one server',
+    1,
+  ),
+  events: (value) => (Array.isArray(Object(value).eventTypes) ? undefined : 'has no eventTypes'),
+  dispatch: bool,
 }
 
 const DESCRIPTION = [
@@ -42,21 +58,25 @@ const TOKENS = [
  * The endpoints as an OpenAPI 3.1 document: from the route table, the schemas that the handlers read bodies with, and the
  * table of problem codes. Plain JSON, and yours to edit: it shares nothing with any other.
  *
+ * @throws {SallyportError} `option_invalid`, with all that is wrong with the options.
+ *
  * Serve it with `toExpress(sallyport, { openapi: openapiDocument() })`, or write it to a file and generate a client from it.
  */
 export function openapiDocument(options: OpenApiOptions = {}): OpenApiDocument {
-  const { title = 'Sallyport', version = '1.0.0', servers = [{ url: '/' }], events } = options
+  const read = readOptions('openapiDocument', options, CHECKS)
+  const { title = 'Sallyport', version = '1.0.0', servers = [{ url: '/' }], events, dispatch = true } = read
+  const routes = ROUTES.filter(({ operation }) => dispatch || operation !== 'dispatch')
   const known = EXCHANGES.filter(({ request: { eventType } }) => isOf(events, eventType))
   const document: OpenApiDocument = {
     openapi: '3.1.1',
     info: { title, version, description: DESCRIPTION, license: { name: 'MIT', identifier: 'MIT' } },
     servers,
     tags: [
-      { name: 'outbound', description: 'Events that become notifications.' },
+      ...(dispatch ? [{ name: 'outbound', description: 'Events that become notifications.' }] : []),
       { name: 'agents', description: 'Runs of agents, and the sessions that they belong to.' },
     ],
     security: [{ bearer: [] }],
-    paths: Object.fromEntries(ROUTES.map((route) => [route.path, { post: operation(route, known) }])),
+    paths: Object.fromEntries(routes.map((route) => [route.path, { post: operation(route, known) }])),
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: TOKENS } },
       parameters: PARAMETERS,

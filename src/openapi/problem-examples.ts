@@ -76,7 +76,11 @@ const EXAMPLES: Readonly<Record<string, Told>> = {
     detail: 'expected 1 to 100 posts',
   }),
   event_unknown: notAllowed('event_unknown', '/eventType', 'No event has this name. Near: order.shipped.'),
-  channel_unknown: notAllowed('channel_unknown', '/channel', 'No channel has this name. Near: email.'),
+  channel_unknown: notAllowed(
+    'channel_unknown',
+    '/channel',
+    'No channel has this name. Near: email. The event can be sent through email, sms.',
+  ),
   channel_not_allowed: notAllowed('channel_not_allowed', '/channel', 'The event can be sent through email, sms.'),
   recipient_unresolvable: {
     code: 'recipient_unresolvable',

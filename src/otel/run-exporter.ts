@@ -17,9 +17,10 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api'
+import { bool, fn, has, oneOf } from '../options/checks.ts'
+import { type Checks, readOptions } from '../options/read-options.ts'
 import type { EndedRun, RunExporter } from '../ports/run-exporter.ts'
 import { CONVENTIONS, INVOKE_AGENT } from './conventions.ts'
-import { aBoolean, aFunction, anObjectWith, aSpanKind, type Check, refuseBadOptions } from './option-checks.ts'
 import { attributesOf, costAttributesOf, errorTypeOf } from './run-attributes.ts'
 import { createRunMetrics, type RunMetrics } from './run-metrics.ts'
 import { timesOf } from './run-times.ts'
@@ -48,14 +49,14 @@ export interface OtelRunExporterOptions {
   readonly attributes?: (run: EndedRun) => Attributes
 }
 
-const CHECKS: Readonly<Record<keyof OtelRunExporterOptions, Check>> = {
-  tracerProvider: anObjectWith('getTracer'),
-  meterProvider: anObjectWith('getMeter'),
-  spanKind: aSpanKind,
-  cancelledIsError: aBoolean,
-  errorMessages: aBoolean,
-  cost: aBoolean,
-  attributes: aFunction,
+const CHECKS: Checks<OtelRunExporterOptions> = {
+  tracerProvider: has('getTracer'),
+  meterProvider: has('getMeter'),
+  spanKind: oneOf(['internal', 'client']),
+  cancelledIsError: bool,
+  errorMessages: bool,
+  cost: bool,
+  attributes: fn,
 }
 
 /**
@@ -67,16 +68,20 @@ const CHECKS: Readonly<Record<keyof OtelRunExporterOptions, Check>> = {
  * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */
 export function otelRunExporter(options: OtelRunExporterOptions = {}): RunExporter {
-  refuseBadOptions('otelRunExporter', options, CHECKS)
-  const { tracerProvider, spanKind, attributes } = options
+  const { tracerProvider, meterProvider, spanKind, attributes, ...flags } = readOptions(
+    'otelRunExporter',
+    options,
+    CHECKS,
+  )
+  const { cancelledIsError = false, errorMessages = false, cost = false } = flags
   const kind = spanKind === 'client' ? SpanKind.CLIENT : SpanKind.INTERNAL
-  const metricsNow = currentMetrics(options.meterProvider)
+  const metricsNow = currentMetrics(meterProvider)
 
   return {
     export(run) {
       const own = ownAttributes(run, attributes)
       const { start, end } = timesOf(run)
-      const errorType = errorTypeOf(run, options.cancelledIsError === true)
+      const errorType = errorTypeOf(run, cancelledIsError)
       const tracer = (tracerProvider ?? trace).getTracer(SCOPE, undefined, { schemaUrl: CONVENTIONS.schemaUrl })
       const parent = parentOf(run)
       const span = tracer.startSpan(
@@ -86,13 +91,13 @@ export function otelRunExporter(options: OtelRunExporterOptions = {}): RunExport
           startTime: new Date(start),
           attributes: {
             ...attributesOf(run, errorType),
-            ...(options.cost === true && costAttributesOf(run)),
+            ...(cost && costAttributesOf(run)),
             ...own.attributes,
           },
         },
         parent,
       )
-      if (errorType !== undefined) span.setStatus(errorStatus(run, options.errorMessages === true))
+      if (errorType !== undefined) span.setStatus(errorStatus(run, errorMessages))
       span.end(new Date(end))
       metricsNow()(run, { seconds: (end - start) / 1000, errorType, context: trace.setSpan(parent, span) })
       if ('thrown' in own) throw own.thrown

@@ -1,4 +1,5 @@
-import { SallyportError } from '../errors.ts'
+import { has } from '../options/checks.ts'
+import { checkArguments } from '../options/read-options.ts'
 import type { DeliveryPolicy, PolicyQuestion, SendLimit, Verdict } from '../ports/delivery-policy.ts'
 
 const MAX_ROUNDS = 10
@@ -16,12 +17,7 @@ const MAX_ROUNDS = 10
  * @throws SallyportError `option_invalid`, with all faults at once: no policy was given, or an argument is not one.
  */
 export function allOf(...policies: readonly DeliveryPolicy[]): DeliveryPolicy {
-  if (policies.length === 0) throw new SallyportError('option_invalid', 'allOf: give at least one policy')
-  const strangers = policies.flatMap((policy, index) => (typeof policy?.decide === 'function' ? [] : [index + 1]))
-  if (strangers.length > 0) {
-    const problems = strangers.map((position) => ({ detail: `argument ${position} is not a policy` }))
-    throw new SallyportError('option_invalid', 'allOf: give policies alone', problems)
-  }
+  checkArguments('allOf', policies, has('decide'))
 
   return {
     names: {

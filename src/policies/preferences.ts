@@ -1,5 +1,6 @@
-import { SallyportError } from '../errors.ts'
 import type { Recipient } from '../model/recipient.ts'
+import { fn } from '../options/checks.ts'
+import { readOptions, required } from '../options/read-options.ts'
 import type { DeliveryPolicy } from '../ports/delivery-policy.ts'
 
 /**
@@ -32,9 +33,7 @@ export interface PreferenceSet {
 export function preferences(
   find: (recipient: Recipient, tenant: string) => PreferenceSet | undefined | Promise<PreferenceSet | undefined>,
 ): DeliveryPolicy {
-  if (typeof find !== 'function') {
-    throw new SallyportError('option_invalid', 'preferences: give a function that finds the preferences of a recipient')
-  }
+  readOptions('preferences', { find }, { find: required(fn) })
 
   return {
     async decide({ tenant, eventType, critical, channel, recipient }) {

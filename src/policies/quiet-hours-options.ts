@@ -1,5 +1,5 @@
-import type { ConfigProblem } from '../errors.ts'
-import { badOptions, namesProblems } from './option-problems.ts'
+import { listOf, matching, names, oneOf } from '../options/checks.ts'
+import { type Check, type Checks, readOptions, required } from '../options/read-options.ts'
 import { type WallClock, wallClock } from './wall-clock.ts'
 
 /** When `quietHours` are, and for what. */
@@ -30,29 +30,38 @@ export interface CheckedQuietHours {
 }
 
 const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7]
-const TIME_RULE = 'must be a time of day from "00:00" to "23:59"'
+
+const time: Check = matching(
+  (value) => minuteOfDay(value) !== undefined,
+  'must be a time of day from "00:00" to "23:59"',
+)
+
+const CHECKS: Checks<QuietHoursOptions> = {
+  from: required(time),
+  to: required((value, given) => time(value, given) ?? (value === given.from ? 'must differ from from' : undefined)),
+  timeZone: required(
+    matching(
+      (value) => typeof value === 'string' && wallClock(value) !== undefined,
+      'must be an IANA time zone that this runtime knows',
+    ),
+  ),
+  channels: names,
+  days: listOf(oneOf(EVERY_DAY), 'must be a list of at least one day, from 1 (Monday) to 7 (Sunday)', 1),
+}
 
 /** Checks the options of `quietHours`. Throws all that is wrong with them at once. */
 export function checkQuietHours(options: QuietHoursOptions): CheckedQuietHours {
-  const { timeZone, channels, days = EVERY_DAY } = options
-  const [from, to] = [minuteOfDay(options.from), minuteOfDay(options.to)]
-  const clock = typeof timeZone === 'string' ? wallClock(timeZone) : undefined
-  const problems: ConfigProblem[] = namesProblems('channels', channels)
-  const refuse = (field: string, detail: string) => problems.push({ field, detail })
-  if (from === undefined) refuse('from', TIME_RULE)
-  if (to === undefined) refuse('to', TIME_RULE)
-  if (from !== undefined && from === to) refuse('to', 'must differ from from')
-  if (clock === undefined) refuse('timeZone', 'must be an IANA time zone that this runtime knows')
-  if (!Array.isArray(days) || days.length === 0 || !days.every((day) => EVERY_DAY.includes(day))) {
-    refuse('days', 'must be a list of at least one day, from 1 (Monday) to 7 (Sunday)')
+  const { from, to, timeZone, channels, days = EVERY_DAY } = readOptions('quietHours', options, CHECKS)
+  return {
+    from: minuteOfDay(from) as number,
+    to: minuteOfDay(to) as number,
+    clock: wallClock(timeZone) as WallClock,
+    days: new Set(days),
+    ...(channels && { channels: new Set(channels) }),
   }
-  if (problems.length > 0 || from === undefined || to === undefined || clock === undefined) {
-    throw badOptions('quietHours', problems)
-  }
-  return { from, to, clock, days: new Set(days), ...(channels && { channels: new Set(channels) }) }
 }
 
-function minuteOfDay(time: string): number | undefined {
-  const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(time) ?? []
+function minuteOfDay(time: unknown): number | undefined {
+  const [, hours, minutes] = (typeof time === 'string' && /^([01]\d|2[0-3]):([0-5]\d)$/.exec(time)) || []
   return hours === undefined ? undefined : Number(hours) * 60 + Number(minutes)
 }

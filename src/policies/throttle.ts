@@ -1,7 +1,7 @@
-import type { ConfigProblem } from '../errors.ts'
 import { sha256 } from '../model/sha256.ts'
+import { fn, names, whole } from '../options/checks.ts'
+import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { DeliveryPolicy, PolicyQuestion } from '../ports/delivery-policy.ts'
-import { badOptions, namesProblems, rangeProblems } from './option-problems.ts'
 
 const MAX_WINDOW_MS = 31 * 24 * 60 * 60 * 1000
 const MAX_KEY_LENGTH = 512
@@ -24,6 +24,14 @@ export interface ThrottleOptions {
   readonly events?: readonly string[]
 }
 
+const CHECKS: Checks<ThrottleOptions> = {
+  max: required(whole(1, 1_000)),
+  windowMs: required(whole(1, MAX_WINDOW_MS)),
+  key: fn,
+  channels: names,
+  events: names,
+}
+
 /**
  * Lets only so many messages through in a time: those above `max` in any `windowMs` are skipped, as `throttled`, and not put
  * off. Critical events are throttled too: they pass by preferences and quiet hours, not by this.
@@ -36,11 +44,9 @@ export interface ThrottleOptions {
  * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */
 export function throttle(options: ThrottleOptions): DeliveryPolicy {
-  const problems = problemsOf(options)
-  if (problems.length > 0) throw badOptions('throttle', problems)
-  const { max, windowMs, key: hostKey } = options
-  const channels = options.channels && [...options.channels]
-  const events = options.events && [...options.events]
+  const { max, windowMs, key: hostKey, ...narrow } = readOptions('throttle', options, CHECKS)
+  const channels = narrow.channels && [...narrow.channels]
+  const events = narrow.events && [...narrow.events]
 
   return {
     names: { channels: channels ?? [], events: events ?? [] },
@@ -53,16 +59,6 @@ export function throttle(options: ThrottleOptions): DeliveryPolicy {
       return { verdict: 'send', limits: [{ key, max, windowMs }] }
     },
   }
-}
-
-function problemsOf({ max, windowMs, key, channels, events }: ThrottleOptions): ConfigProblem[] {
-  return [
-    ...rangeProblems('max', max, 1_000),
-    ...rangeProblems('windowMs', windowMs, MAX_WINDOW_MS),
-    ...(key === undefined || typeof key === 'function' ? [] : [{ field: 'key', detail: 'must be a function' }]),
-    ...namesProblems('channels', channels),
-    ...namesProblems('events', events),
-  ]
 }
 
 function checkedKey(key: unknown): string | undefined {

@@ -29,14 +29,18 @@ export interface SendContext {
 
 /**
  * What came of one attempt. `code` is a short lower_snake word for logs and records; never text of the provider's. `provider`
- * names which one it was, where a channel has several.
+ * names which one it was, where a channel has several. `cause` is an error that the channel caught and does not know, such as a mistake
+ * in its code: for the log and `onError` alone.
  */
 export type SendOutcome = { readonly provider?: string } /** The provider took it. */ & (
   | { readonly outcome: 'sent'; readonly providerMessageId?: string }
-  /** Certainly not sent: try again, after `retryAfterMs` (clamped to between one and two steps of the schedule). */
-  | { readonly outcome: 'retry'; readonly code: string; readonly retryAfterMs?: number }
-  /** May have been sent: try again with the same delivery id, which lets the provider recognise it. */
-  | { readonly outcome: 'unknown'; readonly code: string }
+  /**
+   * Certainly not sent: try again. `retryAfterMs` is what the provider asked for: the next attempt comes no sooner, and where
+   * that would be after the delivery's expiry there is none. Negative numbers and `NaN` ask for nothing.
+   */
+  | { readonly outcome: 'retry'; readonly code: string; readonly retryAfterMs?: number; readonly cause?: unknown }
+  /** May have been sent: try again with the same delivery id, which lets the provider recognise it. `retryAfterMs` as for `retry`. */
+  | { readonly outcome: 'unknown'; readonly code: string; readonly retryAfterMs?: number; readonly cause?: unknown }
   /** Never will be sent: no further attempt. */
   | { readonly outcome: 'rejected'; readonly code: string }
 )

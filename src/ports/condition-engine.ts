@@ -8,8 +8,11 @@ export type ConditionFacts = Readonly<Record<string, unknown>>
 export type Decision =
   | { readonly outcome: 'true' }
   | { readonly outcome: 'false'; readonly trace: readonly ConditionTrace[] }
-  /** It could not be decided: the channel fails, closed. `detail` must hold no value of the facts. */
-  | { readonly outcome: 'error'; readonly detail: string }
+  /**
+   * It could not be decided: the channel fails, closed. `detail` must hold no value of the facts. `cause`: what was thrown, for the
+   * log and `onError` alone. `isLibrary`, set by the catalogue: an engine gave the cause, whose message can quote facts.
+   */
+  | { readonly outcome: 'error'; readonly detail: string; readonly cause?: unknown; readonly isLibrary?: boolean }
 
 /** A rule, ready to be evaluated any number of times. Must not throw. */
 export type CompiledCondition = (facts: ConditionFacts) => Decision

@@ -9,11 +9,13 @@ import type {
   Dispatch,
   DispatchAnswer,
   DispatchHead,
-  DispatchStatus,
 } from '../model/dispatch.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Recipient } from '../model/recipient.ts'
 import type { SendLimit } from './delivery-policy.ts'
+import type { DispatchQuery, Page } from './dispatch-query.ts'
+import type { DispatchRemoval } from './dispatch-removal.ts'
+import type { PlanSource, Replannable } from './plan-source.ts'
 
 /** An event that is to join the digest which is open for it, or to open one. */
 export interface NewDigest extends Pick<Digest, 'key' | 'max'> {
@@ -36,9 +38,11 @@ export interface NewDelivery
   readonly digest?: NewDigest
 }
 
-/** A dispatch that is to be stored. */
-export interface NewDispatch extends DispatchHead {
+/** A dispatch that is to be stored: when it was accepted, its store says. */
+export interface NewDispatch extends Omit<DispatchHead, 'createdAt'> {
   readonly deliveries: readonly NewDelivery[]
+  /** With a delivery that failed in host code, and only then. Nothing but {@link DispatchStore.findReplannable} ever gives it. */
+  readonly source?: PlanSource
 }
 
 /** What {@link DispatchStore.accept} stores, all of it or nothing. */
@@ -99,6 +103,8 @@ export interface ClaimedDelivery {
   readonly digest?: Digest
   readonly concurrencyKey?: string
   readonly deferred?: true
+  /** It was `sending`, and its lease ended without a word: its last worker has died, or hangs. For the log. Default: it is not known. */
+  readonly reclaimed?: true
   /** This attempt included: 1 for the first. */
   readonly attempts: number
   /** Those of them that came before the last {@link DispatchStore.retry}: they count for nothing in the schedule. Default: 0. */
@@ -168,47 +174,22 @@ export interface DispatchChange {
   readonly dispatch: Dispatch
 }
 
-/** Which dispatches {@link DispatchStore.listDispatches} gives: those that fit all that is said. */
-export interface DispatchQuery {
-  readonly tenant: string
-  readonly sessionId?: string | undefined
-  readonly eventType?: string | undefined
-  /** As it was sent. */
-  readonly recipient?: string | undefined
-  readonly status?: DispatchStatus | undefined
-  /** Accepted then or later, epoch milliseconds. */
-  readonly since?: number | undefined
-  /** Accepted before then, epoch milliseconds. */
-  readonly until?: number | undefined
-  /** By when they were accepted. Default: `newest`. */
-  readonly first?: 'oldest' | 'newest' | undefined
-  /** At most so many. */
-  readonly limit: number
-  /** The `nextCursor` of the page before. */
-  readonly cursor?: string | undefined
+/** What {@link DispatchStore.retry} tries again, and for how long. */
+export interface RetryRequest {
+  /** Only this one. Default: all. */
+  readonly channel?: string
+  readonly expiresInMs: number
 }
 
-/** Which dispatches {@link DispatchStore.removeDispatches} removes: those that fit all that is said, and have nothing open. */
-export interface DispatchRemoval {
-  /** Absent: of all tenants. */
-  readonly tenant?: string | undefined
-  /** Accepted more than so many milliseconds ago, by the store's clock. */
-  readonly acceptedForMs: number
-  /** At most so many. */
-  readonly limit: number
-}
-
-/** One page of a list, which may be shorter than was asked for. `nextCursor` is absent on the last. */
-export interface Page<T> {
-  readonly items: readonly T[]
-  readonly nextCursor?: string
-}
+/** What came of {@link DispatchStore.replan}. `conflict`: what was to be replaced has changed meanwhile, and nothing was done. */
+export type ReplanOutcome = ({ readonly outcome: 'replanned' } & DispatchChange) | { readonly outcome: 'conflict' }
 
 /**
  * Keeps dispatches and their deliveries. The delivery row is the job: there is no other queue to disagree with.
  *
  * Every method throws when the store is unavailable (the caller gets 503 `store_unavailable`) and must then have changed
- * nothing, or all of it. The store's own clock decides what is due, when a lease ends and what has expired. Nothing that
+ * nothing, or all of it. The store's own clock decides what is due, when a lease ends and what has expired, and dates all that is
+ * recorded: when a dispatch was accepted (`createdAt`), and when an attempt began and ended. Nothing that
  * is returned may be aliased: a caller that changes it must not change what is stored.
  */
 export interface DispatchStore {
@@ -253,14 +234,27 @@ export interface DispatchStore {
    * Makes `failed` and `expired` deliveries that have an address, and something to say, `queued` again: due now, worth sending for
    * `expiresInMs`, with a schedule that begins anew. With the route `first`, only where nothing of the dispatch is sent or may
    * yet be, and then the first of them is `queued` and the others `held`. Limits that were never counted are now. `undefined`: that tenant has no such dispatch.
-   *
-   * @param options `channel`: only this one.
    */
-  retry(
+  retry(tenant: string, dispatchId: string, options: RetryRequest): Promise<DispatchChange | undefined>
+  /** The dispatch of that tenant if it can be planned again: its `source` is there. Otherwise `undefined`. */
+  findReplannable(tenant: string, dispatchId: string): Promise<Replannable | undefined>
+  /**
+   * Replaces deliveries that failed in host code, and does what {@link retry} does, in one transaction: a compare-and-set. Of any
+   * number of concurrent calls with one version exactly one replaces something; the others are a `conflict`. So is a delivery that
+   * may not be replaced: one may be that failed with `template_error` or `condition_error` and has neither content nor a digest, by
+   * one of its id and channel. Others are left as they are.
+   *
+   * What is `queued` joins a digest or is counted and throttled as in {@link accept}, and is due and expires as if accepted now. With the
+   * route `first` it waits with what is retried, in the order of the dispatch, and the first that fits is `queued`; where something of
+   * the dispatch is sent or may yet be, nothing changes. The `source` is removed with the last delivery that failed in host code.
+   */
+  replan(
     tenant: string,
     dispatchId: string,
-    options: { readonly channel?: string; readonly expiresInMs: number },
-  ): Promise<DispatchChange | undefined>
+    version: number,
+    deliveries: readonly NewDelivery[],
+    options: RetryRequest,
+  ): Promise<ReplanOutcome | undefined>
   /** The dispatch of that tenant, or `undefined`. */
   findDispatch(tenant: string, dispatchId: string): Promise<Dispatch | undefined>
   listDispatches(query: DispatchQuery): Promise<Page<Dispatch>>
@@ -270,6 +264,11 @@ export interface DispatchStore {
    * many it removed: fewer than `limit`, and nothing is left that may go.
    */
   removeDispatches(removal: DispatchRemoval): Promise<number>
+  /**
+   * Frees the space of idempotency keys and limits whose time is over, of all tenants: at most `limit` of each. Nothing that
+   * still counts changes. Resolves to a number below `limit` once there are no more. Default: the store does so by itself, in time.
+   */
+  forgetExpired?(limit: number): Promise<number>
   /**
    * Resolves once the store can be used, and throws a `SallyportError` (`config_invalid`) that says what to do where it cannot: a
    * database that is not migrated, say. Default: it always can.

@@ -17,13 +17,31 @@ export interface EventFacts<Data = unknown> {
 export type DataOutcome =
   | { readonly outcome: 'valid'; readonly data: unknown }
   /** Pointers into the request body, such as `/eventData/total`. */
-  | { readonly outcome: 'invalid'; readonly issues: readonly Issue[] }
+  | {
+      readonly outcome: 'invalid'
+      readonly issues: readonly Issue[]
+      /** What the schema threw, if it threw: for the log and `onError` alone. */
+      readonly cause?: unknown
+    }
 
 /** What came of rendering one field. */
 export type FieldRendering =
   | { readonly outcome: 'rendered'; readonly value: JsonValue }
   | { readonly outcome: 'missing'; readonly path: string }
-  | { readonly outcome: 'error'; readonly detail: string }
+  /** `detail` holds no value of the facts. `cause`: what was thrown, for the log and `onError` alone. */
+  | {
+      readonly outcome: 'error'
+      readonly detail: string
+      readonly cause?: unknown
+      /** A template engine gave the cause: its message can quote facts. */
+      readonly isLibrary?: boolean
+    }
+
+/** What a digest's key function gave. */
+export type DigestKey =
+  | { readonly outcome: 'key'; readonly key: string }
+  /** `detail` holds no value of the facts. `cause`: what was thrown, for the log and `onError` alone. */
+  | { readonly outcome: 'error'; readonly detail: string; readonly cause?: unknown }
 
 /** One channel of an event. */
 export interface CatalogChannel {
@@ -40,8 +58,8 @@ export interface CatalogDigest {
   readonly windowMs: number
   /** At most so many events in one delivery. */
   readonly max: number
-  /** Events of one recipient whose key differs are kept apart. Gives `undefined` when it cannot be told. */
-  readonly key: (facts: EventFacts) => string | undefined
+  /** Events of one recipient whose key differs are kept apart. */
+  readonly key: (facts: EventFacts) => DigestKey
 }
 
 /** One kind of event: everything that dispatching it needs, compiled. */

@@ -1,16 +1,16 @@
 /**
  * All that a log line can hold: ids, names that the host gave, codes and counts. No event data, content, recipient, token, or text
- * of a provider's or a driver's is ever among them.
+ * of a provider's or a driver's is among them, unless `errorDetails` is `full`. `message` and `stack` are those of the host's own code.
  */
 export interface LogFields {
   readonly requestId?: string
   readonly dispatchId?: string
   readonly deliveryId?: string
   readonly runId?: string
-  /** Names that the host gave: of an event of its catalogue, of a channel, of a hook, of a queue. */
+  /** Names that the host gave: of an event of its catalogue, of a channel, of a template field, of a hook, of a queue. */
   readonly eventType?: string
-  readonly event?: string
   readonly channel?: string
+  readonly field?: string
   readonly hook?: string
   readonly queue?: string
   /** The code of a problem, or of an attempt's outcome. */
@@ -23,14 +23,26 @@ export interface LogFields {
   readonly cause?: string
   /** Its `code`, such as `ECONNREFUSED`. */
   readonly causeCode?: string
+  /** Its message, as far as `errorDetails` allows. At most 1,000 characters. */
+  readonly message?: string
+  /** Its stack frames and those of its causes, without messages unless `errorDetails` is `full`. At most 4,000 characters. */
+  readonly stack?: string
   /** Where a request does not fit, and how: `/eventData/x required`. No values. */
   readonly errors?: string
   readonly attempt?: number
+  /** How many deliveries a worker that stopped put back unsent, and how many sends it aborted. */
+  readonly givenBack?: number
+  readonly aborted?: number
   readonly delayMs?: number
   /** How many events a digest left out. */
   readonly events?: number
-  /** How many requests are in hand. */
-  readonly inHand?: number
+  /** How many requests are in flight: complete, and being handled. */
+  readonly inFlight?: number
+  /** How many requests wait for their caller to be authenticated or counted. */
+  readonly authenticating?: number
+  /** How many bodies are arriving, and how many bytes of memory they take. */
+  readonly unfinished?: number
+  readonly unfinishedBytes?: number
 }
 
 /** Takes structured log lines. Must not throw. */

@@ -1,6 +1,6 @@
 import type { RunAccount, RunFailure, RunState, RunStatus } from '../model/run.ts'
 import type { Spend, Tally } from '../model/tally.ts'
-import type { Page } from './dispatch-store.ts'
+import type { Page } from './dispatch-query.ts'
 
 /** A run as it is stored. Instants are epoch milliseconds, by the store's clock. */
 export interface StoredRun {
@@ -167,4 +167,9 @@ export interface RunStore {
    * nobody stay. What is untold goes too. Resolves to the number of runs.
    */
   erase(tenant: string, of: { readonly sessionId: string } | { readonly userId: string }): Promise<number>
+  /**
+   * Resolves once the store can be used, and throws a `SallyportError` (`config_invalid`) that says what to do where it cannot: a
+   * database that is not migrated, say. Default: it always can.
+   */
+  ready?(): Promise<void>
 }

@@ -6,8 +6,11 @@ export type Rendering =
   | { readonly outcome: 'rendered'; readonly text: string }
   /** A variable was read that the facts do not hold. `path` such as `data.order.id`. */
   | { readonly outcome: 'missing'; readonly path: string }
-  /** Rendering failed otherwise: a limit, a filter. `detail` must hold no value of the facts. */
-  | { readonly outcome: 'error'; readonly detail: string }
+  /**
+   * Rendering failed otherwise: a limit, a filter. `detail` must hold no value of the facts. `cause`: what was thrown, for the log and
+   * `onError` alone.
+   */
+  | { readonly outcome: 'error'; readonly detail: string; readonly cause?: unknown }
 
 /** A template, ready to be rendered any number of times. Gives a promise where it takes several turns of the loop. Must not throw. */
 export type CompiledTemplate = (facts: TemplateFacts) => Rendering | Promise<Rendering>

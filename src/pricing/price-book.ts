@@ -3,24 +3,22 @@
  *
  * @module sallyport/pricing
  */
-import { type ConfigProblem, SallyportError } from '../errors.ts'
+import type { ConfigProblem } from '../errors.ts'
+import { type Given, readOptions } from '../options/read-options.ts'
 import type { PriceBook } from '../ports/price-book.ts'
 import { means } from './model-pattern.ts'
+import { BOOK, isEntry } from './price-book-checks.ts'
 import type { PriceBookOptions } from './price-book-options.ts'
 import { compareEntries, entriesTie, type PriceEntry, readEntry } from './price-entry.ts'
-import { type Report, readCurrency, readFields, readVersion } from './read-options.ts'
 import { amountOf } from './tariff.ts'
 
 export type { ModelPrices, PriceBookOptions, PriceTier, TokenPrices } from './price-book-options.ts'
 
 /** Callers name models as they like: no more names than that are remembered. */
 const MAX_NAMES = 1_000
-const FIELDS = ['version', 'currency', 'per', 'prices'] as const satisfies (keyof PriceBookOptions)[]
-const EXPONENTS: ReadonlyMap<unknown, number> = new Map([
-  [1, 0],
-  [1_000, 3],
-  [1_000_000, 6],
-])
+/** By how many tokens a price is for. */
+const EXPONENTS = { 1: 0, 1000: 3, 1000000: 6 } as const
+const ANY_BOOK = { version: '', currency: '', exponent: 0 }
 
 /**
  * A list of prices by model, provider and date.
@@ -70,29 +68,19 @@ export function priceBook(options: PriceBookOptions): PriceBook {
 
 /** The closest first. */
 function checkedEntries(options: PriceBookOptions): readonly PriceEntry[] {
-  const problems: ConfigProblem[] = []
-  const report: Report = (field, detail) => problems.push({ field, detail })
-  const { version, currency = 'USD', per = 1_000_000, prices } = readFields(options, FIELDS, report)
-  const exponent = EXPONENTS.get(per)
-  if (exponent === undefined) report('per', 'must be 1, 1000 or 1000000')
-  const book = {
-    version: readVersion(version, report),
-    currency: readCurrency(currency, report),
-    exponent: exponent ?? 0,
-  }
-  if (!Array.isArray(prices) || prices.length === 0) report('prices', 'must be a list of at least one')
-  const given: readonly unknown[] = Array.isArray(prices) ? prices : []
-  const entries = given.map((entry, index) =>
-    readEntry(entry, book, (field, detail) => report(`prices.${index}.${field}`, detail)),
-  )
-  reportTies(entries, report)
-  if (problems.length > 0) throw new SallyportError('option_invalid', 'priceBook: the options cannot be used', problems)
-  return entries.filter((entry) => entry !== undefined).sort(compareEntries)
+  const { version, currency = 'USD', per = 1_000_000, prices } = readOptions('priceBook', options, BOOK, tieProblems)
+  const book = { version, currency, exponent: EXPONENTS[per] }
+  return prices.map((entry) => readEntry(entry, book)).sort(compareEntries)
 }
 
-function reportTies(entries: readonly (PriceEntry | undefined)[], report: Report): void {
-  for (const [index, entry] of entries.entries()) {
+function tieProblems({ prices }: Given): ConfigProblem[] {
+  const given: readonly unknown[] = Array.isArray(prices) ? prices : []
+  const entries = given.map((entry) => (isEntry(entry) ? readEntry(entry, ANY_BOOK) : undefined))
+  return entries.flatMap((entry, index) => {
     const other = entries.findIndex((before, at) => at < index && before && entry && entriesTie(before, entry))
-    if (other >= 0) report(`prices.${index}.model`, `is for the same runs as prices.${other}, and no closer to them`)
-  }
+    if (other < 0) return []
+    return [
+      { field: `prices[${index}].model`, detail: `is for the same runs as prices[${other}], and no closer to them` },
+    ]
+  })
 }

@@ -11,7 +11,8 @@ import {
   QueueEventsProducer,
   Worker,
 } from 'bullmq'
-import type { ConfigProblem } from '../errors.ts'
+import { has, like, word } from '../options/checks.ts'
+import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { DeliveryQueue } from '../ports/delivery-queue.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -21,8 +22,7 @@ import { createBell } from './bell.ts'
 import { type Bursts, inBursts } from './bursts.ts'
 import { faultLog } from './faults.ts'
 import { instantOf } from './instants.ts'
-import { refuseBadOptions } from './option-problems.ts'
-import { connectionProblems, connectionsOf } from './redis-connection.ts'
+import { connectionFault, connectionsOf } from './redis-connection.ts'
 import { within } from './within.ts'
 
 /** Where the alarms of {@link bullmqQueue} are kept. */
@@ -70,6 +70,14 @@ const GOODBYE_MS = 1_000
 /** More than it takes BullMQ to notice that Redis is away, and that nobody waits for it any more. */
 const CLOSE_MS = 3_000
 
+const CHECKS: Checks<BullmqQueueOptions> = {
+  connection: required(connectionFault),
+  name: like(/^[^:]+$/, 'must be a text without a colon'),
+  prefix: word,
+  clock: has('now', 'after'),
+  logger: has('log'),
+}
+
 /**
  * Wakes the workers of all processes that share a Redis, as their `queue`.
  *
@@ -86,10 +94,10 @@ const CLOSE_MS = 3_000
  * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */
 export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
-  refuseBadOptions('bullmqQueue', options, ['connection', 'name', 'prefix', 'clock', 'logger'], problemsOf)
-  const { name = 'sallyport', prefix, clock = systemClock, logger = consoleLogger } = options
+  const own = readOptions('bullmqQueue', options, CHECKS)
+  const { name = 'sallyport', prefix, clock = systemClock, logger = consoleLogger } = own
   const from = crypto.randomUUID()
-  const connections = connectionsOf(options.connection, () => !closing)
+  const connections = connectionsOf(own.connection, () => !closing)
   const toTell = { connection: connections.telling, ...(prefix !== undefined && { prefix }) }
   const toWait = { ...toTell, connection: connections.waiting }
   const bell = createBell()
@@ -183,12 +191,4 @@ function once<T>(make: () => T): () => T {
     made ??= make()
     return made
   }
-}
-
-function problemsOf({ connection, name = 'sallyport' }: BullmqQueueOptions): readonly ConfigProblem[] {
-  const isName = typeof name === 'string' && name !== '' && !name.includes(':')
-  return [
-    ...connectionProblems(connection),
-    ...(isName ? [] : [{ field: 'name', detail: 'must be a text without a colon' }]),
-  ]
 }

@@ -1,6 +1,7 @@
-import { type DescribedThrown, describeThrown } from '../model/thrown.ts'
+import { describeThrown } from '../model/thrown.ts'
+import { detailsOf } from '../model/thrown-details.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Logger } from '../ports/logger.ts'
+import type { LogFields, Logger } from '../ports/logger.ts'
 
 const ONCE_IN_MS = 60_000
 
@@ -20,8 +21,8 @@ export function faultLog(queue: string, logger: Logger, clock: Pick<Clock, 'now'
 }
 
 /** Redis has its codes in front of its messages, which may quote where one connects to, and as whom. */
-function describe(cause: unknown): DescribedThrown {
+function describe(cause: unknown): Pick<LogFields, 'cause' | 'causeCode' | 'stack'> {
   const told = describeThrown(cause)
   const code = told.causeCode ?? (cause instanceof Error ? /^[A-Z]{2,64}(?= )/.exec(cause.message)?.[0] : undefined)
-  return { ...told, ...(code !== undefined && { causeCode: code }) }
+  return { ...told, ...(code !== undefined && { causeCode: code }), ...detailsOf(cause, 'none') }
 }

@@ -1,8 +1,11 @@
+import { SallyportError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import { within } from './within.ts'
 
-/** One connection to PostgreSQL, of which a queue needs this much: a connected `pg` client fits. */
+/** One connection to PostgreSQL, of which a queue needs this much: a `Client` of `pg` fits. */
 export interface NotificationClient {
+  /** Called once, after the queue listens to all events. */
+  connect(): Promise<unknown>
   query(text: string, values?: unknown[]): Promise<unknown>
   on(event: 'notification', listener: (message: { channel: string; payload?: string | undefined }) => void): unknown
   on(event: 'error', listener: (cause: Error) => void): unknown
@@ -20,7 +23,8 @@ export interface NotificationLine {
 }
 
 interface NotificationLineOptions {
-  readonly connect: () => Promise<NotificationClient>
+  /** Makes a client that is not connected. */
+  readonly client: () => NotificationClient
   /** A plain identifier. */
   readonly channel: string
   readonly clock: Pick<Clock, 'after'>
@@ -37,7 +41,7 @@ const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 30_000
 
 export function notificationLine(options: NotificationLineOptions): NotificationLine {
-  const { connect, channel, clock, onNotification, onHearing, onFault } = options
+  const { channel, clock, onNotification, onHearing, onFault } = options
   /** The connection that there is, or that is being made. */
   let line: Promise<NotificationClient> | undefined
   let current: NotificationClient | undefined
@@ -59,37 +63,30 @@ export function notificationLine(options: NotificationLineOptions): Notification
   }
 
   async function open(): Promise<NotificationClient> {
-    const client = await arrival()
-    if (isClosed) {
-      client.on('error', () => {})
-      await hangUp(client)
-      throw new Error('it was closed meanwhile')
-    }
-    client.on('error', (cause) => lost(client, cause))
+    const client = unconnected(options.client)
+    let fault: unknown
+    // Before it connects: an error that arrives in one packet with ReadyForQuery is emitted at once, and ends a process without a listener.
+    client.on('error', (cause) => {
+      fault ??= cause
+      lost(client, cause)
+    })
     client.on('end', () => lost(client))
     client.on('notification', (message) => {
       if (client === current && message.channel === channel) onNotification(message.payload ?? '')
     })
+    try {
+      await within(client.connect(), ANSWER_MS, clock)
+      if (fault !== undefined) throw fault
+      if (isClosed) throw new Error('it was closed meanwhile')
+    } catch (cause) {
+      const hungUp = hangUp(client)
+      // A queue that closes waits for it.
+      if (isClosed) await hungUp
+      throw cause
+    }
     current = client
     if (isListening) await hear(client)
     return client
-  }
-
-  async function arrival(): Promise<NotificationClient> {
-    const arriving = connect()
-    try {
-      return await within(arriving, ANSWER_MS, clock)
-    } catch (cause) {
-      // It may still come, and is not wanted any more.
-      arriving.then(
-        (client) => {
-          client.on('error', () => {})
-          return hangUp(client)
-        },
-        () => {},
-      )
-      throw cause
-    }
   }
 
   async function hear(client: NotificationClient): Promise<void> {
@@ -129,7 +126,11 @@ export function notificationLine(options: NotificationLineOptions): Notification
   }
 
   async function hangUp(client: NotificationClient): Promise<void> {
-    await within(client.end(), ANSWER_MS, clock).catch(() => {})
+    try {
+      await within(client.end(), ANSWER_MS, clock)
+    } catch {
+      // It is not used any more, whatever becomes of it.
+    }
   }
 
   return {
@@ -154,4 +155,19 @@ export function notificationLine(options: NotificationLineOptions): Notification
       await hangUp(client)
     },
   }
+}
+
+/** A client that is connected already may have emitted errors to which nobody listened, and `pg` connects none twice. */
+function unconnected(make: () => NotificationClient): NotificationClient {
+  const made: unknown = make()
+  if (isClient(made)) return made
+  // Should it be a promise that rejects, that is no uncaught error.
+  Promise.resolve(made).catch(() => {})
+  throw new SallyportError('option_invalid', 'The options of postgresQueue() are invalid', [
+    { field: 'client', detail: 'must give a client that is not connected, and no promise: () => new pg.Client(…)' },
+  ])
+}
+
+function isClient(made: unknown): made is NotificationClient {
+  return typeof made === 'object' && made !== null && 'connect' in made && typeof made.connect === 'function'
 }

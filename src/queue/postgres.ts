@@ -3,7 +3,8 @@
  *
  * @module sallyport/queue/postgres
  */
-import type { ConfigProblem } from '../errors.ts'
+import { fn, has, like } from '../options/checks.ts'
+import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { DeliveryQueue } from '../ports/delivery-queue.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -15,7 +16,6 @@ import { inBursts } from './bursts.ts'
 import { faultLog } from './faults.ts'
 import { instantOf } from './instants.ts'
 import { type NotificationClient, notificationLine } from './notification-line.ts'
-import { refuseBadOptions } from './option-problems.ts'
 import { within } from './within.ts'
 
 export type { NotificationClient }
@@ -23,10 +23,11 @@ export type { NotificationClient }
 /** What {@link postgresQueue} needs. */
 export interface PostgresQueueOptions {
   /**
-   * Makes a connection that is the queue's own, and connected: with `pg`, a `Client` after its `connect()`. Called again
-   * whenever one was lost. Not through a pooler that shares connections between transactions, which cannot listen.
+   * Makes a client that is not connected: `() => new pg.Client({ … })`. The queue listens to its errors, then connects it, has it
+   * to itself, and ends it. Called again whenever one was lost. Not through a pooler that shares connections between
+   * transactions, which cannot listen. Anything but such a client is logged as `queue.unavailable`, with the code `option_invalid`.
    */
-  readonly connect: () => Promise<NotificationClient>
+  readonly client: () => NotificationClient
   /** Processes with the same one wake each other: letters, digits and underscores, 63 at most. Default: `sallyport_due`. */
   readonly channel?: string
   /** Default: the machine's time. */
@@ -43,6 +44,14 @@ export interface PostgresQueue extends DeliveryQueue {
 
 const CLOSE_MS = 3_000
 
+const CHECKS: Checks<PostgresQueueOptions> = {
+  client: required(fn, 'is required: () => new pg.Client(…)'),
+  // It is written into a statement.
+  channel: like(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/, 'must be letters, digits and underscores, 63 at most, no digit first'),
+  clock: has('now', 'after'),
+  logger: has('log'),
+}
+
 /**
  * Wakes the workers of all processes that share a PostgreSQL, as their `queue`, by LISTEN and NOTIFY: nothing to install.
  *
@@ -58,15 +67,15 @@ const CLOSE_MS = 3_000
  * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */
 export function postgresQueue(options: PostgresQueueOptions): PostgresQueue {
-  refuseBadOptions('postgresQueue', options, ['connect', 'channel', 'clock', 'logger'], problemsOf)
-  const { connect, channel = 'sallyport_due', clock = systemClock, logger = consoleLogger } = options
+  const own = readOptions('postgresQueue', options, CHECKS)
+  const { client, channel = 'sallyport_due', clock = systemClock, logger = consoleLogger } = own
   const from = crypto.randomUUID()
   const bell = createBell()
   const onFault = faultLog('postgres', logger, clock)
   let closing: Promise<void> | undefined
 
   const line = notificationLine({
-    ...{ connect, channel, clock, onFault },
+    ...{ client, channel, clock, onFault },
     onNotification: (payload) => {
       if (payload !== from) ring()
     },
@@ -106,14 +115,4 @@ export function postgresQueue(options: PostgresQueueOptions): PostgresQueue {
       return closing
     },
   }
-}
-
-/** The channel is written into a statement. */
-function problemsOf({ connect, channel }: PostgresQueueOptions): readonly ConfigProblem[] {
-  const problems: ConfigProblem[] = []
-  if (typeof connect !== 'function') problems.push({ field: 'connect', detail: 'must be a function that connects' })
-  if (channel !== undefined && !/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(`${channel}`)) {
-    problems.push({ field: 'channel', detail: 'must be letters, digits and underscores, 63 at most, no digit first' })
-  }
-  return problems
 }

@@ -1,5 +1,4 @@
 import type { ConnectionOptions } from 'bullmq'
-import type { ConfigProblem } from '../errors.ts'
 
 /** How a queue's own connections to Redis are made: BullMQ opens and closes them. They come back however long Redis was away. */
 export interface RedisConnections {
@@ -18,16 +17,14 @@ const SILENT_MS = 15_000
 const LONGEST_RETRY_MS = 2_000
 
 /** What is wrong with the option `connection`. */
-export function connectionProblems(connection: unknown): readonly ConfigProblem[] {
-  const problem = (detail: string): readonly ConfigProblem[] => [{ field: 'connection', detail }]
+export function connectionFault(connection: unknown): string | undefined {
   if (typeof connection !== 'object' || connection === null) {
-    return problem('must be the options of a Redis connection, or an ioredis client')
+    return 'must be the options of a Redis connection, or an ioredis client'
   }
-  if (Reflect.get(connection, 'isCluster') === true)
-    return problem('must be one server or a Sentinel group, no cluster')
+  if (Reflect.get(connection, 'isCluster') === true) return 'must be one server or a Sentinel group, no cluster'
   const options = optionsOf(connection)
-  if (options === undefined) return problem('must be an ioredis client: other clients cannot be connected anew')
-  return options.keyPrefix ? problem('must have no keyPrefix: use the option "prefix"') : []
+  if (options === undefined) return 'must be an ioredis client: other clients cannot be connected anew'
+  return options.keyPrefix ? 'must have no keyPrefix: use the option "prefix"' : undefined
 }
 
 /**

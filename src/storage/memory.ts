@@ -3,6 +3,8 @@
  *
  * @module sallyport/storage/memory
  */
+import { has } from '../options/checks.ts'
+import { type Checks, readOptions } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { DispatchStore } from '../ports/dispatch-store.ts'
 import type { RunStore } from '../ports/run-store.ts'
@@ -15,13 +17,17 @@ export interface MemoryStoreOptions {
   readonly clock?: Pick<Clock, 'now'>
 }
 
+const CHECKS: Checks<MemoryStoreOptions> = { clock: has('now') }
+
 /**
  * Keeps everything in this process: for development, tests, and work that may be lost.
  *
  * A restart loses all of it, deliveries that were accepted and not yet sent among them, and it grows with all that it is
  * given. Otherwise it keeps every promise of the ports.
+ *
+ * @throws {SallyportError} `option_invalid`, with all that is wrong with the options.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): DispatchStore & RunStore {
-  const { clock = { now: () => Date.now() } } = options
+  const { clock = { now: () => Date.now() } } = readOptions('memoryStore', options, CHECKS)
   return { ...memoryDispatches(clock), ...memoryRuns(clock) }
 }

@@ -4,6 +4,8 @@
  * @module sallyport/storage/sql
  */
 import { SallyportError } from '../errors.ts'
+import { has, whole } from '../options/checks.ts'
+import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { DispatchStore } from '../ports/dispatch-store.ts'
 import type { RunStore } from '../ports/run-store.ts'
@@ -12,10 +14,11 @@ import { DIALECTS, type DialectName } from './sql/dialects.ts'
 import type { HostKysely, HostTransaction } from './sql/host-kysely.ts'
 import { migrate } from './sql/migrate.ts'
 import { migrationsFor, type SqlMigration } from './sql/migrations.ts'
+import { dialect, kysely, notify, prefix } from './sql/option-checks.ts'
 import { checkReadiness } from './sql/readiness.ts'
-import { problemsOfStatements, problemsOfStore, refuse } from './sql/readiness-options.ts'
 import { sqlDispatches } from './sql/sql-dispatches.ts'
 import { sqlRuns } from './sql/sql-runs.ts'
+import { explainingUnmigrated } from './sql/unmigrated.ts'
 
 export type { DialectName, HostKysely, HostTransaction, SqlMigration }
 
@@ -32,7 +35,7 @@ export interface SqlStoreOptions {
   readonly prefix?: string
   /**
    * How long one statement may take before the store counts as unavailable, in milliseconds. An event, a settlement or a merge
-   * waits as long to be begun, and as long again to be done. Default: 900.
+   * waits as long to be begun, and as long again to be done. 10 to 600,000. Default: 900.
    */
   readonly timeoutMs?: number
   /**
@@ -42,6 +45,16 @@ export interface SqlStoreOptions {
   readonly notify?: string
   /** For tests: what decides when a delivery is due. Default: the database's clock, which all processes share. */
   readonly clock?: Pick<Clock, 'now'>
+}
+
+const STATEMENTS: Checks<Pick<SqlStoreOptions, 'dialect' | 'prefix'>> = { dialect: required(dialect), prefix }
+
+const STORE: Checks<SqlStoreOptions> = {
+  db: required(kysely),
+  ...STATEMENTS,
+  timeoutMs: whole(10, 600_000),
+  notify,
+  clock: has('now'),
 }
 
 /** Keeps everything in a host's database. */
@@ -80,16 +93,15 @@ export interface SqlStore extends DispatchStore, RunStore {
  * Keeps everything in the host's SQLite, PostgreSQL, MySQL or MariaDB, through Kysely. Any number of processes may share it.
  * Nothing is asked of the database before it is used: await `migrate()`, or `ready()`, first.
  *
- * @throws {SallyportError} `config_invalid`, with all that is wrong with the options.
+ * @throws {SallyportError} `option_invalid`, with all that is wrong with the options.
  */
 export function sqlStore(options: SqlStoreOptions): SqlStore {
-  refuse('sqlStore()', problemsOfStore(options))
-  const { db, prefix = PREFIX, timeoutMs = 900, clock, notify } = options
-  const shared = { dialect: DIALECTS[options.dialect], prefix, clock }
+  const { db, dialect, prefix = PREFIX, timeoutMs = 900, clock, notify } = readOptions('sqlStore', options, STORE)
+  const shared = { dialect: DIALECTS[dialect], prefix, clock }
   const database = openDatabase({ db, ...shared, timeoutMs })
   return {
-    ...sqlDispatches(database, { newFence, isAlone: false }),
-    ...sqlRuns(database, { isAlone: false }),
+    ...explainingUnmigrated(sqlDispatches(database, { newFence, isAlone: false }), prefix),
+    ...explainingUnmigrated(sqlRuns(database, { isAlone: false }), prefix),
     migrate: () => migrate(db.withoutPlugins(), openDatabase({ db, ...shared, timeoutMs: MIGRATING_MS })),
     ready: () => checkReadiness(database),
     within(transaction) {
@@ -97,7 +109,7 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
         throw new SallyportError('option_invalid', 'within() takes a transaction of Kysely.')
       }
       const own = openDatabase({ db: transaction, ...shared, timeoutMs, isTransaction: true })
-      const store = sqlDispatches(own, { newFence, isAlone: true })
+      const store = explainingUnmigrated(sqlDispatches(own, { newFence, isAlone: true }), prefix)
       return notify === undefined ? store : notifying(store, notify, own)
     },
   }
@@ -107,11 +119,10 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
  * What `migrate()` runs on an empty database, in its order: for hosts with a migration tool of their own. Each migration is to be
  * run once, where the database can do that in one transaction; `ready()` and `migrate()` go by what its last statement records.
  *
- * @throws {SallyportError} `config_invalid`, with all that is wrong with the options.
+ * @throws {SallyportError} `option_invalid`, with all that is wrong with the options.
  */
 export function sqlStatements(options: Pick<SqlStoreOptions, 'dialect' | 'prefix'>): readonly SqlMigration[] {
-  refuse('sqlStatements()', problemsOfStatements(options))
-  const { dialect, prefix = PREFIX } = options
+  const { dialect, prefix = PREFIX } = readOptions('sqlStatements', options, STATEMENTS)
   return migrationsFor(DIALECTS[dialect], prefix)
 }
 
@@ -134,6 +145,11 @@ function notifying(store: DispatchStore, channel: string, db: Database): Dispatc
       const change = await store.retry(tenant, dispatchId, options)
       if (change && change.changed.length > 0) await notify()
       return change
+    },
+    async replan(...of) {
+      const outcome = await store.replan(...of)
+      if (outcome?.outcome === 'replanned' && outcome.changed.length > 0) await notify()
+      return outcome
     },
   }
 }

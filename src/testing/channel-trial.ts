@@ -109,7 +109,7 @@ export function expectOutcome(given: SendOutcome): void {
     return
   }
   ok(/^[a-z][a-z0-9_]{0,63}$/.test(given.code), `the code is a short lower_snake word: ${JSON.stringify(given)}`)
-  const after = given.outcome === 'retry' ? given.retryAfterMs : undefined
+  const after = given.outcome === 'rejected' ? undefined : given.retryAfterMs
   ok(after === undefined || (Number.isFinite(after) && after >= 0), what)
 }
 

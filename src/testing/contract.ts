@@ -1,3 +1,6 @@
+import { bool, fn } from '../options/checks.ts'
+import { type Checks, nested, readOptions, required } from '../options/read-options.ts'
+
 /** Registers a case with a test runner: `test` of vitest, of `node:test`, of Jest and of Bun is one. */
 export type RegisterTest = (name: string, body: () => Promise<void>) => unknown
 
@@ -61,12 +64,19 @@ interface Tried<Trial, Capabilities> extends ContractOptions {
   readonly capabilities?: Capabilities
 }
 
-/** Registers the cases of a contract, each with a trial of its own. */
+/**
+ * Registers the cases of a contract, each with a trial of its own.
+ *
+ * @throws {SallyportError} `option_invalid`, with all that is wrong with the options.
+ */
 export function registerCases<Trial extends { close?(): void | Promise<void> }, Capabilities extends object>(
+  contract: string,
   subject: ContractSubject<Capabilities>,
   cases: readonly ContractCase<Trial, Capabilities>[],
-  { test, skip = (name) => test(name, async () => {}), create, capabilities }: Tried<Trial, Capabilities>,
+  options: Tried<Trial, Capabilities>,
 ): void {
+  const { test, create, capabilities, ...others } = readOptions(contract, options, checksOf(subject))
+  const { skip = (name) => test(name, async () => {}) } = others
   for (const { name, needs = [], run } of cases) {
     const lacking = needs.find((need) => !(capabilities?.[need] ?? subject.defaults[need]))
     if (lacking !== undefined) {
@@ -82,4 +92,11 @@ export function registerCases<Trial extends { close?(): void | Promise<void> }, 
       }
     })
   }
+}
+
+function checksOf<Trial, Capabilities extends object>({
+  defaults,
+}: ContractSubject<Capabilities>): Checks<Tried<Trial, Capabilities>> {
+  const switches = Object.fromEntries(Object.keys(defaults).map((name) => [name, bool]))
+  return { test: required(fn), skip: fn, create: required(fn), capabilities: nested(switches) }
 }

@@ -4,6 +4,7 @@ import { acceptingCases } from './dispatch-store/accepting.ts'
 import { cancellingCases } from './dispatch-store/cancelling.ts'
 import { claimingCases } from './dispatch-store/claiming.ts'
 import { copyingCases } from './dispatch-store/copying.ts'
+import { datingCases } from './dispatch-store/dating.ts'
 import { digestCases } from './dispatch-store/digests.ts'
 import { expiringCases } from './dispatch-store/expiring.ts'
 import { handleCases } from './dispatch-store/handles.ts'
@@ -18,12 +19,16 @@ import { pagingCases } from './dispatch-store/paging.ts'
 import { quotaCases } from './dispatch-store/quotas.ts'
 import { racingCases } from './dispatch-store/racing.ts'
 import { racingChangeCases } from './dispatch-store/racing-changes.ts'
+import { racingReplanCases } from './dispatch-store/racing-replans.ts'
 import { racingWorkerCases } from './dispatch-store/racing-workers.ts'
 import { readingCases } from './dispatch-store/reading.ts'
 import { removingCases } from './dispatch-store/removing.ts'
 import { reopeningCases } from './dispatch-store/reopening.ts'
+import { replanningCases } from './dispatch-store/replanning.ts'
+import { replanRouteCases } from './dispatch-store/replanning-routes.ts'
 import { retryingCases } from './dispatch-store/retrying.ts'
 import { settlingCases } from './dispatch-store/settling.ts'
+import { statusCases } from './dispatch-store/statuses.ts'
 import { waitingCases } from './dispatch-store/waiting.ts'
 
 /** How the contract of `DispatchStore` is tried. */
@@ -46,9 +51,10 @@ export function dispatchStoreContract(options: DispatchStoreContractOptions): vo
     ...[claimingCases(), waitingCases(), expiringCases(), leaseCases(), settlingCases(), heldCases()],
     ...[limitCases(), quotaCases()],
     ...[digestCases(), leavingDigestCases(), cancellingCases(), retryingCases()],
-    ...[readingCases(), pagingCases(), removingCases()],
+    ...[replanningCases(), replanRouteCases(), racingReplanCases()],
+    ...[readingCases(), pagingCases(), statusCases(), removingCases(), datingCases()],
     ...[hostileNameCases(), hostileContentCases()],
     ...[racingCases(), racingWorkerCases(), racingChangeCases(), handleCases(), reopeningCases()],
   ].flat()
-  registerCases(STORE, cases, options)
+  registerCases('dispatchStoreContract', STORE, cases, options)
 }

@@ -1,3 +1,5 @@
+import { matching } from '../options/checks.ts'
+import { readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** A clock that stands still until it is moved. */
@@ -20,8 +22,10 @@ const MAX_RINGS = 100_000
  * A clock for tests: what goes by it takes no time, and happens when you say.
  *
  * @param start Epoch milliseconds. Default: 2026-11-21, 8 o'clock UTC.
+ * @throws {SallyportError} `option_invalid`, for anything else than a number.
  */
 export function fakeClock(start: number = Date.UTC(2026, 10, 21, 8)): FakeClock {
+  readOptions('fakeClock', { start }, { start: required(matching(Number.isFinite, 'must be epoch milliseconds')) })
   let now = start
   const timers = new Set<Timer>()
 

@@ -254,5 +254,5 @@ const CASES: readonly QueueCase[] = [
  * ring more often than it was asked to, but not before the first of them is due.
  */
 export function queueContract(options: QueueContractOptions): void {
-  registerCases(QUEUE, CASES, options)
+  registerCases('queueContract', QUEUE, CASES, options)
 }

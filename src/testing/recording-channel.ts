@@ -1,3 +1,5 @@
+import { fn, listOf, matching, schedule } from '../options/checks.ts'
+import { type Checks, faultOf, problemsAt, readOptions } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 
 /** A message that a channel was given to send, and for which attempt at which delivery. */
@@ -12,16 +14,33 @@ export interface RecordingChannel extends Channel {
   readonly sent: RecordedMessage[]
 }
 
+const CHECKS: Checks<Partial<Channel>> = {
+  address: fn,
+  send: fn,
+  retrySchedule: schedule,
+  concurrencyKey: fn,
+  checkFields: fn,
+}
+
+const SCRIPT = listOf(
+  matching(
+    (value) => typeof value === 'function' || typeof Object(value).outcome === 'string',
+    'must be an outcome, or a function that gives one',
+  ),
+)
+
 /**
  * A channel for tests. It reaches every recipient: at their mail address, or else by their id.
  *
  * @param outcomes Each is given once, and the last for ever after; with none, `send` throws. Default: everything is `sent`.
  * @param rest Takes the place of what it does by itself.
+ * @throws {SallyportError} `option_invalid`, with all that is wrong with the arguments.
  */
 export function recordingChannel(
   outcomes: readonly ScriptedOutcome[] = [{ outcome: 'sent', providerMessageId: 'p1' }],
   rest: Partial<Channel> = {},
 ): RecordingChannel {
+  const own = readOptions('recordingChannel', rest, CHECKS, () => problemsAt('outcomes', faultOf(outcomes, SCRIPT)))
   const left = [...outcomes]
   const sent: RecordedMessage[] = []
   return {
@@ -34,6 +53,6 @@ export function recordingChannel(
       if (!outcome) throw new Error('no outcome was given')
       return typeof outcome === 'function' ? outcome(message, context) : outcome
     },
-    ...rest,
+    ...own,
   }
 }

@@ -34,5 +34,5 @@ export function runStoreContract(options: RunStoreContractOptions): void {
     ...[...TALLY_CASES, ...LIST_CASES, ...PAGING_CASES, ...REMOVAL_CASES, ...ERASE_CASES, ...TENANT_CASES],
     ...[...RACE_CASES, ...ERASE_RACE_CASES, ...REOPENING_CASES],
   ]
-  registerCases(STORE, cases, options)
+  registerCases('runStoreContract', STORE, cases, options)
 }

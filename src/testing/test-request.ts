@@ -1,3 +1,6 @@
+import { matching, text } from '../options/checks.ts'
+import { type Check, type Checks, isRecord, readOptions } from '../options/read-options.ts'
+
 /** What to make a request of. */
 export interface TestRequestParts {
   /** Sent as the bearer token. Default: none is sent. */
@@ -6,7 +9,7 @@ export interface TestRequestParts {
   readonly body?: unknown
   /** Names in any case. One of them may be the `authorization`, in place of a token. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
-  readonly query?: Readonly<Record<string, string | undefined>>
+  readonly query?: Readonly<Record<string, string | readonly string[] | undefined>>
 }
 
 /** A request without its transport, as `handleDispatch` and `handleSessionRun` take it. */
@@ -14,11 +17,16 @@ export interface TestRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: unknown
-  readonly query?: Readonly<Record<string, string | undefined>>
+  readonly query?: Readonly<Record<string, string | readonly string[] | undefined>>
 }
 
+const record: Check = matching(isRecord, 'must be an object')
+
+const CHECKS: Checks<TestRequestParts> = { token: text, body: () => undefined, headers: record, query: record }
+
 /** Makes the request that a handler is given: for tests of what it answers, with no HTTP at all. */
-export function testRequest({ token, body = {}, headers = {}, query }: TestRequestParts = {}): TestRequest {
+export function testRequest(parts: TestRequestParts = {}): TestRequest {
+  const { token, body = {}, headers = {}, query } = readOptions('testRequest', parts, CHECKS)
   const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
   return {
     headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...Object.fromEntries(named) },

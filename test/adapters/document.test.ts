@@ -56,6 +56,8 @@ describe.each(Object.entries(HOSTS))('the document of the endpoints, by %s', (_n
   })
 
   test.each([null, '3.1', {}])('stops the start when it is %j', (odd) => {
-    expect(() => hostOf({ openapi: odd as never })).toThrow('give it as { openapi: openapiDocument() }')
+    expect(() => hostOf({ openapi: odd as never })).toThrow(
+      'field "openapi": must be an OpenAPI document: openapiDocument() of sallyport/openapi',
+    )
   })
 })

@@ -12,14 +12,16 @@ describe.each([
   ['toNode', toNode],
 ])('%s stops the start', (_, mount) => {
   it.each([undefined, {}, Promise.resolve()])('when it is given %s for a Sallyport', (odd) => {
-    expect(() => mount(odd as never)).toThrow('Mount what createSallyport(…) gave')
+    expect(() => mount(odd as never)).toThrow('must be what createSallyport(…) gave')
   })
 
   it.each(['/v1', null])('when its options are %j', (options) => {
-    expect(() => mount({ endpoints: new FakeEndpoints() }, options as never)).toThrow("give it as { basePath: '/v1' }")
+    expect(() => mount({ endpoints: new FakeEndpoints() }, options as never)).toThrow('must be an object of options')
   })
 
   it.each([5, '/v1?x', '/a b'])('when its basePath is %j', (basePath) => {
-    expect(() => mount({ endpoints: new FakeEndpoints() }, { basePath: basePath as never })).toThrow('not a plain path')
+    expect(() => mount({ endpoints: new FakeEndpoints() }, { basePath: basePath as never })).toThrow(
+      'must be a plain path',
+    )
   })
 })

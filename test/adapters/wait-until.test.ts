@@ -185,7 +185,11 @@ describe('toFetch of a whole Sallyport, mounted in Hono', () => {
     const { call, given, logger } = worker({ ...store, claim: () => Promise.reject(new RangeError('canary')) })
     expect((await call()).status).toBe(202)
     expect(await Promise.all(given)).toEqual([undefined])
-    const line = { level: 'error', event: 'worker.claim_failed', fields: { cause: 'RangeError' } }
+    const line = {
+      level: 'error',
+      event: 'worker.claim_failed',
+      fields: { cause: 'RangeError', stack: expect.any(String) },
+    }
     expect(logger.lines).toEqual([line])
   })
 })

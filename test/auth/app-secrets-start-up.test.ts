@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type AppSecretDigest, appSecrets, type GeneratedAppSecret, generateAppSecret } from '../../src/auth.ts'
 import { isSallyportError, type SallyportError } from '../../src/errors.ts'
+import { told } from '../support/told.ts'
 
 let good: GeneratedAppSecret
 let other: GeneratedAppSecret
@@ -28,19 +29,19 @@ describe('appSecrets at start-up', () => {
     ['empty', '', 'secrets[1] is empty'],
     ['foreign', 'hunter2-hunter2-hunter2', 'secrets[1] is not an application secret'],
     ['a number', 42, 'secrets[1] is neither a secret nor { sha256 }'],
-    ['without a digest', { id: 'x' }, 'secrets[1] has a sha256 that is not 64 hex digits'],
-    ['with a short digest', { sha256: 'abc' }, 'secrets[1] has a sha256 that is not 64 hex digits'],
+    ['without a digest', { id: 'x' }, 'secrets[1].sha256 is required'],
+    ['with a short digest', { sha256: 'abc' }, 'secrets[1].sha256 must be 64 hex digits'],
   ])('names the entry that is %s, and says how to make one', (_, entry, message) => {
     const error = fault([good.secret, entry])
     expect(error.code).toBe('option_invalid')
-    expect(error.message).toContain(message)
+    expect(told(error)).toContain(message)
     expect(error.message).toContain('generateAppSecret')
     expect(error.problems).toHaveLength(1)
   })
 
   it('tells a mistyped secret from one with white space around it', () => {
-    expect(fault([good.secret.slice(0, -1)]).message).toContain('secrets[0] is malformed: mistyped, or cut short')
-    expect(fault([`${good.secret}\n`]).message).toContain('secrets[0] is malformed: it begins or ends with white space')
+    expect(told(fault([good.secret.slice(0, -1)]))).toContain('secrets[0] is malformed: mistyped, or cut short')
+    expect(told(fault([`${good.secret}\n`]))).toContain('secrets[0] is malformed: it begins or ends with white space')
   })
 
   it('refuses an empty list and no list', () => {
@@ -56,7 +57,7 @@ describe('appSecrets at start-up', () => {
       [{ sha256 }, other.secret, { sha256: sha256.toUpperCase(), tenant: 'acme' }],
       [secret, other.secret, { sha256 }],
     ]) {
-      expect(fault(twice).message).toContain('secrets[2] is the same as secrets[0]')
+      expect(told(fault(twice))).toContain('secrets[2] is the same as secrets[0]')
     }
   })
 
@@ -79,15 +80,15 @@ describe('appSecrets at start-up', () => {
     ['notAfter', { notAfter: null }],
     ['notAfter', { notAfter: true }],
   ])('refuses a bad %s: %o', (name, bad) => {
-    expect(fault([{ sha256: good.sha256, ...bad }]).message).toContain(`secrets[0] has a bad ${name}`)
+    expect(told(fault([{ sha256: good.sha256, ...bad }]))).toContain(`secrets[0].${name} must be`)
   })
 
   it('lists all faults at once', () => {
     const error = fault([undefined, 'x', { sha256: 'x', id: '', tenant: '', notAfter: 'x' }])
-    expect(error.problems.map(({ detail }) => detail.slice(0, 10))).toEqual([
+    expect(error.problems.map(({ field }) => field)).toEqual([
       'secrets[0]',
       'secrets[1]',
-      ...Array(4).fill('secrets[2]'),
+      ...['sha256', 'id', 'notAfter', 'tenant'].map((name) => `secrets[2].${name}`),
     ])
   })
 

@@ -8,6 +8,8 @@ import {
   type SessionTokenKey,
   sessionTokens,
 } from '../../src/auth.ts'
+import type { SallyportError } from '../../src/errors.ts'
+import { told } from '../support/told.ts'
 import { HMAC_KEY } from './forge.ts'
 
 const NOW = 1_800_000_000
@@ -107,12 +109,12 @@ describe('issueSessionToken', () => {
   })
 
   it.each<[string, unknown, string]>([
-    ['no session', { sessionId: undefined }, 'sessionId must be'],
+    ['no session', { sessionId: undefined }, 'sessionId is required'],
     ['an empty session', { sessionId: '' }, 'sessionId must be'],
     ['a session with a space', { sessionId: 'a b' }, 'sessionId must be'],
     ['a session of 201 characters', { sessionId: 'x'.repeat(201) }, 'sessionId must be'],
     ['a bad tenant', { tenant: '' }, 'tenant must be'],
-    ['no audience', { audience: undefined }, 'audience must be'],
+    ['no audience', { audience: undefined }, 'audience is required'],
     ['an empty audience', { audience: '' }, 'audience must be'],
     ['an empty issuer', { issuer: '' }, 'issuer must be'],
     ...[0, 3_601, 1.5, -1, Number.NaN, '900'].map((bad): [string, unknown, string] => [
@@ -121,30 +123,54 @@ describe('issueSessionToken', () => {
       'expiresInSeconds must be',
     ]),
     ['grants that are null', { grants: null }, 'grants must be'],
-    ['a grant of text', { grants: { dispatch: 'all' } }, 'grants must be'],
-    ['a grant without recipients', { grants: { dispatch: { events: ['a'], channels: ['b'] } } }, 'grants must be'],
-    ['a grant with a member nobody knows', { grants: { dispatch: { ...GRANT, max: 5 } } }, 'grants must be'],
+    ['a grant of text', { grants: { dispatch: 'all' } }, 'grants.dispatch must be'],
+    [
+      'a grant without recipients',
+      { grants: { dispatch: { events: ['a'], channels: ['b'] } } },
+      'grants.dispatch.recipients is required',
+    ],
+    [
+      'a grant with a member nobody knows',
+      { grants: { dispatch: { ...GRANT, max: 5 } } },
+      'grants.dispatch.max is not an option',
+    ],
     ...[0, 1_001, 1.5, '3', null].map((bad): [string, unknown, string] => [
       `maxDispatches ${bad}`,
       { grants: { dispatch: { ...GRANT, maxDispatches: bad } } },
-      'grants must be',
+      'grants.dispatch.maxDispatches must be',
     ]),
     ...['', 'x'.repeat(201), 'a\0b', '\ud800', 7].map((bad): [string, unknown, string] => [
       `userId ${JSON.stringify(bad).slice(0, 20)}`,
       { userId: bad },
       'userId must be',
     ]),
-    ['a grant of an empty name', { grants: { dispatch: { ...GRANT, events: [''] } } }, 'grants must be'],
-    ['a grant nobody knows', { grants: { dispach: GRANT } }, 'grants holds a grant other than dispatch'],
-    ['no key', { key: undefined }, 'key is not { kid, key }'],
-    ['an unset key', { key: { kid: 'k1', key: undefined } }, 'key needs a key'],
-    ['a short key', { key: { kid: 'k1', key: new Uint8Array(31) } }, 'key has a key of 31 bytes'],
-    ['a key past its notAfter', { key: { ...KEY, notAfter: clock.now() - 1 } }, 'key is past its notAfter'],
-    ['a public key', { key: { kid: 'k1', alg: 'EdDSA', key: publicJwk() } }, 'key needs a private JWK to sign with'],
+    [
+      'a grant of an empty name',
+      { grants: { dispatch: { ...GRANT, events: [''] } } },
+      'grants.dispatch.events[0] must be',
+    ],
+    ['a grant nobody knows', { grants: { dispach: GRANT } }, 'grants.dispach is not an option; near: dispatch'],
+    ['no key', { key: undefined }, 'key is required'],
+    ['an unset key', { key: { kid: 'k1', key: undefined } }, 'key.key needs a key'],
+    ['a short key', { key: { kid: 'k1', key: new Uint8Array(31) } }, 'key.key has a key of 31 bytes'],
+    ['a key past its notAfter', { key: { ...KEY, notAfter: clock.now() - 1 } }, 'key.notAfter is past'],
+    [
+      'a public key',
+      { key: { kid: 'k1', alg: 'EdDSA', key: publicJwk() } },
+      'key.key needs a private JWK to sign with',
+    ],
     ['too many names', { grants: { dispatch: { ...GRANT, recipients: names(300) } } }, 'over the 4096 that fit'],
   ])('refuses %s', async (_, options, message) => {
     const made = issueSessionToken(Object.assign({ ...OPTIONS }, options))
-    await expect(made).rejects.toMatchObject({ code: 'option_invalid', message: expect.stringContaining(message) })
+    const error = await made.catch((fault: unknown) => fault)
+    expect(error).toMatchObject({ code: 'option_invalid' })
+    expect(told(error as SallyportError)).toContain(message)
+  })
+
+  it('refuses a key past its notAfter by the time of the machine, where no clock is given', async () => {
+    const { clock: _, ...rest } = OPTIONS
+    const key = { ...KEY, notAfter: '2020-01-01T00:00:00Z' }
+    await expect(issueSessionToken({ ...rest, key })).rejects.toThrow('key.notAfter')
   })
 
   it('signs with a key up to its notAfter', async () => {

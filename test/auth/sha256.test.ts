@@ -75,7 +75,7 @@ describe('appSecrets with WebCrypto alone', () => {
     await new Promise(setImmediate)
     await expect(verifier.verify(one.secret, 'dispatch')).rejects.toMatchObject({
       code: 'option_invalid',
-      message: expect.stringContaining('secrets[1] is the same as secrets[0]'),
+      message: expect.stringContaining('"secrets[1]": is the same as secrets[0]'),
     })
   })
 

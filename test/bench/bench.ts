@@ -3,13 +3,16 @@
  * `npm run bench -- novu` for one part; `-- delivery --plot` also draws it.
  */
 import { cpus } from 'node:os'
+import { benchBodies } from './bodies.ts'
 import { benchColdImport } from './cold-import.ts'
 import { benchDelivery } from './delivery.ts'
 import { benchInProcess } from './in-process.ts'
+import { benchLists } from './lists.ts'
 import { benchNovu } from './novu.ts'
 import { benchOverHttp } from './over-http.ts'
 import { benchRecording } from './recording.ts'
 import { benchStorage } from './storage.ts'
+import { benchBacklog } from './storage-backlog.ts'
 
 const PARTS = {
   'in-process': benchInProcess,
@@ -19,6 +22,9 @@ const PARTS = {
   'cold-import': benchColdImport,
   'over-http': benchOverHttp,
   storage: benchStorage,
+  bodies: benchBodies,
+  backlog: benchBacklog,
+  lists: benchLists,
 }
 
 const wanted = process.argv[2]

@@ -6,6 +6,7 @@ import type { NotificationClient } from 'sallyport/queue/postgres'
 
 /** Where the servers are: databases and keys of their own are made there, and removed again. */
 export const POSTGRES_URL: string = process.env.BENCH_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
+export const MARIADB_URL: string = process.env.BENCH_MARIADB_URL ?? 'mysql://root@127.0.0.1:3306'
 export const REDIS_URL: string = process.env.BENCH_REDIS_URL ?? 'redis://127.0.0.1:6379'
 
 /** A PostgreSQL database that a measurement has to itself. */
@@ -15,7 +16,8 @@ export interface BenchDatabase {
   readonly pool: pg.Pool
   // biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
   readonly kysely: Kysely<any>
-  connect(): Promise<NotificationClient>
+  /** A client that is not connected. */
+  client(): NotificationClient
 }
 
 /** As many as `pg` opens unless it is told otherwise. */
@@ -36,11 +38,7 @@ export async function withDatabase(work: (database: BenchDatabase) => Promise<vo
       url: url.href,
       pool: pools[0],
       kysely,
-      async connect() {
-        const client = new pg.Client(at)
-        await client.connect()
-        return client
-      },
+      client: () => new pg.Client(at),
     })
   } finally {
     await pools[0].end()

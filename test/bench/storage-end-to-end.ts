@@ -19,7 +19,7 @@ export async function benchEndToEnd(database: BenchDatabase): Promise<void> {
   const store = sqlStore({ db: kysely, dialect: 'postgresql' })
   await store.migrate()
   await empty(pool)
-  const queue = postgresQueue({ connect: database.connect })
+  const queue = postgresQueue({ client: database.client })
   const hosts: Record<string, Host> = { 'local queue': await hostOn(store), postgresQueue: await hostOn(store, queue) }
   const others = [await graphileJobs(database), await pgBossJobs(database)]
   try {

@@ -21,12 +21,12 @@ export async function fill(pool: pg.Pool, { prefix = 'sallyport_', count, ...res
     from (select n, (extract(epoch from statement_timestamp()) * 1000)::bigint as now from generate_series(1, ${count}) n) x`
   await pool.query(
     `with rows as materialized (select ${series}), heads as (
-      insert into ${prefix}dispatches (dispatch_id, tenant, event_type, recipient, recipient_key, route, created_at, accepted_at, version)
-      select dispatch_id, 'default', 'order.shipped', 'user-' || n % 1000, 'user-' || n % 1000, 'all', now, now, 1 from rows
+      insert into ${prefix}dispatches (dispatch_id, tenant, event_type, recipient, recipient_key, route, created_at, version)
+      select dispatch_id, 'default', 'order.shipped', 'user-' || n % 1000, 'user-' || n % 1000, 'all', now, 1 from rows
     )
-    insert into ${prefix}deliveries (delivery_id, dispatch_id, place, channel, concurrency_key, status, attempts, attempts_before,
+    insert into ${prefix}deliveries (delivery_id, dispatch_id, tenant, created_at, dispatch_status, place, channel, concurrency_key, status, attempts, attempts_before,
       attempt_log, accepted_at, expires_at, wake_at, alone, address, content, version)
-    select delivery_id, dispatch_id, 0, $1, $2, 'queued', 0, 0, '', now, now + ${TEN_DAYS}, now - $3::bigint, 1, 'ada@example.com', $4, 1
+    select delivery_id, dispatch_id, 'default', now, 'queued', 0, $1, $2, 'queued', 0, 0, '', now, now + ${TEN_DAYS}, now - $3::bigint, 1, 'ada@example.com', $4, 1
     from rows`,
     [channel, concurrencyKey, sinceMs, contentText('email')],
   )

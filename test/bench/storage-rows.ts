@@ -28,7 +28,7 @@ export function acceptance(): Acceptance {
   const dispatchId = nextId('dsp')
   const head = { dispatchId, tenant: 'default', eventType: 'order.shipped', recipient: 'user-1', route: 'all' as const }
   return {
-    dispatch: { ...head, createdAt: Date.now(), deliveries },
+    dispatch: { ...head, deliveries },
     expiresInMs: 72 * HOUR,
     answer,
     idempotency: { key: dispatchId, fingerprint: '4bf92f3577b34da6'.repeat(4), ttlMs: 24 * HOUR },
@@ -67,23 +67,24 @@ export function answerTo({ dispatch }: Acceptance): DispatchAnswer {
 /** A row of each table that an acceptance writes, in the order of {@link INSERTS}. */
 export function bareRows(accepted: Acceptance): readonly (readonly unknown[])[] {
   const { dispatch, idempotency } = accepted
-  const { dispatchId, tenant, eventType, recipient, route, createdAt } = dispatch
+  const { dispatchId, tenant, eventType, recipient, route } = dispatch
   const now = Date.now()
   const expires = now + 72 * HOUR
   const deliveries = dispatch.deliveries.flatMap(({ deliveryId, channel, address, content }, place) => [
-    ...[deliveryId, dispatchId, place, channel, 'queued', 0, 0, '', now, expires, now, 1, address],
+    ...[deliveryId, dispatchId, tenant, now, place, channel, 'queued', 0, 0, '', now, expires, now, 1, address],
     ...[JSON.stringify(content), 1],
   ])
   return [
-    [dispatchId, tenant, eventType, recipient, recipient, route, createdAt, now, 1],
+    [dispatchId, tenant, eventType, recipient, recipient, route, now, 'queued', 2, 0, 0, 0, 1],
     deliveries,
     [tenant, idempotency?.key, idempotency?.fingerprint, JSON.stringify(answerTo(accepted)), now + 24 * HOUR, 1],
   ]
 }
 
-const DISPATCH = 'dispatch_id tenant event_type recipient recipient_key route created_at accepted_at version'
+const DISPATCH =
+  'dispatch_id tenant event_type recipient recipient_key route created_at status open_count sent_count lost_count cancelled_count version'
 const DELIVERY =
-  'delivery_id dispatch_id place channel status attempts attempts_before attempt_log accepted_at expires_at wake_at alone address content version'
+  'delivery_id dispatch_id tenant created_at place channel status attempts attempts_before attempt_log accepted_at expires_at wake_at alone address content version'
 const KEY = 'tenant name fingerprint answer expires_at version'
 
 /** What is written by hand, in the tables of a store: one dispatch, two deliveries, one key. */

@@ -61,8 +61,11 @@ describe('a definition that is none', () => {
     expect(problems({ e: { channels: { a: 5 } } })).toEqual([
       { event: 'e', channel: 'a', detail: 'is not a channel definition: { when?, locales?, …fields }' },
     ])
-    expect(problems({ e: { channels: { a: {} } } }, { templates: undefined } as never)).toEqual([
-      { field: 'templates', detail: 'is no engine: was it called, as in liquid()?' },
+    expect(problems({ e: { channels: { a: {} } } }, { templates: null } as never)).toEqual([
+      { field: 'templates', detail: 'is null' },
+    ])
+    expect(problems({ e: { channels: { a: {} } } }, { template: undefined } as never)).toEqual([
+      { field: 'template', detail: 'is not an option; near: templates' },
     ])
   })
 
@@ -87,23 +90,33 @@ describe('a function of the host', () => {
       },
     })
     const [a, b] = events.find('e')?.channels ?? []
-    expect(a?.when?.(FACTS)).toEqual({ outcome: 'error', detail: 'the condition function threw' })
+    expect(a?.when?.(FACTS)).toEqual({
+      outcome: 'error',
+      detail: 'the condition function threw',
+      cause: expect.any(Error),
+    })
     expect(b?.when?.(FACTS)).toEqual({ outcome: 'error', detail: 'the condition function gave no boolean' })
     expect(a?.fields.text?.(FACTS)).toEqual({ outcome: 'error', detail: 'the template function gave no JSON value' })
-    expect(b?.fields.text?.(FACTS)).toEqual({ outcome: 'error', detail: 'the template function threw' })
+    expect(b?.fields.text?.(FACTS)).toEqual({
+      outcome: 'error',
+      detail: 'the template function threw',
+      cause: expect.any(Error),
+    })
   })
 
   it('that gives something else than a text as the key of a digest gives no key', () => {
     for (const key of [{ length: 1 }, ['a'], 5, null]) {
       const events = defineEvents({ e: { digest: { windowMs: 1, key: () => key as never }, channels: { a: {} } } })
-      expect(events.find('e')?.digest?.key(FACTS)).toBeUndefined()
+      expect(events.find('e')?.digest?.key(FACTS)).toMatchObject({ outcome: 'error' })
     }
   })
 
   it('that gives a promise for a key leaves no rejection behind', async () => {
     const key = () => Promise.reject(new Error('canary')) as never
     const events = defineEvents({ e: { digest: { windowMs: 1, key }, channels: { a: {} } } })
-    await withoutStrayRejections(async () => expect(events.find('e')?.digest?.key(FACTS)).toBeUndefined())
+    await withoutStrayRejections(async () =>
+      expect(events.find('e')?.digest?.key(FACTS)).toMatchObject({ outcome: 'error' }),
+    )
   })
 })
 

@@ -34,7 +34,7 @@ describe('whether and when an event goes out', () => {
   )
 
   it.each(['yes', 1, null])('is not critical by %s', (critical) => {
-    const problem = { event: 'one', field: 'critical', detail: 'is true or false' }
+    const problem = { event: 'one', field: 'critical', detail: 'must be true or false' }
     expect(problems({ one: { critical, channels: FINE } })).toEqual([problem])
   })
 
@@ -65,7 +65,7 @@ describe('a digest', () => {
   it('holds 100 events, all that one recipient gets on a channel, unless it says otherwise', () => {
     const digest = defineEvents({ one: { digest: { windowMs: 60_000 }, channels: FINE } }).find('one')?.digest
     expect(digest).toMatchObject({ windowMs: 60_000, max: 100 })
-    expect(digest?.key(FACTS)).toBe('')
+    expect(digest?.key(FACTS)).toEqual({ outcome: 'key', key: '' })
   })
 
   it.each([
@@ -78,10 +78,9 @@ describe('a digest', () => {
 
   it('has the key that its function gives for the facts', () => {
     const facts = { data: { total: 5 }, recipient: { id: 'r' }, events: [{ total: 5 }] }
-    expect(keyOf((seen) => (seen === facts ? 'same' : 'other'), facts)).toBe('same')
-    expect(keyOf(() => '')).toBe('')
-    expect(keyOf(() => 'x'.repeat(512))).toBe('x'.repeat(512))
-    for (const unfit of ['a\0b', 'a\ud800']) expect(keyOf(() => unfit)).toBeUndefined()
+    expect(keyOf((seen) => (seen === facts ? 'same' : 'other'), facts)).toEqual({ outcome: 'key', key: 'same' })
+    for (const key of ['', 'x'.repeat(512)]) expect(keyOf(() => key)).toEqual({ outcome: 'key', key })
+    for (const unfit of ['a\0b', 'a\ud800']) expect(keyOf(() => unfit)).toMatchObject({ outcome: 'error' })
   })
 
   it.each<[string, (facts: EventFacts) => unknown]>([
@@ -92,21 +91,27 @@ describe('a digest', () => {
     ['gives nothing', () => undefined],
     ['gives 513 characters', () => 'x'.repeat(513)],
     ['gives a promise that fails', () => Promise.reject(new Error('late'))],
-  ])('has no key that can be told when its function %s', (_, key) => {
-    expect(keyOf(key)).toBeUndefined()
+  ])('has no key that can be told when its function %s', (what, key) => {
+    const threw = { outcome: 'error', detail: 'digest.key threw', cause: expect.any(SyntaxError) }
+    expect(keyOf(key)).toEqual(what === 'throws' ? threw : { outcome: 'error', detail: 'digest.key gave no key' })
   })
 
   it.each<[string, unknown, string, string]>([
-    ['a number', 5, 'digest', 'is not a digest: { windowMs, max?, key? }'],
-    ['null', null, 'digest', 'is not a digest: { windowMs, max?, key? }'],
-    ['no window', {}, 'digest.windowMs', 'must be a whole number from 1 to 2678400000'],
+    ['a number', 5, 'digest', 'must be an object of options'],
+    ['null', null, 'digest', 'must be an object of options'],
+    ['no window', {}, 'digest.windowMs', 'is required'],
     ['a window of 0', { windowMs: 0 }, 'digest.windowMs', 'must be a whole number from 1 to 2678400000'],
     ['a broken window', { windowMs: 1.5 }, 'digest.windowMs', 'must be a whole number from 1 to 2678400000'],
     ['32 days', { windowMs: 31 * DAY_MS + 1 }, 'digest.windowMs', 'must be a whole number from 1 to 2678400000'],
     ['no events', { windowMs: 1, max: 0 }, 'digest.max', 'must be a whole number from 1 to 1000'],
     ['1,001 events', { windowMs: 1, max: 1001 }, 'digest.max', 'must be a whole number from 1 to 1000'],
-    ['a key that is a path', { windowMs: 1, key: 'data.id' }, 'digest.key', 'is not a function'],
-    ['a misspelt key', { windowMs: 1, maximum: 5 }, 'digest.maximum', 'is not one of windowMs, max, key'],
+    ['a key that is a path', { windowMs: 1, key: 'data.id' }, 'digest.key', 'must be a function'],
+    [
+      'a misspelt key',
+      { windowMs: 1, maximum: 5 },
+      'digest.maximum',
+      'is not an option; the options are: windowMs, max, key',
+    ],
   ])('is told of with its place: %s', (_, digest, field, detail) => {
     expect(problems({ one: { digest, channels: FINE } })).toEqual([{ event: 'one', field, detail }])
   })

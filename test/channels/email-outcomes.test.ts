@@ -87,6 +87,78 @@ test('a certificate that is not trusted is certainly not sent to', async () => {
   expect(outcome).toEqual({ outcome: 'retry', code: 'connection_failed' })
 })
 
+const LONG = { ...LETTER, text: 'x'.repeat(4_000_000) }
+const STAGES = ['EHLO', 'MAIL FROM', 'RCPT TO', 'DATA', 'in the middle of the message'] as const
+
+/** Takes part in SMTP as far as that command, or into the message, and then does something else than answer. */
+function until(stage: (typeof STAGES)[number], then: (socket: Socket) => void): (socket: Socket) => void {
+  return (socket) => {
+    socket.on('error', () => {})
+    socket.write('220 here\r\n')
+    let isOver = false
+    let isData = false
+    socket.on('data', (chunk) => {
+      if (isOver) return
+      const lines = chunk.toString('latin1').split('\r\n')
+      if (isData || lines.some((line) => line.startsWith(stage))) {
+        isOver = true
+        return then(socket)
+      }
+      isData = lines.includes('DATA')
+      socket.write(isData ? '354 go on\r\n' : '250 ok\r\n')
+    })
+  }
+}
+
+const pooled = [false, true] as const
+
+test.each(STAGES.flatMap((stage) => pooled.map((pool) => [stage, pool] as const)))(
+  'a connection that breaks at %s was certainly not sent through, with a pool: %s',
+  async (stage, pool) => {
+    const port = await tcpPeer(until(stage, (socket) => socket.destroy()))
+    const channel = email(transportTo(port, { pool }), { from: 'shop@example.com' })
+    const outcome = await channel.send(message('ada@example.test', LONG), context())
+    expect(outcome).toEqual({ outcome: 'retry', code: 'connection_lost' })
+  },
+)
+
+test.each(STAGES)('a server that falls silent at %s was certainly not sent to', async (stage) => {
+  const port = await tcpPeer(until(stage, (socket) => socket.pause()))
+  const channel = email(transportTo(port, { socketTimeout: 50 }), { from: 'shop@example.com' })
+  const outcome = await channel.send(message('ada@example.test', LONG), context())
+  expect(outcome).toEqual({ outcome: 'retry', code: 'timeout' })
+})
+
+test('mails of one transport and several channels are told apart', async () => {
+  let connections = 0
+  const port = await tcpPeer((socket) =>
+    ++connections % 2 === 1
+      ? until('RCPT TO', (own) => own.destroy())(socket)
+      : afterData((own) => own.destroy())(socket),
+  )
+  const transport = transportTo(port)
+  const channels = [email(transport, { from: 'shop@example.com' }), email(transport, { from: 'news@example.com' })]
+  const outcomes: string[] = []
+  for (const channel of [...channels, ...channels]) {
+    outcomes.push((await channel.send(message('ada@example.test', LETTER), context())).outcome)
+  }
+  expect(outcomes).toEqual(['retry', 'unknown', 'retry', 'unknown'])
+})
+
+test('of a transport that is no SMTP of nodemailer it is not known how far a mail came', async () => {
+  const lost = Object.assign(new Error('Connection closed'), { code: 'ECONNECTION', command: 'CONN' })
+  const plugins: unknown[] = []
+  for (const extra of [
+    {},
+    { use: (_step: string, plugin: unknown) => plugins.push(plugin), transporter: { name: 'Mine' } },
+  ]) {
+    const channel = email({ sendMail: () => Promise.reject(lost), ...extra }, { from: 'shop@example.com' })
+    const outcome = await channel.send(message('ada@example.test', LETTER), context())
+    expect(outcome).toEqual({ outcome: 'unknown', code: 'connection_lost' })
+  }
+  expect(plugins).toEqual([])
+})
+
 test('a connection that breaks after the message may have been sent', async () => {
   const port = await tcpPeer(afterData((socket) => socket.destroy()))
   const channel = email(transportTo(port), { from: 'shop@example.com' })
@@ -129,16 +201,19 @@ test('after an abort nothing is sent', async () => {
   expect(letters).toHaveLength(0)
 })
 
+const BOOM = new Error('boom')
+
 test.each([
   [
     'throws',
     () => {
-      throw new Error('boom')
+      throw BOOM
     },
+    BOOM,
   ],
-  ['rejects with nothing', () => Promise.reject(null)],
-])('a transport that %s may have sent', async (_what, sendMail) => {
+  ['rejects with nothing', () => Promise.reject(null), null],
+])('a transport that %s may have sent', async (_what, sendMail, cause) => {
   const channel = email({ sendMail }, { from: 'shop@example.com' })
   const outcome = await channel.send(message('ada@example.test', LETTER), context())
-  expect(outcome).toEqual({ outcome: 'unknown', code: 'transport_error' })
+  expect(outcome).toEqual({ outcome: 'unknown', code: 'transport_error', cause })
 })

@@ -138,11 +138,11 @@ test('bad options are all told at once, when the channel is made', () => {
     expect.objectContaining({
       code: 'option_invalid',
       problems: [
-        expect.objectContaining({ field: 'retrySchedule' }),
-        { detail: 'the transport has no sendMail function' },
         expect.objectContaining({ field: 'from' }),
         expect.objectContaining({ field: 'replyTo.name' }),
         expect.objectContaining({ field: 'messageIdDomain' }),
+        expect.objectContaining({ field: 'retrySchedule' }),
+        { field: 'transport', detail: 'has no sendMail' },
       ],
     }),
   )

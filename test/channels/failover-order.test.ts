@@ -4,7 +4,7 @@ import { failoverChannel, type Providers } from '../../src/channels/failover-cha
 import type { Attempt, AttemptEnd } from '../../src/model/dispatch.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { context, message } from './messages.ts'
-import { type attempts, fails, retry, scriptedProviders, trio } from './providers.ts'
+import { attempts, fails, retry, scriptedProviders, trio } from './providers.ts'
 
 const MESSAGE = message('ada@example.test', {})
 
@@ -119,6 +119,84 @@ describe('what may have been sent', () => {
     await send()
     await send(...ends)
     expect(asked).toEqual(['2'])
+  })
+})
+
+describe('a provider that asks for a wait', () => {
+  const waits =
+    (retryAfterMs: number, outcome = 'retry') =>
+    () => ({ outcome, code: 'http_429', retryAfterMs })
+
+  test('is not asked before that is over, though the others do not send', async () => {
+    const { first, second, third, asked, clock, send } = trio()
+    first.answer = waits(3_600_000)
+    second.answer = retry
+    third.answer = fails
+    expect(await send()).toMatchObject({ outcome: 'retry', code: 'channel_error', provider: '3' })
+    for (const at of [1_000, 1_800_000, 1_798_999]) {
+      clock.advance(at)
+      await send()
+      expect([...asked].sort()).toEqual(['2', '3'])
+    }
+    clock.advance(1)
+    await send()
+    expect([...asked].sort()).toEqual(['1', '2', '3'])
+  })
+
+  test('is waited for where all do, for as long as the first of them asks', async () => {
+    const { first, second, third, asked, clock, send } = trio()
+    first.answer = waits(90_000)
+    second.answer = waits(60_000)
+    third.answer = waits(70_000)
+    expect(await send()).toEqual({ outcome: 'retry', code: 'http_429', provider: '3', retryAfterMs: 60_000 })
+    clock.advance(59_000)
+    expect(await send()).toEqual({ outcome: 'retry', code: 'provider_waiting', retryAfterMs: 1_000 })
+    expect(asked).toEqual([])
+    clock.advance(1_000)
+    await send()
+    expect(asked).toEqual(['2'])
+  })
+
+  test('is waited for where it may have sent the message', async () => {
+    const { first, asked, clock, send } = trio()
+    first.answer = waits(30_000, 'unknown')
+    expect(await send()).toEqual({ outcome: 'unknown', code: 'http_429', provider: '1', retryAfterMs: 30_000 })
+    clock.advance(10_000)
+    expect(await send(unknown('1'))).toEqual({ outcome: 'retry', code: 'provider_waiting', retryAfterMs: 20_000 })
+    expect(asked).toEqual([])
+    clock.advance(20_000)
+    await send(unknown('1'), { outcome: 'retry' })
+    expect(asked).toEqual(['1'])
+  })
+
+  test('is asked about other deliveries meanwhile', async () => {
+    const { first, asked, channel, send } = trio()
+    first.answer = waits(Number.POSITIVE_INFINITY)
+    await send()
+    for (const deliveryId of ['dlv_2', 'dlv_3'])
+      await channel.send(MESSAGE, { ...context(undefined, attempts(unknown('1'))), deliveryId })
+    expect(asked).toEqual(['1', '2', '1', '2', '1', '2'])
+  })
+
+  test('is waited for anew with every answer of it', async () => {
+    const { first, second, third, asked, clock, send } = trio()
+    for (const provider of [first, second, third]) provider.answer = waits(1_000)
+    await send()
+    clock.advance(1_000)
+    await send()
+    expect(asked).toHaveLength(3)
+    clock.advance(999)
+    await send()
+    expect(asked).toEqual([])
+  })
+
+  test.each([Number.NaN, -1, 0, '60000', null])('but for %j is asked as if it had not', async (asked) => {
+    const given = trio()
+    given.first.answer = waits(asked as number)
+    given.second.answer = given.third.answer = retry
+    expect(await given.send()).not.toHaveProperty('retryAfterMs')
+    await given.send()
+    expect(given.asked).toContain('1')
   })
 })
 

@@ -44,12 +44,25 @@ describe('one attempt', () => {
     expect(await send()).toEqual({ outcome: 'retry', code: 'busy', provider: '3', retryAfterMs: 4_000 })
   })
 
+  test('of which one provider asked for no wait asks for none', async () => {
+    const { first, second, third, send } = trio()
+    first.answer = () => ({ outcome: 'retry', code: 'http_503', retryAfterMs: 9_000 })
+    second.answer = retry
+    third.answer = () => ({ outcome: 'retry', code: 'http_429', retryAfterMs: 4_000 })
+    expect(await send()).toEqual({ outcome: 'retry', code: 'http_429', provider: '3' })
+  })
+
   test('in which nobody asked for a wait asks for none', async () => {
     const { first, second, third, send } = trio()
     first.answer = retry
     second.answer = () => ({ outcome: 'retry', code: 'busy', retryAfterMs: Number.NaN })
     third.answer = fails
-    expect(await send()).toStrictEqual({ outcome: 'retry', code: 'channel_error', provider: '3' })
+    expect(await send()).toStrictEqual({
+      outcome: 'retry',
+      code: 'channel_error',
+      provider: '3',
+      cause: new Error('boom'),
+    })
   })
 
   test.each([undefined, null, 'sent', {}, { outcome: 'done' }])(
@@ -57,7 +70,7 @@ describe('one attempt', () => {
     async (answer) => {
       const { first, asked, send } = trio()
       first.answer = () => answer
-      expect(await send()).toEqual({ outcome: 'unknown', code: 'channel_error', provider: '1' })
+      expect(await send()).toMatchObject({ outcome: 'unknown', code: 'channel_error', provider: '1' })
       expect(asked).toEqual(['1'])
     },
   )
@@ -225,13 +238,12 @@ describe('the whole', () => {
         return Reflect.get(Object(error), 'problems')
       }
     }
-    const two = { detail: 'needs at least two channels' }
+    const two = { detail: 'needs at least 2 of these arguments' }
     expect(problemsOf()).toEqual([two])
-    expect(problemsOf({ ...plain, send: undefined })).toEqual([two, { detail: 'channel 1 has no send function' }])
+    expect(problemsOf({ ...plain, send: undefined })).toEqual([two, { field: 'argument 1', detail: 'has no send' }])
     expect(problemsOf(plain, null, { ...plain, address: 'x' })).toEqual([
-      { detail: 'channel 2 has no address function' },
-      { detail: 'channel 2 has no send function' },
-      { detail: 'channel 3 has no address function' },
+      { field: 'argument 2', detail: 'is null' },
+      { field: 'argument 3', detail: 'has no address' },
     ])
   })
 })

@@ -14,7 +14,8 @@ test.each([
   ['-1', undefined],
   ['1.5', undefined],
   ['1e9', undefined],
-  ['99999999999', undefined],
+  ['99999999999', 99_999_999_999_000],
+  ['9'.repeat(400), Number.MAX_SAFE_INTEGER],
   ['2026', 2_026_000],
   ['2026-11-21', undefined],
   ['Sunshine', undefined],
@@ -23,5 +24,17 @@ test.each([
   [null, undefined],
   [undefined, undefined],
 ])('%j gives %j', (header, wait) => {
-  expect(retryAfterMs(header, NOW)).toBe(wait)
+  expect(retryAfterMs({ retryAfter: header, date: undefined }, NOW)).toBe(wait)
+})
+
+const AN_HOUR_ON = 'Sun, 06 Nov 1994 09:49:00 GMT'
+
+test.each([
+  ['a clock that is an hour ahead of ours', 'Sun, 06 Nov 1994 09:48:30 GMT', 30_000],
+  ['a clock that is an hour behind ours', 'Sun, 06 Nov 1994 07:49:00 GMT', 7_200_000],
+  ['an answer that is younger than its date', 'Sun, 06 Nov 1994 09:49:01 GMT', undefined],
+  ['no date', null, 3_600_000],
+  ['words in the place of a date', 'Sunday, or some day', 3_600_000],
+])('a date counts from when the answer was made: %s', (_what, date, wait) => {
+  expect(retryAfterMs({ retryAfter: AN_HOUR_ON, date }, NOW)).toBe(wait)
 })

@@ -74,6 +74,7 @@ test('maxSegments is the number that still goes', async () => {
 })
 
 const LATER = new Date(NOW + 60_000).toUTCString()
+const NOW_DATE = new Date(NOW).toUTCString()
 
 test.each<[string, number, unknown, Record<string, string>, SendOutcome]>([
   ['200', 200, { sid: 'SM1' }, {}, { outcome: 'sent', providerMessageId: 'SM1' }],
@@ -88,8 +89,22 @@ test.each<[string, number, unknown, Record<string, string>, SendOutcome]>([
   ['404', 404, { code: 20404 }, {}, { outcome: 'rejected', code: 'twilio_20404' }],
   ['429', 429, { code: 20429 }, {}, { outcome: 'retry', code: 'http_429' }],
   ['429 with seconds', 429, {}, { 'retry-after': '3' }, { outcome: 'retry', code: 'http_429', retryAfterMs: 3_000 }],
-  ['429 with a date', 429, {}, { 'retry-after': LATER }, { outcome: 'retry', code: 'http_429', retryAfterMs: 60_000 }],
+  [
+    '429 with a date',
+    429,
+    {},
+    { 'retry-after': LATER, date: NOW_DATE },
+    { outcome: 'retry', code: 'http_429', retryAfterMs: 60_000 },
+  ],
   ['503', 503, {}, { 'retry-after': '9' }, { outcome: 'retry', code: 'http_503', retryAfterMs: 9_000 }],
+  [
+    '403 with seconds',
+    403,
+    {},
+    { 'retry-after': '9' },
+    { outcome: 'retry', code: 'provider_auth', retryAfterMs: 9_000 },
+  ],
+  ['502 with seconds', 502, {}, { 'retry-after': '9' }, { outcome: 'unknown', code: 'http_502', retryAfterMs: 9_000 }],
   ['500, which may have been sent', 500, { code: 20500 }, {}, { outcome: 'unknown', code: 'http_500' }],
   ['504, which may have been sent', 504, '', {}, { outcome: 'unknown', code: 'http_504' }],
 ])('%s is told as it is', async (_what, status, answer, headers, outcome) => {
@@ -192,8 +207,10 @@ test('bad options are all told at once, and none of them repeated', () => {
       timeoutMs: 1.5,
       retrySchedule: [2, 1],
     })
-  const fields = ['retrySchedule', 'maxSegments', 'timeoutMs', 'accountSid', 'authToken', 'apiKey', 'from', 'from']
-  const problems = [...fields, 'messagingServiceSid', 'baseUrl'].map((field) => expect.objectContaining({ field }))
+  const fields = ['accountSid', 'apiKey.secret', 'from', 'messagingServiceSid', 'baseUrl', 'maxSegments']
+  const problems = [...fields, 'retrySchedule', 'timeoutMs', 'authToken', 'from'].map((field) =>
+    expect.objectContaining({ field }),
+  )
   expect(make).toThrowError(expect.objectContaining({ code: 'option_invalid', problems }))
   expect(make).not.toThrowError('hunter2')
 })

@@ -38,5 +38,17 @@ test.each([
   ['an error of another kind', fault({ code: 'ESES' }), 'unknown', 'transport_error'],
   ['a word', 'boom', 'unknown', 'transport_error'],
 ])('%s is told as it is', (_what, error, outcome, code) => {
-  expect(smtpFaultOutcome(error)).toEqual({ outcome, code })
+  const isUnknown = code === 'transport_error'
+  expect(smtpFaultOutcome(error, false)).toEqual({ outcome, code, ...(isUnknown && { cause: error }) })
+})
+
+test.each([
+  ['a reset', fault({ code: 'ESOCKET', originalCode: 'ECONNRESET' }), 'retry', 'connection_lost'],
+  ['a connection that was closed', fault({ code: 'ECONNECTION' }), 'retry', 'connection_lost'],
+  ['silence', fault({ code: 'ETIMEDOUT', timeoutType: 'SOCKET_TIMEOUT' }), 'retry', 'timeout'],
+  ['an abort', fault({ code: 'EABORT' }), 'unknown', 'aborted'],
+  ['an error of another kind', fault({ code: 'ESES' }), 'unknown', 'transport_error'],
+])('%s before the message was sent to its end is told as it is', (_what, error, outcome, code) => {
+  const isUnknown = code === 'transport_error'
+  expect(smtpFaultOutcome(error, true)).toEqual({ outcome, code, ...(isUnknown && { cause: error }) })
 })

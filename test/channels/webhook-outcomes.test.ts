@@ -7,6 +7,7 @@ import { context, message } from './messages.ts'
 import { deadPort, deferred, httpPeer, manualClock, NOW, tcpPeer } from './peers.ts'
 
 const LATER = new Date(NOW + 120_000).toUTCString()
+const NOW_DATE = new Date(NOW).toUTCString()
 
 test.each<[number, Record<string, string>, SendOutcome]>([
   [200, {}, { outcome: 'sent' }],
@@ -20,7 +21,7 @@ test.each<[number, Record<string, string>, SendOutcome]>([
   [410, { 'retry-after': '5' }, { outcome: 'rejected', code: 'http_410' }],
   [429, {}, { outcome: 'retry', code: 'http_429' }],
   [429, { 'retry-after': '30' }, { outcome: 'retry', code: 'http_429', retryAfterMs: 30_000 }],
-  [429, { 'retry-after': LATER }, { outcome: 'retry', code: 'http_429', retryAfterMs: 120_000 }],
+  [429, { 'retry-after': LATER, date: NOW_DATE }, { outcome: 'retry', code: 'http_429', retryAfterMs: 120_000 }],
   [429, { 'retry-after': '9999999999' }, { outcome: 'retry', code: 'http_429', retryAfterMs: 9_999_999_999_000 }],
   [429, { 'retry-after': '-5' }, { outcome: 'retry', code: 'http_429' }],
   [429, { 'retry-after': 'soon' }, { outcome: 'retry', code: 'http_429' }],

@@ -133,11 +133,6 @@ describe('a token', () => {
     },
   )
 
-  test('that is empty hides no cause', async () => {
-    const baseUrl = `http://127.0.0.1:${await freePort()}`
-    expect(await errorOf({ baseUrl, token: '' })).toMatchObject({ code: 'network', cause: expect.any(Error) })
-  })
-
   test('is in no error where a fetch of one’s own quotes it', async () => {
     const own: ClientOptions['fetch'] = (_, { headers }) =>
       Promise.reject(new Error(`cannot send ${headers.authorization}`))

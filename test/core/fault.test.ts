@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { answering, describeCause, port } from '../../src/core/fault.ts'
+import { answering, port } from '../../src/core/fault.ts'
 import { refuse, success } from '../../src/core/result.ts'
-import { SallyportError } from '../../src/errors.ts'
 import { countingIds, recordingLogger } from '../support/deps.ts'
 
 function answerDeps() {
@@ -67,7 +66,14 @@ describe('answering', () => {
         {
           level: 'error',
           event: 'request.failed',
-          fields: { requestId: 'req_1', code, detail: 'Try again shortly.', cause: 'TypeError', causeCode: '23505' },
+          fields: {
+            requestId: 'req_1',
+            code,
+            detail: 'Try again shortly.',
+            cause: 'TypeError',
+            causeCode: '23505',
+            stack: expect.any(String),
+          },
         },
       ])
       expect(JSON.stringify([answer, deps.logger.lines])).not.toContain('jane')
@@ -91,36 +97,5 @@ describe('answering', () => {
     expect(answer).toMatchObject({ ok: false, status: 500, headers: {}, body: { code: 'internal_error' } })
     expect(deps.logger.lines).toMatchObject([{ fields: { code: 'internal_error', cause: 'RangeError' } }])
     expect(JSON.stringify([answer, deps.logger.lines])).not.toContain('jane')
-  })
-})
-
-describe('describeCause', () => {
-  it.each<[string, unknown, object]>([
-    ['nothing', undefined, {}],
-    ['a string', SECRET, { cause: 'a thrown string' }],
-    ['null', null, { cause: 'a thrown object' }],
-    ['an error', new TypeError(SECRET), { cause: 'TypeError' }],
-    [
-      'an error with a number for its code',
-      Object.assign(new Error(SECRET), { code: 5 }),
-      { cause: 'Error', causeCode: '5' },
-    ],
-    [
-      'an error with an object for its code',
-      Object.assign(new Error(SECRET), { code: { SECRET } }),
-      { cause: 'Error' },
-    ],
-    [
-      'an error with a long code',
-      Object.assign(new Error(SECRET), { code: 'c'.repeat(100) }),
-      { cause: 'Error', causeCode: 'c'.repeat(64) },
-    ],
-    [
-      'our own error',
-      new SallyportError('option_invalid', 'The body was read.'),
-      { cause: 'The body was read.', causeCode: 'option_invalid' },
-    ],
-  ])('says of %s what may be logged', (_, cause, told) => {
-    expect(describeCause(cause)).toEqual(told)
   })
 })

@@ -65,6 +65,7 @@ describe('validate', () => {
         { ...told, pointer: '/extra' },
         { ...told, pointer: '/parts/0/x~1y' },
       ],
+      misnamed: [],
     })
   })
 

@@ -101,17 +101,37 @@ describe('an attempt', () => {
   })
 
   it.each([
-    [0, 10_000],
-    [9_999, 10_000],
+    [0, 8_000],
+    [9_999, 9_999],
     [15_000, 15_000],
-    [20_001, 20_000],
-    [Number.POSITIVE_INFINITY, 20_000],
-  ])('after which the provider asks for %d ms is made again after %d', async (retryAfterMs, delayMs) => {
-    const answer: SendOutcome = { outcome: 'retry', code: 'busy', retryAfterMs }
-    const deps = await depsFor(recordingChannel([answer], { retrySchedule: [10_000] }))
-    await attempt(deps)
-    expect((await delivery(deps)).dueAt).toBe(deps.clock.now() + delayMs)
-  })
+    [20_001, 20_001],
+    [3_600_000.5, 3_600_001],
+  ])(
+    'after which the provider asks for %d ms is made again after %d, varied by what the step varies',
+    async (retryAfterMs, delayMs) => {
+      for (const outcome of ['retry', 'unknown'] as const) {
+        const answer: SendOutcome = { outcome, code: 'busy', retryAfterMs }
+        const deps = await depsFor(recordingChannel([answer], { retrySchedule: [10_000] }))
+        await attempt(deps)
+        const waitMs = await waitForDue(deps)
+        expect(waitMs).toBeGreaterThanOrEqual(delayMs)
+        expect(waitMs).toBeLessThanOrEqual(delayMs + 4_000)
+      }
+    },
+  )
+
+  it.each([3_600_000, Number.MAX_SAFE_INTEGER, 1e308, Number.POSITIVE_INFINITY])(
+    'after which the provider asks for %d ms, past its expiry, is the last, and keeps its code',
+    async (retryAfterMs) => {
+      const answer: SendOutcome = { outcome: 'retry', code: 'http_429', retryAfterMs }
+      const deps = await depsFor(recordingChannel([answer], { retrySchedule: [10_000] }), { expiresInMs: 3_600_000 })
+      expect(await attempt(deps)).toBe('failed')
+      expect(await delivery(deps)).toMatchObject({
+        ...{ status: 'failed', reason: 'attempts_exhausted', lastCode: 'http_429', attempts: 1 },
+        attemptLog: [{ outcome: 'retry', code: 'http_429' }],
+      })
+    },
+  )
 
   it('is made nine times over about half an hour, and then no more', async () => {
     const a = recordingChannel([{ outcome: 'retry', code: 'busy' }])
@@ -285,7 +305,7 @@ describe('an attempt', () => {
     const retried = {
       level: 'warn',
       event: 'delivery.settle_retried',
-      fields: { deliveryId: 'dlv_2', cause: 'TypeError' },
+      fields: { deliveryId: 'dlv_2', cause: 'TypeError', stack: expect.any(String) },
     }
     expect(deps.logger.lines.slice(0, 3)).toEqual([retried, retried, retried])
   })

@@ -46,6 +46,8 @@ export interface ModelDispatch {
   readonly recipient: string
   readonly route: 'all' | 'first'
   deliveries: ModelDelivery[]
+  /** How often what failed in host code was replaced; absent: nothing such is left. */
+  replans: number | undefined
 }
 
 type RetryOptions = Parameters<DispatchStore['retry']>[2]
@@ -79,6 +81,22 @@ export interface DeliveryModel {
   /** The ids of what it changed. */
   cancel(tenant: string, dispatchId: string): readonly string[] | undefined
   retry(tenant: string, dispatchId: string, options: RetryOptions): readonly string[] | undefined
+  /** @param isStale It was planned before another replan. */
+  replan(
+    tenant: string,
+    dispatchId: string,
+    isStale: boolean,
+    deliveries: readonly NewDelivery[],
+    options: RetryOptions,
+  ): readonly string[] | 'conflict' | undefined
+}
+
+/** What failed in the host's own code, before there was anything to send. */
+export function hostFailuresOf({ deliveries }: ModelDispatch): ModelDelivery[] {
+  return deliveries.filter(
+    ({ status, reason, content, digest }) =>
+      status === 'failed' && reason === 'template_error' && content === undefined && digest === undefined,
+  )
 }
 
 export function deliveryModel(now: () => number): DeliveryModel {
@@ -183,19 +201,69 @@ export function deliveryModel(now: () => number): DeliveryModel {
     for (const dispatch of dispatches) if (one.unwanted.has(dispatch.dispatchId)) cancelFor(one, dispatch)
   }
 
+  function join(home: ModelDispatch, fresh: NewDelivery, expiresInMs: number): ModelDelivery | undefined {
+    const joined = openDigest(home, fresh)
+    if (!joined) return undefined
+    joined.digest?.events.push(home.dispatchId)
+    joined.expiresAt = Math.max(joined.expiresAt, now() + (fresh.delayMs ?? 0) + expiresInMs)
+    return joined
+  }
+
+  const isDecided = ({ route, deliveries }: ModelDispatch): boolean =>
+    route === 'first' && deliveries.some(({ status }) => ['sent', 'queued', 'sending', 'held'].includes(status))
+
+  /** Queues what can be sent as it is, or holds it with the route `first`. */
+  function requeue(
+    { deliveries, route }: ModelDispatch,
+    { channel, expiresInMs }: RetryOptions,
+  ): readonly ModelDelivery[] {
+    const again = deliveries.filter(
+      (one) =>
+        (one.status === 'failed' || one.status === 'expired') &&
+        one.address !== undefined &&
+        (one.content !== undefined || one.digest !== undefined) &&
+        (channel === undefined || one.channel === channel),
+    )
+    for (const one of again) {
+      end(one, 'held')
+      one.expiresAt = now() + expiresInMs
+      one.attemptsBefore = one.attempts
+      one.unwanted.clear()
+      if (route === 'all') queue(one, now())
+    }
+    return again
+  }
+
+  /** Gives the ids of what stands in their places. */
+  function replace(home: ModelDispatch, fresh: readonly NewDelivery[], expiresInMs: number): readonly string[] {
+    const dueAt = ({ delayMs = 0 }: NewDelivery): number => now() + delayMs
+    const lastDue = Math.max(now(), ...fresh.filter(isQueued).map(dueAt))
+    return fresh.map((one) => {
+      const at = home.deliveries.findIndex(({ deliveryId }) => deliveryId === one.deliveryId)
+      const joined = join(home, one, expiresInMs)
+      const wakeAt = one.status === 'held' ? lastDue : dueAt(one)
+      const row = joined ?? { ...rowOf(one, home, wakeAt + expiresInMs), wakeAt }
+      home.deliveries[at] = row
+      if (!joined && one.status === 'queued') {
+        if (home.route === 'first') end(row, 'held')
+        else queue(row, wakeAt)
+      }
+      return row.deliveryId
+    })
+  }
+
   function insert({ dispatch, expiresInMs }: Acceptance): void {
     const { dispatchId, tenant, eventType, recipient, route } = dispatch
-    const home: ModelDispatch = { dispatchId, tenant, eventType, recipient, route, deliveries: [] }
+    const replans = dispatch.source && 0
+    const home: ModelDispatch = { dispatchId, tenant, eventType, recipient, route, deliveries: [], replans }
     const firstDue = Math.min(
       ...dispatch.deliveries.filter(isQueued).map(({ delayMs = 0 }) => delayMs),
       Number.MAX_VALUE,
     )
     let wanted = false
     for (const fresh of dispatch.deliveries) {
-      const joined = openDigest(home, fresh)
+      const joined = join(home, fresh, expiresInMs)
       if (joined) {
-        joined.digest?.events.push(dispatchId)
-        joined.expiresAt = Math.max(joined.expiresAt, now() + (fresh.delayMs ?? 0) + expiresInMs)
         home.deliveries.push(joined)
         continue
       }
@@ -299,28 +367,27 @@ export function deliveryModel(now: () => number): DeliveryModel {
       return changed
     },
 
-    retry(tenant, dispatchId, { channel, expiresInMs }) {
+    retry(tenant, dispatchId, options) {
       const dispatch = dispatches.find((one) => one.dispatchId === dispatchId && one.tenant === tenant)
       if (!dispatch) return undefined
-      const { deliveries, route } = dispatch
-      const isSettled = ({ status }: ModelDelivery): boolean => !['sent', 'queued', 'sending', 'held'].includes(status)
-      if (route === 'first' && !deliveries.every(isSettled)) return []
-      const again = deliveries.filter(
-        (one) =>
-          (one.status === 'failed' || one.status === 'expired') &&
-          one.address !== undefined &&
-          (one.content !== undefined || one.digest !== undefined) &&
-          (channel === undefined || one.channel === channel),
-      )
-      for (const one of again) {
-        end(one, 'held')
-        one.expiresAt = now() + expiresInMs
-        one.attemptsBefore = one.attempts
-        one.unwanted.clear()
-        if (route === 'all') queue(one, now())
-      }
+      if (isDecided(dispatch)) return []
+      const again = requeue(dispatch, options)
       promote(dispatch, now())
       return again.map(({ deliveryId }) => deliveryId)
+    },
+
+    replan(tenant, dispatchId, isStale, deliveries, options) {
+      const dispatch = dispatches.find((one) => one.dispatchId === dispatchId && one.tenant === tenant)
+      if (!dispatch) return undefined
+      if (isStale || dispatch.replans === undefined) return 'conflict'
+      if (isDecided(dispatch)) return []
+      const again = requeue(dispatch, options)
+      const replaced = replace(dispatch, deliveries, options.expiresInMs)
+      const changed = new Set([...again.map(({ deliveryId }) => deliveryId), ...replaced])
+      const [next] = heldOf(dispatch)
+      promote(dispatch, next && replaced.includes(next.deliveryId) ? next.wakeAt : now())
+      dispatch.replans = hostFailuresOf(dispatch).length > 0 ? dispatch.replans + 1 : undefined
+      return dispatch.deliveries.map(({ deliveryId }) => deliveryId).filter((id) => changed.has(id))
     },
   }
 }

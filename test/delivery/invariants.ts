@@ -17,6 +17,7 @@ const DIAGRAM: Partial<Record<Operation['do'], Moves>> = {
   settle: { sending: ['sent', 'queued', 'failed', 'skipped', 'cancelled'], held: ['queued', 'skipped'] },
   cancel: { queued: ['cancelled'], held: ['cancelled'] },
   retry: { failed: ['queued', 'held', 'skipped'], expired: ['queued', 'held', 'skipped'] },
+  replan: { failed: ['queued', 'held', 'skipped'], expired: ['queued', 'held', 'skipped'] },
 }
 
 const FINAL: readonly DeliveryStatus[] = ['sent', 'failed', 'skipped', 'cancelled', 'expired']
@@ -40,7 +41,8 @@ export function checkStep(
     const isAllowed =
       old.status === fresh.status || DIAGRAM[operation.do]?.[old.status]?.includes(fresh.status) === true
     hold('a status changes only along the diagram', isAllowed, told)
-    hold('what is final changes only by a retry', !isFinal(old) || operation.do === 'retry' || isSame(old, fresh), told)
+    const isRetried = operation.do === 'retry' || operation.do === 'replan'
+    hold('what is final changes only by a retry', !isFinal(old) || isRetried || isSame(old, fresh), told)
     const isSaid = old.content === undefined || isSame([old.content, old.address], [fresh.content, fresh.address])
     hold('what is said, and to whom, never changes', isSaid, told)
     hold('attempts shrink only when nothing was tried', fresh.attempts >= old.attempts - (isUntried ? 1 : 0), told)

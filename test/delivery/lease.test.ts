@@ -133,7 +133,11 @@ describe('a lease', () => {
     expect(own.renewals()).toBe(6)
     expect(own.ended()).toBe(false)
     expect(own.deps.logger.lines).toEqual([
-      { level: 'warn', event: 'delivery.renew_failed', fields: { deliveryId: 'dlv_2', cause: 'TypeError' } },
+      {
+        level: 'warn',
+        event: 'delivery.renew_failed',
+        fields: { deliveryId: 'dlv_2', cause: 'TypeError', stack: expect.any(String) },
+      },
     ])
   })
 

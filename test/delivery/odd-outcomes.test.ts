@@ -23,12 +23,11 @@ describe('the name that a provider gives a message', () => {
 })
 
 describe('the wait that a provider asks for', () => {
-  it('counts only when it certainly has not sent', async () => {
-    const unknown = { outcome: 'unknown', code: 'odd', retryAfterMs: 20_000 } as SendOutcome
-    const deps = await depsFor(recordingChannel([unknown], { retrySchedule: [10_000] }))
-    await attempt(deps)
-    const { dueAt = 0 } = await delivery(deps)
-    expect(dueAt - deps.clock.now()).toBeLessThanOrEqual(12_000)
+  it('changes nothing where it refuses for good', async () => {
+    const rejected = { outcome: 'rejected', code: 'odd', retryAfterMs: 20_000 } as SendOutcome
+    const deps = await depsFor(recordingChannel([rejected], { retrySchedule: [10_000] }))
+    expect(await attempt(deps)).toBe('failed')
+    expect(await delivery(deps)).toMatchObject({ status: 'failed', reason: 'provider_rejected', lastCode: 'odd' })
   })
 })
 
@@ -83,8 +82,12 @@ describe('a worker', () => {
     await acceptMany(own.deps, 2)
     own.worker.start()
     await settledHouse(own)
-    expect(own.deps.logger.lines).toEqual([
-      { level: 'error', event: 'delivery.settle_failed', fields: { deliveryId: 'dlv_4', cause: 'TypeError' } },
+    expect(own.deps.logger.lines.filter(({ event }) => event !== 'worker.started')).toEqual([
+      {
+        level: 'error',
+        event: 'delivery.settle_failed',
+        fields: { deliveryId: 'dlv_4', cause: 'TypeError', stack: expect.any(String) },
+      },
     ])
     isDown = false
     gates[0]?.open({ outcome: 'sent' })
@@ -98,9 +101,11 @@ describe('a queue that rejects when it is woken', () => {
     withoutStrayRejections(async () => {
       const { logger, clock } = testDeps({})
       const queue = { wake: () => Promise.reject(new TypeError('down')) } as unknown as DeliveryQueue
-      wake(queue, logger)
+      wake(queue, { logger })
       await settled(clock)
-      expect(logger.lines).toEqual([{ level: 'error', event: 'queue.wake_failed', fields: { cause: 'TypeError' } }])
+      expect(logger.lines).toEqual([
+        { level: 'error', event: 'queue.wake_failed', fields: { cause: 'TypeError', stack: expect.any(String) } },
+      ])
     }))
 })
 

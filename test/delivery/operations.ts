@@ -52,6 +52,20 @@ export interface Change {
   readonly expiresInMs?: number
 }
 
+/** A host plans again what failed in its own code; `stale`: as it was read before another did. */
+export interface Replan {
+  readonly do: 'replan'
+  readonly dispatch: number
+  readonly stranger: boolean
+  readonly stale: boolean
+  readonly channel: string | undefined
+  readonly expiresInMs: number
+  /** What takes the place of the first of those that failed. */
+  readonly wanted: readonly Wanted[]
+  readonly delayMs: number
+  readonly digestMax: number | undefined
+}
+
 /** Reads page by page. */
 export interface List {
   readonly do: 'list'
@@ -64,6 +78,7 @@ export interface List {
 export type Operation =
   | Accept
   | Change
+  | Replan
   | List
   | ({ readonly do: 'claim' } & ClaimRequest)
   | { readonly do: 'settle'; readonly lease: number; readonly live: boolean; readonly ending: Ending }
@@ -80,17 +95,30 @@ export type Ending = { readonly attempt?: AttemptEnd } & (
 const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined, freq: 2 })
 
-const wanted: fc.Arbitrary<Wanted> = fc.record({
-  status: fc.oneof(
+const wanted: fc.Arbitrary<Wanted> = wantedAs(
+  fc.oneof(
     { weight: 6, arbitrary: fc.constant('queued' as const) },
     { weight: 1, arbitrary: fc.constantFrom('skipped' as const, 'failed' as const) },
   ),
-  limits: fc.oneof(
-    { weight: 2, arbitrary: fc.constant([]) },
-    { weight: 1, arbitrary: fc.subarray([...LIMITS], { minLength: 1 }) },
+)
+
+const mended: fc.Arbitrary<Wanted> = wantedAs(
+  fc.oneof(
+    { weight: 5, arbitrary: fc.constant('queued' as const) },
+    { weight: 1, arbitrary: fc.constant('skipped' as const) },
   ),
-  receiver: maybe(fc.constantFrom(...RECEIVERS)),
-})
+)
+
+function wantedAs(status: fc.Arbitrary<Wanted['status']>): fc.Arbitrary<Wanted> {
+  return fc.record({
+    status,
+    limits: fc.oneof(
+      { weight: 2, arbitrary: fc.constant([]) },
+      { weight: 1, arbitrary: fc.subarray([...LIMITS], { minLength: 1 }) },
+    ),
+    receiver: maybe(fc.constantFrom(...RECEIVERS)),
+  })
+}
 
 const expiresInMs = fc.constantFrom(600_000, 600_000, 600_000, 90_000, 5_000, 1)
 const leaseMs = fc.constantFrom(1_000, 30_000, 1)
@@ -188,6 +216,20 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
       stranger: seldom,
       channel: fc.constantFrom(undefined, undefined, ...CHANNELS),
       expiresInMs,
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('replan' as const),
+      dispatch: place,
+      stranger: seldom,
+      stale: seldom,
+      channel: fc.constantFrom(undefined, undefined, ...CHANNELS),
+      expiresInMs,
+      wanted: fc.array(mended, { minLength: 1, maxLength: 2 }),
+      delayMs: fc.constantFrom(0, 5_000, 60_000),
+      digestMax: fc.constantFrom(undefined, 3, 2),
     }),
   },
   {

@@ -28,9 +28,9 @@ async function planOf(one: Planned, { sandbox = false, without = -1 } = {}): Pro
   if (!event) throw new Error('the event is not there')
   const facts = { data: {}, recipient, events: [{}] }
   const entries = event.channels.filter((_, at) => at !== without)
-  const screened = screenChannels(event, entries, facts, channelsOf(one))
+  const screened = screenChannels(event, entries, facts, channelsOf(one), [])
   const verdicts = verdictsOf(one).filter((_, at) => at !== without)
-  return planDispatch({ event, sandbox, facts, screened, verdicts, now: NOW, delayMs: event.delayMs })
+  return planDispatch({ event, sandbox, facts, screened, verdicts, now: NOW, delayMs: event.delayMs, faults: [] })
 }
 
 /** The deliveries of a plan that is not refused; fast-check passes over the others. */
@@ -129,7 +129,7 @@ test('a channel that is named is planned alone, as it would be among the others'
       const scope = { tenant: 'default', session: undefined, now: NOW, delayMs: undefined }
       const recipients = { find: async () => recipient }
       const deps = { channels: channelsOf(one), policy: policyOf(one), recipients }
-      const [named, ...more] = deliveriesOf(await planRequest(event, request, scope, deps))
+      const [named, ...more] = deliveriesOf(await planRequest(event, request, scope, deps, []))
       expect(more).toEqual([])
       const among = all[at]
       // Named, it has no other to wait for, and the event's delay and what a policy says are its own.

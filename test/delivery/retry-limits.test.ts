@@ -17,11 +17,11 @@ const ACCEPT: Accept = {
 test('what was held and is tried again counts under its limits, as it would have when promoted', async () => {
   const clock = fakeClock()
   const store = memoryStore({ clock })
-  await store.accept(acceptanceOf(ACCEPT, 'd1', clock.now()))
+  await store.accept(acceptanceOf(ACCEPT, 'd1'))
   clock.advance(5_000)
   await store.claim({ leaseMs: 1_000, limits: { a: 1 }, busy: [] })
   const other: Accept = { ...ACCEPT, wanted: [{ status: 'queued', limits: [LIMIT], receiver: undefined }] }
-  await store.accept(acceptanceOf(other, 'd2', clock.now()))
+  await store.accept(acceptanceOf(other, 'd2'))
   const retried = await store.retry('t1', 'd1', { channel: 'b', expiresInMs: 5_000 })
   expect(retried?.dispatch.deliveries[1]).toMatchObject({ status: 'skipped', reason: 'throttled' })
 })

@@ -9,6 +9,8 @@ describe('the schedule of messages', () => {
   })
 })
 
+const FOREVER = { leftMs: Number.MAX_SAFE_INTEGER }
+
 describe('retryDelay', () => {
   const steps = fc.integer({ min: 0, max: 31 * 86_400_000 })
   const schedule = fc.array(steps, { maxLength: 12 }).map((given) => given.toSorted((a, b) => a - b))
@@ -20,51 +22,72 @@ describe('retryDelay', () => {
     fc.double(),
   )
 
-  it('holds to its step, whatever the schedule, the delivery, the attempt and the provider', () => {
+  const left = fc.oneof(fc.constant(FOREVER.leftMs), fc.integer({ min: 0, max: 31 * 86_400_000 }))
+  const attempts = fc.integer({ min: 1, max: 15 })
+
+  it('is no sooner than the provider asked, and before the expiry, or there is none', () => {
     fc.assert(
-      fc.property(schedule, fc.string(), fc.integer({ min: 1, max: 15 }), retryAfter, (steps, id, attempt, asked) => {
-        const delay = retryDelay(steps, attempt, id, asked)
-        expect(retryDelay(steps, attempt, id, asked)).toBe(delay)
+      fc.property(schedule, fc.string(), attempts, retryAfter, left, (steps, id, attempt, asked, leftMs) => {
+        const bounds = { leftMs, retryAfterMs: asked }
+        const delay = retryDelay(steps, attempt, id, bounds)
+        expect(retryDelay(steps, attempt, id, bounds)).toBe(delay)
         const step = steps[attempt - 1]
-        expect(delay === undefined).toBe(attempt > steps.length)
-        if (delay === undefined || step === undefined) return
-        const isAsked = asked !== undefined && asked >= 0
+        expect(delay === undefined || step !== undefined).toBe(true)
+        if (step === undefined) return
+        const least = Math.max(Math.ceil(step * 0.8), asked !== undefined && asked > 0 ? Math.ceil(asked) : 0)
+        if (delay === undefined) return void expect(least).toBeGreaterThanOrEqual(leftMs)
         expect(Number.isSafeInteger(delay)).toBe(true)
-        expect(delay).toBeGreaterThanOrEqual(isAsked ? step : step * 0.8)
-        expect(delay).toBeLessThanOrEqual(isAsked ? 2 * step : step * 1.2)
+        expect(delay).toBeLessThan(leftMs)
+        expect(delay).toBeGreaterThanOrEqual(least)
+        expect(delay).toBeLessThanOrEqual(least + step * 0.4)
       }),
       { numRuns: 10_000 },
     )
   })
 
+  it('honours an hour in full after a step of a second', () => {
+    const delay = retryDelay([1_000], 1, 'dlv_1', { ...FOREVER, retryAfterMs: 3_600_000 })
+    expect(delay).toBeGreaterThanOrEqual(3_600_000)
+    expect(delay).toBeLessThanOrEqual(3_600_400)
+  })
+
+  it('leaves out the variation where that alone would pass the expiry', () => {
+    const bounds = { leftMs: 3_600_001, retryAfterMs: 3_600_000 }
+    for (let at = 0; at < 100; at++) expect(retryDelay([900_000], 1, `dlv_${at}`, bounds)).toBe(3_600_000)
+  })
+
   it.each([
-    [0, 10_000],
-    [9_999.9, 10_000],
-    [10_000.4, 10_000],
-    [15_000.5, 15_001],
-    [20_000, 20_000],
-    [1e308, 20_000],
-    [Number.POSITIVE_INFINITY, 20_000],
-  ])('takes what the provider asks for, %d, held between one step and two: %d', (asked, delay) => {
-    expect(retryDelay([10_000], 1, 'dlv_1', asked)).toBe(delay)
+    ['as long as the expiry', 60_000],
+    ['longer than any expiry', 1e308],
+    ['for ever', Number.POSITIVE_INFINITY],
+  ])('gives nothing where the provider asks to wait %s', (_what, asked) => {
+    expect(retryDelay([1_000], 1, 'dlv_1', { leftMs: 60_000, retryAfterMs: asked })).toBeUndefined()
+  })
+
+  it('does not come back all at once where many were asked to wait for the same time', () => {
+    const bounds = { ...FOREVER, retryAfterMs: 60_000 }
+    const delays = Array.from({ length: 100 }, (_, at) => retryDelay([5_000], 1, `dlv_${at}`, bounds))
+    expect(new Set(delays).size).toBeGreaterThan(80)
   })
 
   it.each([Number.NaN, -1, Number.NEGATIVE_INFINITY])('takes no notice of a provider that asks for %s', (asked) => {
-    expect(retryDelay([1_000], 1, 'dlv_1', asked)).toBe(retryDelay([1_000], 1, 'dlv_1'))
+    expect(retryDelay([1_000], 1, 'dlv_1', { ...FOREVER, retryAfterMs: asked })).toBe(
+      retryDelay([1_000], 1, 'dlv_1', FOREVER),
+    )
   })
 
   it('gives nothing after the last step', () => {
     for (const attempt of [9, 10, 1_000]) {
-      expect(retryDelay(MESSAGE_RETRIES, attempt, 'dlv_1')).toBeUndefined()
-      expect(retryDelay(MESSAGE_RETRIES, attempt, 'dlv_1', 5_000)).toBeUndefined()
+      expect(retryDelay(MESSAGE_RETRIES, attempt, 'dlv_1', FOREVER)).toBeUndefined()
+      expect(retryDelay(MESSAGE_RETRIES, attempt, 'dlv_1', { ...FOREVER, retryAfterMs: 5_000 })).toBeUndefined()
     }
-    expect(retryDelay([], 1, 'dlv_1')).toBeUndefined()
+    expect(retryDelay([], 1, 'dlv_1', FOREVER)).toBeUndefined()
   })
 
   it('spreads deliveries over the whole of the fifth, evenly', () => {
     const tenths = new Array<number>(10).fill(0)
     for (let at = 0; at < 10_000; at++) {
-      const delay = retryDelay([1_000_000], 1, `dlv_${at}`) ?? 0
+      const delay = retryDelay([1_000_000], 1, `dlv_${at}`, FOREVER) ?? 0
       const tenth = Math.floor((delay - 800_000) / 40_000)
       tenths[tenth] = (tenths[tenth] ?? 0) + 1
     }
@@ -73,6 +96,6 @@ describe('retryDelay', () => {
 
   it('varies from attempt to attempt of one delivery', () => {
     const steps = new Array<number>(8).fill(1_000_000)
-    expect(new Set(steps.map((_, at) => retryDelay(steps, at + 1, 'dlv_1'))).size).toBe(8)
+    expect(new Set(steps.map((_, at) => retryDelay(steps, at + 1, 'dlv_1', FOREVER))).size).toBe(8)
   })
 })

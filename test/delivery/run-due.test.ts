@@ -247,7 +247,7 @@ describe('in a sandbox', () => {
     expect(await outcomes(own.deps)).toEqual(['a: queued 0'])
     expect(a.sent).toEqual([])
     expect(own.deps.logger.lines).toEqual([{ level: 'warn', event: 'worker.sandboxed', fields: {} }])
-    expect(own.deps.clock.timers).toBe(0)
     await worker.stop()
+    expect(own.deps.clock.timers).toBe(0)
   })
 })

@@ -1,4 +1,5 @@
-import type { Dispatch } from '../../src/model/dispatch.ts'
+import type { Dispatch, DispatchStatus } from '../../src/model/dispatch.ts'
+import { statusOfDispatch } from '../../src/model/dispatch-status.ts'
 import type {
   ClaimedDelivery,
   ClaimRequest,
@@ -6,11 +7,12 @@ import type {
   DeliveryChange,
   DispatchStore,
   LeaseProof,
+  NewDelivery,
 } from '../../src/ports/dispatch-store.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
-import { acceptanceOf, settlementOf } from './acceptance.ts'
+import { acceptanceOf, replacementOf, settlementOf } from './acceptance.ts'
 import { checkModel } from './compare.ts'
-import { deliveryModel, type ModelDelivery, type ModelDispatch } from './delivery-model.ts'
+import { deliveryModel, hostFailuresOf, type ModelDelivery, type ModelDispatch } from './delivery-model.ts'
 import {
   checkClaimed,
   checkDigests,
@@ -23,7 +25,7 @@ import {
   isFinal,
   type LetOut,
 } from './invariants.ts'
-import { type Accept, type Change, type Ending, type List, type Operation, TENANTS } from './operations.ts'
+import { type Accept, type Change, type Ending, type List, type Operation, type Replan, TENANTS } from './operations.ts'
 import { deliveriesOf, isSame, type Seen, type Snapshot, snapshotOf, takenFrom } from './snapshot.ts'
 
 /** A store and what it ought to be, side by side. */
@@ -45,6 +47,7 @@ type Told =
 
 const EVERYTHING: ClaimRequest = { leaseMs: 1_000, limits: { a: 99, b: 99, c: 99, d: 99 }, busy: [] }
 const RENDER: Ending = { to: 'queued', delayMs: 0, rendered: true }
+const STATUSES: readonly DispatchStatus[] = ['queued', 'sent', 'partial', 'failed', 'cancelled', 'skipped']
 const SEND: Ending = { to: 'sent', attempt: { outcome: 'sent' } }
 
 /** @param note Told of all that happens, in a word. */
@@ -58,22 +61,27 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
   let snapshot: Snapshot = []
   let seen: ReadonlyMap<string, Seen> = new Map()
   let count = 0
+  let checks = 0
 
   async function accept(operation: Accept): Promise<Told> {
     const dispatchId = `d${++count}`
-    const acceptance = acceptanceOf(operation, dispatchId, clock.now())
+    const acceptance = acceptanceOf(operation, dispatchId)
     const expected = model.accept(acceptance)
     const { outcome } = takenFrom(await store.accept(acceptance))
     hold('a key makes one dispatch while it is remembered', outcome === expected, () => ({ outcome, expected }))
     note(outcome)
     if (outcome !== 'accepted') return undefined
     const { tenant, deliveries } = acceptance.dispatch
+    watch(dispatchId, tenant, deliveries)
+    return { what: 'an acceptance', changes: [], own: () => true }
+  }
+
+  function watch(dispatchId: string, tenant: string, deliveries: readonly NewDelivery[]): void {
     for (const { deliveryId, channel, digest, limits = [] } of deliveries) {
       if (digest) digested.push({ dispatchId, channel })
       const all = limits.map((limit) => ({ tenant, limit, at: 0 }))
       if (all.length > 0) limited.set(deliveryId, all)
     }
-    return { what: 'an acceptance', changes: [], own: () => true }
   }
 
   async function claim(request: ClaimRequest): Promise<Claims> {
@@ -198,6 +206,43 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     return changed && changed.changed.length > 0 ? { what: `a ${what}`, changes: changed.changed } : undefined
   }
 
+  async function replan(operation: Replan): Promise<Told> {
+    const broken = model.dispatches.filter((one) => hostFailuresOf(one).length > 0)
+    const dispatch = broken[operation.dispatch % broken.length]
+    if (!dispatch) return undefined
+    const { tenant, dispatchId } = dispatch
+    const asked = operation.stranger ? (TENANTS.find((one) => one !== tenant) ?? tenant) : tenant
+    const failed = hostFailuresOf(dispatch)
+    const found = takenFrom(await store.findReplannable(asked, dispatchId))
+    const ids = found?.failed.map(({ deliveryId }) => deliveryId)
+    const expectedIds = asked === tenant ? failed.map(({ deliveryId }) => deliveryId) : undefined
+    hold('what failed in host code can be planned again', isSame(ids, expectedIds), () => ({ ids, expectedIds }))
+    hold('with what its event brought', !found || found.source.eventData.dispatchId === dispatchId, () => found)
+    const { channel, expiresInMs, stale } = operation
+    const options = { expiresInMs, ...(channel !== undefined && { channel }) }
+    const deliveries = replacementOf(operation, dispatch, failed)
+    const wasDecided = dispatch.replans
+    const expected = model.replan(asked, dispatchId, stale, deliveries, options)
+    const version = (found?.version ?? 1) - (stale ? 1 : 0)
+    const outcome = takenFrom(await store.replan(asked, dispatchId, version, deliveries, options))
+    const changed = outcome?.outcome === 'replanned' ? outcome.changed : undefined
+    const said = outcome?.outcome === 'conflict' ? 'conflict' : changed?.map(({ deliveryId }) => deliveryId)
+    hold('a replan changes what it should, and what is stale nothing', isSame(said, expected), () => ({
+      said,
+      expected,
+    }))
+    const left = await store.findReplannable(tenant, dispatchId)
+    hold(
+      'what an event brought goes with the last that failed',
+      (left === undefined) === (dispatch.replans === undefined),
+      () => left,
+    )
+    if (!changed || changed.length === 0) return undefined
+    if (dispatch.replans !== wasDecided) watch(dispatchId, tenant, deliveries)
+    note(`replanned ${dispatch.route}`)
+    return { what: 'a replan', changes: changed }
+  }
+
   async function list({ recipient, sessionId, limit }: List): Promise<Told> {
     for (const tenant of TENANTS) {
       const query = { tenant, limit, ...(recipient && { recipient }), ...(sessionId && { sessionId }) }
@@ -241,6 +286,8 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
       case 'wait':
         clock.advance(operation.ms)
         return undefined
+      case 'replan':
+        return replan(operation)
       default:
         return change(operation)
     }
@@ -286,6 +333,20 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     noteLetOut()
     checkDigests(seen, digested)
     checkModel(model, snapshot)
+    await checkStatus()
+  }
+
+  /** One of all statuses at a time: one that is kept wrong stays so. */
+  async function checkStatus(): Promise<void> {
+    const tenant = TENANTS[++checks % TENANTS.length] ?? 't1'
+    const status = STATUSES[Math.floor(checks / TENANTS.length) % STATUSES.length]
+    const { items } = await store.listDispatches({ tenant, status, limit: 999 })
+    const fits = (one: Dispatch): boolean => one.tenant === tenant && statusOf(one) === status
+    hold('a list by status gives what stands so', isSame(items, snapshot.filter(fits).toReversed()), () => ({
+      status,
+      items,
+      snapshot,
+    }))
   }
 
   return {
@@ -315,6 +376,13 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
       hold('everything comes to its end', false, () => snapshot)
     },
   }
+}
+
+function statusOf({ deliveries, route }: Dispatch): DispatchStatus {
+  return statusOfDispatch(
+    deliveries.map(({ status }) => status),
+    route,
+  )
 }
 
 function isRetriable({ status, attempts }: ModelDelivery): boolean {

@@ -15,6 +15,13 @@ const TELLING = [
   ...['queued > cancelled', 'held > cancelled', 'queued > expired', 'sending > expired', 'held > expired'],
   ...['held > queued', 'held > skipped fallback_unneeded', 'held > skipped throttled'],
   ...['failed > queued', 'expired > queued', 'expired > held'],
+  ...[
+    'replanned all',
+    'replanned first',
+    'failed > held',
+    'failed > skipped condition_false',
+    'failed > skipped throttled',
+  ],
 ]
 
 test('whatever happens in whatever order, every delivery comes to one end, along the diagram', async () => {

@@ -49,7 +49,7 @@ describe('what has expired', () => {
       { ...head, deliveryId: 'dlv_2', channel: 'a', status: 'expired', attempts: 0 },
       { ...head, deliveryId: 'dlv_3', channel: 'b', status: 'expired', attempts: 0 },
     ])
-    expect(own.deps.logger.lines).toEqual(
+    expect(own.deps.logger.lines.filter(({ event }) => !event.startsWith('worker.'))).toEqual(
       [
         { deliveryId: 'dlv_2', channel: 'a' },
         { deliveryId: 'dlv_3', channel: 'b' },

@@ -101,7 +101,7 @@ describe('a worker that is stopped', () => {
     await settled(own)
     await stopping
     expect(await tally(own.deps)).toEqual({ sent: 2 })
-    expect(own.deps.clock.timers).toBe(1)
+    expect(own.deps.clock.timers).toBe(2)
     await own.worker.stop()
   })
 

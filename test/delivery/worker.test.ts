@@ -27,7 +27,7 @@ describe('a worker that was started', () => {
   })
 
   it('makes another attempt when it is due, and not before', async () => {
-    const a = recordingChannel([{ outcome: 'retry', code: 'busy', retryAfterMs: 400 }, SENT], { retrySchedule: [400] })
+    const a = recordingChannel([{ outcome: 'retry', code: 'busy', retryAfterMs: 400 }, SENT], { retrySchedule: [0] })
     const own = house({ a })
     await accepted(own.deps, BODY)
     own.worker.start()
@@ -196,8 +196,8 @@ describe('a worker that was started', () => {
     own.worker.start()
     await settled(own)
     expect(await outcomes(own.deps)).toEqual(['a: queued 0'])
-    expect(own.deps.logger.lines).toEqual([
-      { level: 'error', event: 'worker.claim_failed', fields: { cause: 'TypeError' } },
+    expect(own.deps.logger.lines.filter(({ event }) => event !== 'worker.started')).toEqual([
+      { level: 'error', event: 'worker.claim_failed', fields: { cause: 'TypeError', stack: expect.any(String) } },
     ])
     await pass(own, 2_000)
     expect(await outcomes(own.deps)).toEqual(['a: sent 1'])
@@ -222,7 +222,7 @@ describe('a worker that was started', () => {
     expect(own.deps.logger.lines.at(-1)).toEqual({
       level: 'error',
       event: 'delivery.settle_failed',
-      fields: { deliveryId: 'dlv_2', cause: 'TypeError' },
+      fields: { deliveryId: 'dlv_2', cause: 'TypeError', stack: expect.any(String) },
     })
     isDown = false
     await pass(own, 1_000)
@@ -313,7 +313,7 @@ describe('a worker that was started', () => {
     worker.start()
     worker.start()
     await settled(own)
-    expect([listeners, own.deps.clock.timers]).toEqual([1, 1])
+    expect([listeners, own.deps.clock.timers]).toEqual([1, 2])
     await worker.stop()
     expect([listeners, own.deps.clock.timers]).toEqual([0, 0])
   })

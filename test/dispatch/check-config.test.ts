@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { checkConfig } from '../../src/check-config.ts'
+import { readConfig } from '../../src/check-config.ts'
 import { defineEvents } from '../../src/core/catalog/define-events.ts'
 import { type ConfigProblem, isSallyportError } from '../../src/errors.ts'
+import type { SallyportOptions } from '../../src/options.ts'
 import { allOf } from '../../src/policies/all-of.ts'
 import { quietHours } from '../../src/policies/quiet-hours.ts'
 import { throttle } from '../../src/policies/throttle.ts'
@@ -14,10 +15,10 @@ const events = defineEvents({ one: { channels: { email: { subject: () => 'x' }, 
 
 function problems(
   channels: Readonly<Record<string, Channel>>,
-  rest: Partial<Parameters<typeof checkConfig>[0]> = {},
+  rest: Partial<SallyportOptions<unknown>> = {},
 ): readonly ConfigProblem[] {
   try {
-    checkConfig({ auth: testAuth, store: memoryStore(), events, channels, ...rest })
+    readConfig({ auth: testAuth, store: memoryStore(), events, channels, ...rest })
   } catch (error) {
     if (!isSallyportError(error)) throw error
     expect(error.code).toBe('config_invalid')
@@ -27,9 +28,9 @@ function problems(
   return []
 }
 
-const scheduled = (retrySchedule: readonly number[]) => recordingChannel(undefined, { retrySchedule })
+const scheduled = (retrySchedule: readonly number[]) => Object.assign(recordingChannel(), { retrySchedule })
 
-describe('checkConfig', () => {
+describe('readConfig', () => {
   it('finds nothing wrong with channels that the events use, and more', () => {
     expect(problems({ email: recordingChannel(), sms: recordingChannel(), push: recordingChannel() })).toEqual([])
   })
@@ -45,7 +46,7 @@ describe('checkConfig', () => {
   it('takes no inherited name for a channel', () => {
     const odd = defineEvents({ one: { channels: { toString: {} } } })
     expect(() =>
-      checkConfig({ auth: testAuth, store: memoryStore(), events: odd, channels: { email: recordingChannel() } }),
+      readConfig({ auth: testAuth, store: memoryStore(), events: odd, channels: { email: recordingChannel() } }),
     ).toThrow('event "one", channel "toString": is not configured')
   })
 
@@ -59,15 +60,15 @@ describe('checkConfig', () => {
       clock: {},
     } as never
     expect(problems({ email: recordingChannel(), sms: {} as never }, odd)).toEqual([
-      { field: 'recipient', detail: 'is not an option' },
-      { field: 'auth', detail: 'is missing' },
-      { field: 'store', detail: expect.stringMatching(/^has no accept, .*: is it to be called\?$/) },
-      { field: 'recipients', detail: 'has no find: is it to be called?' },
+      { field: 'recipient', detail: 'is not an option; near: recipients' },
+      { field: 'auth', detail: 'is required' },
+      { field: 'sessions', detail: 'must be one of create, must-exist' },
       { field: 'clock', detail: 'has no now, after' },
-      { channel: 'sms', detail: 'has no address, send' },
-      { field: 'sessions', detail: 'is "create" or "must-exist"' },
+      { field: 'store', detail: expect.stringMatching(/^has no accept, .*: must it be called\?$/) },
+      { field: 'channels.sms', detail: 'has no address, send' },
+      { field: 'recipients', detail: 'has no find: must it be called?' },
     ])
-    expect(() => checkConfig(undefined as never)).toThrow('field "auth": is missing')
+    expect(() => readConfig(undefined as never)).toThrow('must be an object of options')
   })
 
   it('names every number that is out of its range', () => {
@@ -87,6 +88,13 @@ describe('checkConfig', () => {
     )
   })
 
+  it.each([0, -5, Number.NaN, 1.5, 100_001, '10', null])('refuses %j requests at once', (maxInFlight) => {
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    expect(problems(channels, { maxInFlight: maxInFlight as never })).toEqual([
+      { field: 'maxInFlight', detail: 'must be a whole number from 1 to 100000' },
+    ])
+  })
+
   it('names what is wrong with the worker, channel by channel', () => {
     const channels = { email: recordingChannel(), sms: recordingChannel() }
     const rate = { max: 0, perMs: 1.5, per: 1 }
@@ -97,17 +105,18 @@ describe('checkConfig', () => {
       rate,
       channels: { emial: { concurrency: 1 }, sms: { concurrency: 0, leaseMs: 1_000, rate: { max: 1 } } },
     }
+    const near = expect.stringMatching(/^is not an option; (near|the options are): /)
     expect(problems(channels, { worker: odd as never })).toEqual([
+      { field: 'worker.threads', detail: near },
       { field: 'worker.perReceiver', detail: 'must be a whole number from 1 to 1000' },
-      { field: 'worker.sendTimeoutMs', detail: 'must be a whole number from 100 to 3600000' },
-      { field: 'worker.threads', detail: 'is not an option' },
+      { field: 'worker.rate.per', detail: 'is not an option; near: perMs' },
       { field: 'worker.rate.max', detail: 'must be a whole number from 1 to 1000000' },
       { field: 'worker.rate.perMs', detail: 'must be a whole number from 1 to 3600000' },
-      { field: 'worker.rate.per', detail: 'is not an option' },
-      { field: 'worker.channels.emial', detail: 'is not the name of a channel' },
+      { field: 'worker.channels.sms.leaseMs', detail: near },
       { field: 'worker.channels.sms.concurrency', detail: 'must be a whole number from 1 to 1000' },
-      { field: 'worker.channels.sms.leaseMs', detail: 'is not an option' },
-      { field: 'worker.channels.sms.rate.perMs', detail: 'must be a whole number from 1 to 3600000' },
+      { field: 'worker.channels.sms.rate.perMs', detail: 'is required' },
+      { field: 'worker.sendTimeoutMs', detail: 'must be a whole number from 100 to 3600000' },
+      { field: 'worker.channels', detail: '"emial" is not there; near: email' },
     ])
     const fine = { concurrency: 1_000, perReceiver: 1, sendTimeoutMs: 100, rate: { max: 1, perMs: 1 } }
     expect(problems(channels, { worker: { ...fine, channels: { sms: { rate: fine.rate } } } })).toEqual([])
@@ -115,15 +124,15 @@ describe('checkConfig', () => {
 
   it.each<[string, unknown, string]>([
     ['policy', {}, 'has no decide'],
-    ['policy', null, 'is missing'],
+    ['policy', null, 'is null'],
     ['policy', { decide: 'send' }, 'has no decide'],
-    ['policy', () => ({ verdict: 'send' }), 'has no decide: is it to be called?'],
-    ['sandbox', 'true', 'is true or false'],
-    ['sandbox', 1, 'is true or false'],
-    ['sandbox', null, 'is true or false'],
-    ['hooks', null, 'is an object of functions'],
-    ['hooks', 'onSent', 'is an object of functions'],
-    ['hooks', () => {}, 'is an object of functions'],
+    ['policy', () => ({ verdict: 'send' }), 'has no decide: must it be called?'],
+    ['sandbox', 'true', 'must be true or false'],
+    ['sandbox', 1, 'must be true or false'],
+    ['sandbox', null, 'must be true or false'],
+    ['hooks', null, 'must be an object of options'],
+    ['hooks', 'onSent', 'must be an object of options'],
+    ['hooks', () => {}, 'must be an object of options'],
   ])('names %s that is %j', (field, given, detail) => {
     const channels = { email: recordingChannel(), sms: recordingChannel() }
     expect(problems(channels, { [field]: given as never })).toContainEqual({ field, detail })
@@ -145,10 +154,10 @@ describe('checkConfig', () => {
     const channels = { email: recordingChannel(), sms: recordingChannel() }
     const hooks = { onsent: () => {}, onDelivered: () => {}, onSent: 'log', onFailed: null, onSkipped: undefined }
     expect(problems(channels, { hooks: hooks as never })).toEqual([
-      { field: 'hooks.onsent', detail: 'is not one of onAccepted, onSent, onFailed, onSkipped' },
-      { field: 'hooks.onDelivered', detail: 'is not one of onAccepted, onSent, onFailed, onSkipped' },
-      { field: 'hooks.onSent', detail: 'is not a function' },
-      { field: 'hooks.onFailed', detail: 'is not a function' },
+      { field: 'hooks.onsent', detail: expect.stringMatching(/^is not an option; near: onSent/) },
+      { field: 'hooks.onDelivered', detail: expect.stringMatching(/^is not an option; /) },
+      { field: 'hooks.onSent', detail: 'must be a function' },
+      { field: 'hooks.onFailed', detail: 'must be a function' },
     ])
   })
 
@@ -204,16 +213,22 @@ describe('checkConfig', () => {
     'refuses the retry schedule %j',
     (retrySchedule) => {
       expect(problems({ email: scheduled(retrySchedule), sms: recordingChannel() })).toEqual([
-        { channel: 'email', detail: 'retrySchedule must be milliseconds in ascending order' },
+        { field: 'channels.email.retrySchedule', detail: 'must be whole milliseconds in ascending order' },
       ])
     },
   )
 
   it('tells everything at once', () => {
-    expect(problems({ push: scheduled([2, 1]) }).map(({ event, channel }) => [event, channel])).toEqual([
-      [undefined, 'push'],
-      ['one', 'email'],
-      ['one', 'sms'],
+    const odd = { workers: {}, worker: { pollMs: 1 }, maxInHand: 0 } as never
+    const told = problems({ push: scheduled([2, 1]), fax: {} as never }, odd)
+    expect(told.map(({ event, channel, field }) => field ?? `${event} ${channel}`)).toEqual([
+      'workers',
+      'maxInHand',
+      'channels.push.retrySchedule',
+      'channels.fax',
+      'worker.pollMs',
+      'one email',
+      'one sms',
     ])
   })
 })

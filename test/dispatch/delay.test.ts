@@ -132,7 +132,7 @@ describe('the delay of a call', () => {
         status: 422,
         body: {
           code: 'validation_failed',
-          detail: 'delayMs is a whole number of milliseconds, 0 to 31622400000.',
+          detail: 'delayMs must be a whole number from 0 to 31622400000.',
           requestId: expect.stringMatching(/^req_/),
         },
       })

@@ -11,11 +11,11 @@ describe('the options of a call that accepts an event', () => {
     [{ idempotencykey: 'k' }, 'idempotencykey is not an option; near: idempotencyKey.'],
     [{ store: undefined }, 'store is undefined.'],
     [{ store: { executeQuery() {} } }, 'store is no store.'],
-    [{ idempotencyKey: 7 }, 'idempotencyKey is a string.'],
-    [{ tenant: '' }, 'tenant is 1-200 visible ASCII characters.'],
-    [{ tenant: '', delay: 5 }, 'delay is not an option; near: delayMs; tenant is 1-200 visible ASCII characters.'],
-    ['k', 'The second argument is an object of options.'],
-    [null, 'The second argument is an object of options.'],
+    [{ idempotencyKey: 7 }, 'idempotencyKey must be a string.'],
+    [{ tenant: '' }, 'tenant must be 1-200 visible ASCII characters.'],
+    [{ tenant: '', delay: 5 }, 'delay is not an option; near: delayMs; tenant must be 1-200 visible ASCII characters.'],
+    ['k', 'the second argument must be an object of options.'],
+    [null, 'the second argument must be an object of options.'],
   ])('%j: nothing is accepted', async (options, detail) => {
     const { sallyport } = composed(events)
     expect(await sallyport.dispatch(ONE, options as object)).toMatchObject({

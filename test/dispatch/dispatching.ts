@@ -19,7 +19,7 @@ export function post(
   deps: TestDeps,
   body: unknown = ORDER,
   headers: Readonly<Record<string, string | readonly string[]>> = {},
-  query?: Readonly<Record<string, string>>,
+  query?: Readonly<Record<string, string | readonly string[]>>,
 ): Promise<HandlerResult<DispatchAnswer | DispatchPreview>> {
   return handleDispatch({ headers: { ...APP, ...headers }, body, ...(query && { query }) }, deps)
 }

@@ -86,17 +86,38 @@ describe('a dry run', () => {
     expect(await post(testDeps(), ORDER, { authorization: 'Bearer nobody' }, DRY)).toMatchObject({ status: 401 })
   })
 
-  it.each(['dryrun', 'DRYRUN', 'dry_run', 'dry-run', 'DryRun'])(
-    'is not taken for a dispatch when it is spelt %s',
-    async (name) => {
-      const deps = testDeps()
-      expect(await post(deps, ORDER, {}, { [name]: 'true' })).toMatchObject({
-        status: 422,
-        body: { code: 'validation_failed' },
-      })
-      expect(await stored(deps)).toEqual([])
-    },
-  )
+  it.each([
+    ...[
+      'dryrun',
+      'DRYRUN',
+      'dry_run',
+      'dry-run',
+      'DryRun',
+      ' dryRun',
+      'dryRun ',
+      'dry run',
+      'dryRun\0',
+      'ｄｒｙＲｕｎ',
+    ],
+    ...[
+      'dryRun[]',
+      'dryRun[0]',
+      'dryRun%5B%5D',
+      'dryRun.x',
+      'options[dryRun]',
+      'amp;dryRun',
+      'dryRun=',
+      'dyrRun',
+      'dryRn',
+    ],
+  ])('is not taken for a dispatch when it is spelt %s', async (name) => {
+    const deps = testDeps()
+    expect(await post(deps, ORDER, {}, { [name]: 'true' })).toMatchObject({
+      status: 422,
+      body: { code: 'validation_failed' },
+    })
+    expect(await stored(deps)).toEqual([])
+  })
 
   it('says why a channel would fail', async () => {
     const events = defineEvents({
@@ -104,7 +125,7 @@ describe('a dry run', () => {
         channels: {
           a: {
             text: () => {
-              throw new Error('jane is secret')
+              throw new Error('no total')
             },
           },
           b: { when: () => 1 as never },
@@ -120,9 +141,17 @@ describe('a dry run', () => {
         ],
       },
     })
+    const failed = [
+      { event: 'event.failed', fields: { channel: 'b', detail: 'the condition function gave no boolean' } },
+      { event: 'event.failed', fields: { channel: 'a', field: 'text', message: 'no total' } },
+    ]
+    expect(deps.logger.lines).toMatchObject(failed)
     const answer = await accepted(deps, { eventType: 'e', recipient: 'jane@example.com' })
     expect(answer.deliveries[0]).not.toHaveProperty('detail')
+    expect(JSON.stringify(answer)).not.toContain('no total')
     expect(deps.logger.lines).toMatchObject([
+      ...failed,
+      ...failed,
       {
         level: 'warn',
         event: 'delivery.failed',
@@ -136,10 +165,13 @@ describe('a dry run', () => {
   it('is asked for with true, and with nothing else', async () => {
     const deps = testDeps()
     expect(await post(deps, ORDER, {}, { dryRun: 'false' })).toMatchObject({ status: 202 })
-    for (const dryRun of ['1', '', 'TRUE', 'yes']) {
+    for (const dryRun of ['1', '', 'TRUE', 'yes', 'true ', ['true', 'true'], ['true', 'false']]) {
       expect(await post(deps, ORDER, {}, { dryRun })).toMatchObject({
         status: 422,
-        body: { code: 'validation_failed', detail: 'The query parameter dryRun, written so, takes true or false.' },
+        body: {
+          code: 'validation_failed',
+          detail: 'The query parameter dryRun, written so and sent once, takes true or false.',
+        },
       })
     }
     expect(await stored(deps)).toHaveLength(1)

@@ -184,7 +184,10 @@ describe('a verifier', () => {
       {
         level: 'error',
         event: 'request.failed',
-        fields: { requestId: 'req_1', code: 'auth_unavailable', detail: 'Try again shortly.', cause: 'Error' },
+        fields: {
+          ...{ requestId: 'req_1', code: 'auth_unavailable', detail: 'Try again shortly.' },
+          ...{ cause: 'Error', stack: expect.any(String) },
+        },
       },
     ])
   })
@@ -234,7 +237,7 @@ describe('what the store makes of it', () => {
       if (!planned) throw new Error('nothing was planned')
       const { limits, delayMs, digest, ...delivery } = planned
       const joined = { ...delivery, deliveryId: 'dlv_other', attempts: 0, attemptLog: [] }
-      return { outcome: 'accepted', answer: answer({ ...dispatch, deliveries: [joined] }) }
+      return { outcome: 'accepted', answer: answer({ ...dispatch, createdAt: 0, deliveries: [joined] }) }
     })
     expect(await accepted(deps, { ...ORDER, extra: 1 })).toMatchObject({
       dispatchId: 'dsp_1',

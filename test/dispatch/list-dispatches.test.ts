@@ -93,7 +93,7 @@ describe('a list of dispatches', () => {
     const { sallyport } = composed(events)
     const error = await sallyport.dispatches.list({ status: 'nope' as never }).catch((thrown: unknown) => thrown)
     expect(isSallyportError(error) && error.problems).toEqual([
-      { field: 'status', detail: 'is one of queued, sent, partial, failed, skipped, cancelled' },
+      { field: 'status', detail: 'must be one of queued, sent, partial, failed, skipped, cancelled' },
     ])
   })
 
@@ -145,7 +145,7 @@ describe('a list of dispatches', () => {
       const error = await sallyport.dispatches.list({ [name]: time as number }).catch((thrown: unknown) => thrown)
       if (!isSallyportError(error)) throw new Error('was taken')
       expect(error.code).toBe('option_invalid')
-      expect(error.problems).toEqual([{ field: name, detail: 'is a Date, or epoch milliseconds' }])
+      expect(error.problems).toEqual([{ field: name, detail: 'must be a Date, or epoch milliseconds' }])
     }
   })
 })

@@ -21,9 +21,9 @@ describe('a name that is not there', () => {
   })
 
   it.each([
-    ['emial', 'No channel has this name. Near: email.'],
-    ['pigeon', 'No channel has this name.'],
-    ['constructor', 'No channel has this name.'],
+    ['emial', 'No channel has this name. Near: email. The event can be sent through email, sms.'],
+    ['pigeon', 'No channel has this name. The event can be sent through email, sms.'],
+    ['constructor', 'No channel has this name. The event can be sent through email, sms.'],
   ])('is told for the channel %s, with those near it', async (channel, detail) => {
     const problem = await refused(testDeps(), { ...ORDER, channel })
     expect(problem).toMatchObject({

@@ -37,14 +37,17 @@ describe('a delivery that fails as it is planned', () => {
       'that its digest has no key',
       { digest: { ...digest, key: () => 5 }, channels: { a: {} } },
       'template_error',
-      'digest.key: threw, or gave no key',
+      'digest.key gave no key',
     ],
   ])('is logged with %s', async (_, event, reason, detail) => {
     const deps = depsFor(defineEvents({ e: event } as never, { templates: braces }))
     await accepted(deps, BODY)
     expect(await outcomes(deps)).toEqual([`a: failed ${reason} 0`])
     const fields = { dispatchId: 'dsp_1', eventType: 'e', channel: 'a', reason, detail }
-    expect(deps.logger.lines).toEqual([{ level: 'warn', event: 'delivery.failed', fields }])
+    expect(deps.logger.lines).toMatchObject([
+      { level: 'error', event: 'event.failed', fields: { dispatchId: 'dsp_1', eventType: 'e', channel: 'a' } },
+      { level: 'warn', event: 'delivery.failed', fields },
+    ])
     expect((await stored(deps))[0]?.deliveries[0]).not.toHaveProperty('detail')
   })
 
@@ -54,7 +57,12 @@ describe('a delivery that fails as it is planned', () => {
     }
     const deps = depsFor(defineEvents({ e: { channels: { a: {} } } }), recordingChannel([], { address }))
     await accepted(deps, BODY)
-    expect(deps.logger.lines).toMatchObject([{ fields: { detail: 'the channel threw, or gave no address' } }])
+    const detail = 'the channel threw, or gave no address'
+    expect(deps.logger.lines).toMatchObject([
+      { event: 'channel.threw', fields: { dispatchId: 'dsp_1', channel: 'a', detail, cause: 'Error' } },
+      { event: 'delivery.failed', fields: { detail } },
+    ])
+    expect(JSON.stringify(deps.logger.lines)).not.toContain('canary')
   })
 })
 
@@ -133,8 +141,8 @@ describe('a dry run', () => {
     expect(await stored(deps)).toEqual([])
   })
 
-  it('is not what other parameters mean that hold its name', async () => {
-    for (const name of ['sundry-run', 'dryRunner', 'dry.run']) {
+  it('is not what other parameters mean', async () => {
+    for (const name of ['dry', 'run', 'hydra', 'draft']) {
       expect(await post(testDeps(), ORDER, {}, { [name]: 'true' })).toMatchObject({ status: 202 })
     }
   })

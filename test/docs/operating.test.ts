@@ -48,9 +48,11 @@ function loggedEvents(): ReadonlySet<string> {
   )
   const sources = files.map((name) => readFileSync(new URL(`src/${name}`, root), 'utf8'))
   const logged = sources.flatMap((source) =>
-    [...source.matchAll(/(?:\.log\(\s*'(?:debug|info|warn|error)',|logged\()\s*'([a-z_]+\.[a-z_]+)'/g)].map(
-      ([, event = '']) => event,
-    ),
+    [
+      ...source.matchAll(
+        /(?:\.log\(\s*'(?:debug|info|warn|error)',|logged\(|level: '(?:warn|error)', event:)\s*'([a-z_]+\.[a-z_]+)'/g,
+      ),
+    ].map(([, event = '']) => event),
   )
   return new Set([...ends, ...logged])
 }
@@ -66,7 +68,7 @@ describe('what is to be asked of the database', () => {
     const store = sqlStore({ db, dialect: 'sqlite', clock: { now: () => at } })
     await store.migrate()
     for (const [id, channel] of Object.entries({ due: 'mail', leased: 'chat', dead: 'text' })) {
-      const head = { dispatchId: id, tenant: 't', eventType: 'e', recipient: 'r', route: 'all', createdAt: at } as const
+      const head = { dispatchId: id, tenant: 't', eventType: 'e', recipient: 'r', route: 'all' } as const
       await store.accept({
         dispatch: { ...head, deliveries: [{ deliveryId: id, channel, status: 'queued', address: 'a', content: {} }] },
         expiresInMs: 3_600_000,

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Server } from 'node:http'
 import { fileURLToPath } from 'node:url'
+import { generateAppSecret } from 'sallyport/auth'
 import ts from 'typescript'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 
@@ -27,6 +28,7 @@ function snippets(): Snippet[] {
 }
 
 const all = snippets()
+const { secret } = await generateAppSecret({ env: 'test' })
 const servers: Server[] = []
 
 beforeAll(() => {
@@ -39,6 +41,7 @@ beforeAll(() => {
     return listen.call(this, { port: 0, host: '127.0.0.1' })
   })
   vi.spyOn(console, 'log').mockImplementation(() => {})
+  vi.stubEnv('APP_SECRET', secret)
 })
 
 afterEach(() => {
@@ -69,7 +72,7 @@ describe('a documented snippet', () => {
       await vi.waitUntil(() => server.listening)
       const address = server.address()
       const port = typeof address === 'object' ? address?.port : undefined
-      const answer = await fetch(`http://127.0.0.1:${port}/api/outbound/dispatch`, { method: 'POST' })
+      const answer = await fetch(`http://127.0.0.1:${port}/api/agents/session/run`, { method: 'POST' })
       expect(answer.status).toBe(401)
     }
   })

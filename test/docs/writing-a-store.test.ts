@@ -20,7 +20,7 @@ const DIGEST: Partial<NewDelivery> = {
 }
 
 function acceptance(dispatchId: string, more: Partial<NewDelivery> = {}, key?: string): Acceptance {
-  const head = { dispatchId, tenant: 't', eventType: 'e', recipient: 'r', route: 'all', createdAt: NOW } as const
+  const head = { dispatchId, tenant: 't', eventType: 'e', recipient: 'r', route: 'all' } as const
   const delivery = { deliveryId: `${dispatchId}-c`, channel: 'c', status: 'queued', address: 'a', ...more } as const
   return {
     dispatch: { ...head, deliveries: [{ ...delivery, ...(!more.digest && { content: { text: 'x' } }) }] },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RateLimiter, RateLimitState, RateLimitSubject } from '../../src/ports/rate-limiter.ts'
 import { memoryStore } from '../../src/storage/memory.ts'
-import { exampleHost } from '../openapi/host.ts'
+import { type ExampleHost, exampleHost } from '../openapi/host.ts'
 import { jsonOf, type Post, post, requestTo } from '../openapi/posting.ts'
 import { recordingLogger } from '../support/deps.ts'
 
@@ -23,13 +23,35 @@ function limiter(states: Partial<Record<RateLimitSubject['scope'], RateLimitStat
   return { consume, asked }
 }
 
-/** A body that counts how often it was asked for more. */
+const PIECE = 16_384
+
+/** A body without an end, which counts how many bytes it was asked for. */
 function watchedBody() {
-  let count = 0
-  const pull = (): void => {
-    count += 1
-  }
-  return { body: new ReadableStream({ pull }, { highWaterMark: 0 }), reads: () => count }
+  let bytes = 0
+  let isCancelled = false
+  const body = new ReadableStream(
+    {
+      pull(controller) {
+        bytes += PIECE
+        controller.enqueue(new Uint8Array(PIECE))
+      },
+      cancel() {
+        isCancelled = true
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return { body, bytes: () => bytes, isCancelled: () => isCancelled }
+}
+
+/** Holds the little that is read of a body that was refused, and that a second later it is cancelled. */
+async function expectRefused({ bytes, isCancelled }: ReturnType<typeof watchedBody>, { clock }: ExampleHost) {
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+  expect(bytes()).toBeLessThanOrEqual(65_536 + PIECE)
+  expect(isCancelled()).toBe(false)
+  clock.advance(1_000)
+  await new Promise(setImmediate)
+  expect(isCancelled()).toBe(true)
 }
 
 function limitsOf({ headers }: Response): (string | null)[] {
@@ -115,11 +137,11 @@ describe('a limiter of requests', () => {
     expect(rateLimiter.asked).toEqual([])
   })
 
-  it('does not have a body read that it refuses', async () => {
-    const { body, reads } = watchedBody()
+  it('has no more than a little read of a body that it refuses', async () => {
+    const watched = watchedBody()
     const host = exampleHost({ rateLimiter: limiter({ token: SPENT }) })
-    expect((await host.fetch(requestTo(DISPATCH, { body }))).status).toBe(429)
-    expect(reads()).toBe(0)
+    expect((await host.fetch(requestTo(DISPATCH, watched))).status).toBe(429)
+    await expectRefused(watched, host)
   })
 
   it.each(['token', 'recipient'])(
@@ -146,51 +168,59 @@ describe('a limiter of requests', () => {
   )
 })
 
-describe('a host with too much in hand', () => {
+describe('a host with too much in flight', () => {
   /** A host whose store answers when it is let. */
-  function heldHost(maxInHand: number) {
+  function heldHost(maxInFlight: number) {
     const store = memoryStore()
     const logger = recordingLogger()
     let release = (): void => {}
     const released = new Promise<void>((resolve) => {
       release = resolve
     })
+    let accepts = 0
     const accept: typeof store.accept = async (acceptance) => {
+      accepts += 1
       await released
       return store.accept(acceptance)
     }
-    const host = exampleHost({ store: { ...store, accept }, logger, maxInHand })
-    return { host, release, logger, shed: () => logger.lines.filter(({ event }) => event === 'load.shed') }
+    const host = exampleHost({ store: { ...store, accept }, logger, maxInFlight })
+    const held = async (count: number): Promise<void> => {
+      while (accepts < count) await new Promise(setImmediate)
+    }
+    return { host, release, held, logger, shed: () => logger.lines.filter(({ event }) => event === 'load.shed') }
   }
 
   it('answers 503 at once, whoever asks, and takes the rest when there is room again', async () => {
-    const { host, release, shed } = heldHost(3)
+    const { host, release, held, shed } = heldHost(3)
     const first = [1, 2, 3].map(() => post(host, DISPATCH, EVENT))
+    await held(3)
     for (const more of [{}, { token: 'stranger' }, { token: undefined }] as Post[]) {
       const answer = await post(host, DISPATCH, EVENT, more)
       expect(answer.status).toBe(503)
       expect(answer.headers.get('retry-after')).toBe('1')
       expect(await jsonOf(answer)).toMatchObject({ code: 'overloaded' })
     }
-    expect(shed()).toMatchObject([{ level: 'warn', fields: { inHand: 3 } }])
+    expect(shed()).toMatchObject([{ level: 'warn', fields: { inFlight: 3 } }])
     release()
     for (const answer of await Promise.all(first)) expect(answer.status).toBe(202)
     expect((await post(host, DISPATCH, EVENT)).status).toBe(202)
   })
 
-  it('does not read the body of what it sheds', async () => {
-    const { host, release } = heldHost(1)
+  it('reads no more than a little of the body of what it sheds', async () => {
+    const { host, release, held } = heldHost(1)
     const first = post(host, DISPATCH, EVENT)
-    const { body, reads } = watchedBody()
-    expect((await host.fetch(requestTo(DISPATCH, { body }))).status).toBe(503)
-    expect(reads()).toBe(0)
+    await held(1)
+    const watched = watchedBody()
+    expect((await host.fetch(requestTo(DISPATCH, watched))).status).toBe(503)
+    await expectRefused(watched, host)
     release()
     await first
   })
 
   it('logs no line for each request that it sheds', async () => {
-    const { host, release, logger } = heldHost(1)
+    const { host, release, held, logger } = heldHost(1)
     const first = post(host, DISPATCH, EVENT)
+    await held(1)
     for (let at = 0; at < 20; at++) await post(host, DISPATCH, EVENT)
     expect(logger.lines.map(({ event }) => event)).toEqual(['load.shed'])
     release()
@@ -198,7 +228,7 @@ describe('a host with too much in hand', () => {
   })
 
   it('has room again after what failed', async () => {
-    const host = exampleHost({ maxInHand: 1 })
+    const host = exampleHost({ maxInFlight: 1 })
     for (const body of ['{', '[]', '{}']) expect((await host.fetch(requestTo(DISPATCH, { body }))).status).not.toBe(503)
     expect((await host.fetch(requestTo(DISPATCH, { method: 'GET' }))).status).toBe(405)
     expect((await post(host, DISPATCH, EVENT)).status).toBe(202)

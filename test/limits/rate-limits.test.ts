@@ -92,13 +92,17 @@ describe('rateLimits', () => {
     ['no limiter', { token: {} }, ['token is not a limiter of rate-limiter-flexible']],
     ['no window', { tenant: { ...counting(), duration: 0 } }, ['tenant has no duration: its window would never end']],
     ['no points', { tenant: { ...counting(), points: 0 } }, ['tenant has no points']],
-    ['no key', { recipient: counting() }, ['recipientKey is at least 32 characters']],
+    ['no key', { recipient: counting() }, ['recipientKey must be at least 32 characters']],
     [
       'a short key',
       { recipient: counting(), recipientKey: 'x'.repeat(31) },
-      ['recipientKey is at least 32 characters'],
+      ['recipientKey must be at least 32 characters'],
     ],
-    ['what is none', { token: counting(), user: counting() }, ['user is not an option']],
+    [
+      'what is none',
+      { token: counting(), user: counting() },
+      ['user is not an option; the options are: token, tenant, recipient, recipientKey'],
+    ],
   ])('is told at start-up of %s', (_, options, told) => {
     const problems = () => {
       try {

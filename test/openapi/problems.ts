@@ -108,12 +108,15 @@ async function tooSlow(action: Action): Promise<Response> {
   const answer = host.fetch(requestTo(pathOf(action), { body: new ReadableStream() }))
   while (host.clock.timers === before) await setImmediate()
   host.clock.advance(10_000)
-  return answer
+  const refused = await answer
+  // The answer ends a second later.
+  host.clock.advance(1_000)
+  return refused
 }
 
-/** There is room for one, and that one's body never comes to its end. */
+/** There is room for one that is unfinished, and that one's body never comes to its end. */
 function crowded(action: Action): Promise<Response> {
-  const host = exampleHost({ maxInHand: 1 })
+  const host = exampleHost({ maxUnfinished: 1 })
   void host.fetch(requestTo(pathOf(action), { body: new ReadableStream() }))
   return good(action, {}, host)
 }

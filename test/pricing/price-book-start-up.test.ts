@@ -48,7 +48,7 @@ describe('priceBook at start-up', () => {
     ['prices by name', { prices: { m: { input: 1, output: 1 } } }, ['prices']],
     ['a field that is not known', { vesion: 'v' }, ['vesion']],
     ['a field without a name of its own', JSON.parse('{ "__proto__": 1 }'), ['__proto__']],
-    ['an entry that is null', { prices: [null] }, ['prices.0.model', 'prices.0.input', 'prices.0.output']],
+    ['an entry that is null', { prices: [null] }, ['prices[0]']],
   ])('finds %s', (_, options, fields) => {
     expect(fieldsOf(options)).toEqual(fields)
   })
@@ -85,22 +85,22 @@ describe('priceBook at start-up', () => {
     ['a field that is not known', { cachedInput: 1 }, ['cachedInput']],
     ['tiers that are no list', { tiers: {} }, ['tiers']],
   ])('finds %s in an entry', (_, entry, fields) => {
-    expect(fieldsOfEntry(entry)).toEqual(fields.map((field) => `prices.0.${field}`))
+    expect(fieldsOfEntry(entry)).toEqual(fields.map((field) => `prices[0].${field}`))
   })
 
   it.each<[string, object[], string[]]>([
-    ['no threshold', [{}], ['0.aboveInputTokens']],
-    ['a threshold below 0', [{ aboveInputTokens: -1 }], ['0.aboveInputTokens']],
-    ['a fraction', [{ aboveInputTokens: 0.5 }], ['0.aboveInputTokens']],
-    ['a text', [{ aboveInputTokens: '5' }], ['0.aboveInputTokens']],
-    ['tiers that are equal', [{ aboveInputTokens: 5 }, { aboveInputTokens: 5 }], ['1.aboveInputTokens']],
-    ['tiers that descend', [{ aboveInputTokens: 5 }, { aboveInputTokens: 4 }], ['1.aboveInputTokens']],
-    ['a bad price', [{ aboveInputTokens: 5, input: 'x' }], ['0.input']],
-    ['a field that is not known', [{ aboveInputTokens: 5, above: 1 }], ['0.above']],
-    ['no price where the model has one', [{ aboveInputTokens: 5, cacheRead: undefined }], ['0.cacheRead']],
+    ['no threshold', [{}], ['[0].aboveInputTokens']],
+    ['a threshold below 0', [{ aboveInputTokens: -1 }], ['[0].aboveInputTokens']],
+    ['a fraction', [{ aboveInputTokens: 0.5 }], ['[0].aboveInputTokens']],
+    ['a text', [{ aboveInputTokens: '5' }], ['[0].aboveInputTokens']],
+    ['tiers that are equal', [{ aboveInputTokens: 5 }, { aboveInputTokens: 5 }], ['[1].aboveInputTokens']],
+    ['tiers that descend', [{ aboveInputTokens: 5 }, { aboveInputTokens: 4 }], ['[1].aboveInputTokens']],
+    ['a bad price', [{ aboveInputTokens: 5, input: 'x' }], ['[0].input']],
+    ['a field that is not known', [{ aboveInputTokens: 5, above: 1 }], ['[0].above']],
+    ['no price where the model has one', [{ aboveInputTokens: 5, cacheRead: undefined }], ['[0].cacheRead']],
   ])('finds %s in tiers', (_, tiers, fields) => {
     const full = tiers.map((tier) => ({ input: 1, output: 1, cacheRead: 1, ...tier }))
-    expect(fieldsOfEntry({ cacheRead: 1, tiers: full })).toEqual(fields.map((field) => `prices.0.tiers.${field}`))
+    expect(fieldsOfEntry({ cacheRead: 1, tiers: full })).toEqual(fields.map((field) => `prices[0].tiers${field}`))
   })
 
   it.each<[string, object[]]>([
@@ -112,8 +112,8 @@ describe('priceBook at start-up', () => {
     ['times that overlap', [{ until: '2026-02-01' }, { from: '2026-01-31' }]],
     ['a time within another', [{}, { from: '2026-01-31', until: '2026-02-01' }]],
   ])('finds two entries of which neither is closer: %s', (_, entries) => {
-    expect(fieldsOfEntries(...entries)).toEqual(['prices.1.model'])
-    expect(fieldsOfEntries({ model: 'another' }, ...entries.reverse())).toEqual(['prices.2.model'])
+    expect(fieldsOfEntries(...entries)).toEqual(['prices[1].model'])
+    expect(fieldsOfEntries({ model: 'another' }, ...entries.reverse())).toEqual(['prices[2].model'])
   })
 
   it.each<[string, object[]]>([
@@ -164,15 +164,15 @@ describe('priceBook at start-up', () => {
     expect(error?.code).toBe('option_invalid')
     expect(error?.problems.map(({ field }) => field)).toEqual([
       'version',
-      'prices.0.input',
-      'prices.0.tiers.0.aboveInputTokens',
-      'prices.0.tiers.0.input',
-      'prices.0.tiers.0.output',
-      'prices.1.model',
-      'prices.1.input',
-      'prices.1.output',
+      'prices[0].input',
+      'prices[0].tiers[0].aboveInputTokens',
+      'prices[0].tiers[0].input',
+      'prices[0].tiers[0].output',
+      'prices[1].model',
+      'prices[1].input',
+      'prices[1].output',
     ])
-    expect(error?.message).toContain('field "prices.0.input": must be a decimal')
+    expect(error?.message).toContain('field "prices[0].input": must be a decimal')
   })
 
   it('names what it knows beside what it does not know', () => {
@@ -181,6 +181,6 @@ describe('priceBook at start-up', () => {
   })
 
   it.each([[undefined], [null], ['text'], [7], [[]]])('refuses %j', (options) => {
-    expect(fault(options)?.problems.map(({ field }) => field)).toEqual(expect.arrayContaining(['version', 'prices']))
+    expect(fault(options)?.problems).toEqual([{ detail: 'must be an object of options' }])
   })
 })

@@ -135,7 +135,7 @@ describeOwnRedis('the queue over BullMQ, when Redis', { timeout: 60_000 }, () =>
     a.wake(0)
     await failed.promise
     await a.close()
-    const fields = { queue: 'bullmq', cause: 'Error', causeCode: 'ECONNREFUSED' }
+    const fields = { queue: 'bullmq', cause: 'Error', causeCode: 'ECONNREFUSED', stack: expect.any(String) }
     expect(logger.lines).toEqual([{ level: 'warn', event: 'queue.unavailable', fields }])
   })
 

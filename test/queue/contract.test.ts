@@ -41,7 +41,7 @@ describe('the queue over PostgreSQL keeps the contract of queues', () => {
   async function create(): Promise<QueueTrial> {
     const proxy = await silentProxy(server.port)
     const channel = `due_${randomUUID().replaceAll('-', '')}`
-    const make = () => postgresQueue({ connect: () => server.connect(proxy.port), channel, logger: recordingLogger() })
+    const make = () => postgresQueue({ client: () => server.client(proxy.port), channel, logger: recordingLogger() })
     const [queue, other] = [make(), make()]
     // Who begins to hear rings once: the cases are about what comes after.
     const ears = [ear(queue), ear(other)]

@@ -1,4 +1,6 @@
+import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,10 +11,16 @@ import { freePort } from '../support/free-port.ts'
 /** A PostgreSQL of a test's own. */
 export interface PostgresServer {
   readonly port: number
-  /** A connected client, by a port other than its own when there is something in between. */
-  connect(port?: number): Promise<pg.Client>
+  /** Where its database is, and as whom. */
+  readonly url: string
+  /** A client that is not connected, for a port other than its own when there is something in between. */
+  client(port?: number): pg.Client
+  /** A connected client. It may lose its server. */
+  connect(): Promise<pg.Client>
   stop(): Promise<void>
   start(): Promise<void>
+  /** Ends it by SIGKILL, as a machine that fails does. Resolves once its data can be used again: `start` recovers. */
+  kill(): Promise<void>
   /** Stops it, and removes what it kept. */
   remove(): Promise<void>
 }
@@ -25,21 +33,35 @@ export async function postgresServer(): Promise<PostgresServer> {
   const databaseDir = join(tmpdir(), `sallyport-postgres-${randomUUID()}`)
   const server = new EmbeddedPostgres({
     ...{ databaseDir, port, user: 'postgres', password: 'postgres', persistent: true },
-    ...{ onLog: () => {}, onError: () => {} },
+    ...{ onLog: () => {}, onError: () => {}, postgresFlags: ['-c', 'fsync=off'] },
   })
   await server.initialise()
   await server.start()
+  function client(through = port): pg.Client {
+    return new pg.Client({ host: '127.0.0.1', port: through, user: 'postgres', password: 'postgres' })
+  }
+
   return {
     port,
-    async connect(through = port) {
-      const client = new pg.Client({ host: '127.0.0.1', port: through, user: 'postgres', password: 'postgres' })
-      client.on('error', () => {})
-      await client.connect()
-      open.add(client)
-      return client
+    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    client,
+    async connect() {
+      const own = client()
+      own.on('error', () => {})
+      await own.connect()
+      open.add(own)
+      return own
     },
     start: () => server.start(),
     stop: () => server.stop(),
+    async kill() {
+      // Private to its type. It is closed when its last backend is gone too.
+      const postmaster: ChildProcess = Reflect.get(server, 'process')
+      const closed = once(postmaster, 'close')
+      postmaster.kill('SIGKILL')
+      await closed
+      Reflect.set(server, 'process', undefined)
+    },
     async remove() {
       await Promise.all([...open].map((client) => client.end()))
       await server.stop()

@@ -1,30 +1,64 @@
 import { describe, expect, it } from 'vitest'
+import type { Logger } from '../../src/ports/logger.ts'
 import { type NotificationClient, type PostgresQueueOptions, postgresQueue } from '../../src/queue/postgres.ts'
 import { gate } from '../dispatch/dispatching.ts'
+import { recordingLogger } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { ear } from './ear.ts'
+
+/** A client that connects so. */
+function connecting(connect: () => Promise<unknown>): () => NotificationClient {
+  return () => ({ connect, query: async () => {}, on() {}, end: async () => {} })
+}
 
 describe('the queue over PostgreSQL, without one', () => {
   const logger = { log() {} }
 
   it.each([
-    ['cannot connect', async () => Promise.reject(new Error('refused'))],
+    ['cannot connect', connecting(async () => Promise.reject(new Error('refused')))],
     [
       'throws instead of connecting',
+      connecting(() => {
+        throw new Error('broken')
+      }),
+    ],
+    [
+      'throws instead of making a client',
       () => {
         throw new Error('broken')
       },
     ],
-    ['never connects', () => new Promise<NotificationClient>(() => {})],
-  ])('that %s, wakes its own process, and is closed', async (_what, connect) => {
+    ['never connects', connecting(() => new Promise(() => {}))],
+  ])('that %s, wakes its own process, and is closed', async (_what, client) => {
     const clock = fakeClock()
-    const queue = postgresQueue({ connect, clock, logger })
+    const queue = postgresQueue({ client, clock, logger })
     const heard = ear(queue)
     for (let at = 0; at < 10_000; at++) queue.wake(0)
     await heard.heard(1)
     const closed = queue.close()
     clock.advance(10_000)
     await closed
+  })
+
+  it.each([
+    ['a promise of a client', async () => connecting(async () => {})()],
+    ['a promise that rejects', async () => Promise.reject(new Error('refused'))],
+    ['nothing', () => {}],
+  ])('says what is wrong with a function that gives %s, and is closed', async (_what, client) => {
+    const { lines, log } = recordingLogger()
+    const said = gate<void>()
+    const recording: Logger = { log: (...line) => [log(...line), said.open()] }
+    const queue = postgresQueue({ client: client as () => never, logger: recording, clock: fakeClock() })
+    queue.listen(() => {})
+    await said.promise
+    expect(lines).toEqual([
+      {
+        level: 'warn',
+        event: 'queue.unavailable',
+        fields: { queue: 'postgres', cause: 'SallyportError', causeCode: 'option_invalid', stack: expect.any(String) },
+      },
+    ])
+    await queue.close()
   })
 
   it('tries ever less often, and half a minute apart at most', async () => {
@@ -38,8 +72,8 @@ describe('the queue over PostgreSQL, without one', () => {
       }
       return clock.after(ms, run)
     }
-    const connect = () => Promise.reject(new Error('refused'))
-    const queue = postgresQueue({ connect, clock: { ...clock, after }, logger })
+    const client = connecting(() => Promise.reject(new Error('refused')))
+    const queue = postgresQueue({ client, clock: { ...clock, after }, logger })
     queue.listen(() => {})
     for (let at = 0; at < 20; at++) {
       await waiting.promise
@@ -55,11 +89,12 @@ describe('the queue over PostgreSQL, without one', () => {
   })
 
   it.each([
-    ['no way to connect', { connect: undefined }, 'connect'],
-    ['a channel that is no identifier', { connect: async () => {}, channel: 'a"; DROP TABLE b; --' }, 'channel'],
-    ['an option that there is not', { connect: async () => {}, chanel: 'a' }, 'chanel'],
-    ['an empty channel', { connect: async () => {}, channel: '' }, 'channel'],
-    ['a channel that PostgreSQL would cut off', { connect: async () => {}, channel: 'c'.repeat(64) }, 'channel'],
+    ['no way to connect', { client: undefined }, 'client'],
+    ['a channel that is no identifier', { client: () => {}, channel: 'a"; DROP TABLE b; --' }, 'channel'],
+    ['the option of a client that is connected already', { client: () => {}, connect: async () => {} }, 'connect'],
+    ['an option that there is not', { client: () => {}, chanel: 'a' }, 'chanel'],
+    ['an empty channel', { client: () => {}, channel: '' }, 'channel'],
+    ['a channel that PostgreSQL would cut off', { client: () => {}, channel: 'c'.repeat(64) }, 'channel'],
   ])('refuses %s', (_what, options, field) => {
     expect(() => postgresQueue(options as unknown as PostgresQueueOptions)).toThrow(
       expect.objectContaining({ code: 'option_invalid', problems: [expect.objectContaining({ field })] }),
@@ -68,7 +103,7 @@ describe('the queue over PostgreSQL, without one', () => {
 
   it('refuses to be called without options', () => {
     expect(() => Reflect.apply(postgresQueue, undefined, [])).toThrow(
-      expect.objectContaining({ code: 'option_invalid', problems: [{ detail: 'takes an object of options' }] }),
+      expect.objectContaining({ code: 'option_invalid', problems: [{ detail: 'must be an object of options' }] }),
     )
   })
 })

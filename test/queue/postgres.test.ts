@@ -35,7 +35,7 @@ describe('the queue over PostgreSQL', () => {
 
   /** The queue as one process has it. */
   function process(rest: Partial<PostgresQueueOptions> = {}): PostgresQueue {
-    const queue = postgresQueue({ connect: () => server.connect(), logger, ...rest })
+    const queue = postgresQueue({ client: () => server.client(), logger, ...rest })
     open.push(queue)
     return queue
   }
@@ -82,12 +82,8 @@ describe('the queue over PostgreSQL', () => {
 
   it('wakes its own process once, and others once', async () => {
     let notified = 0
-    const connect = async () => {
-      const client = await server.connect()
-      client.on('notification', () => notified++)
-      return client
-    }
-    const [a, b] = [process({ connect }), process({ connect })]
+    const client = () => server.client().on('notification', () => notified++)
+    const [a, b] = [process({ client }), process({ client })]
     const [atA, atB] = [await listening(a), await listening(b)]
     for (const [at, queue] of [a, b].entries()) {
       queue.wake(0)
@@ -171,7 +167,7 @@ describe('the queue over PostgreSQL', () => {
   it('is woken by nobody while its connection is silent, and notices when it wakes others', async () => {
     const proxy = await silentProxy(server.port)
     const clock = fakeClock()
-    const a = process({ clock, connect: () => server.connect(proxy.port) })
+    const a = process({ clock, client: () => server.client(proxy.port) })
     const [atA, atB] = [await listening(a), await listening()]
     proxy.silence()
     a.wake(0)
@@ -194,7 +190,8 @@ describe('the queue over PostgreSQL', () => {
     a.wake(0)
     a.wake(1_000)
     await a.close()
-    expect(await backends()).toEqual(before)
+    // One of the tests before may be closing yet.
+    expect((await backends()).filter((pid) => !before.includes(pid))).toEqual([])
   })
 
   it('calls nobody who has stopped listening, or closed it', async () => {

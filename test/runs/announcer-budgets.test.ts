@@ -259,7 +259,12 @@ describe('a budget that is used up', () => {
     const { sallyport, ...rest } = house({ clock, store: { ...store, findSession }, budgets: [perSession] })
     await tell(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
     await sallyport.worker.runDue()
-    expect(logged(rest, 'run_event.failed')[0]).toEqual({ event: 'budget.exceeded', runId: 'r1', cause: 'TypeError' })
+    expect(logged(rest, 'run_event.failed')[0]).toEqual({
+      eventType: 'budget.exceeded',
+      runId: 'r1',
+      cause: 'TypeError',
+      stack: expect.any(String),
+    })
     expect(await untold(store)).toEqual(['r1 budget'])
     isDown = false
     await sallyport.worker.runDue()

@@ -25,7 +25,7 @@ describe('a run that ended', () => {
     const own = runHouse({ clock, store: { ...real, ...faults(real) } })
     await tell(own.sallyport, { runId: 'r1', status: 'failed' })
     await settled()
-    const fields = { runId: 'r1', cause: 'TypeError' }
+    const fields = { runId: 'r1', cause: 'TypeError', stack: expect.any(String) }
     expect(own.logger.lines).toContainEqual({ level: 'error', event: 'run_event.failed', fields })
     expect(logged(own, 'run_event.failed')).toEqual([fields])
     expect(await untold(real)).toEqual(['r1 failed'])
@@ -53,7 +53,7 @@ describe('a host that is to be told of a run', () => {
     const odd = runHouse({ runEvents: { 'run.failed': () => ({ recipient: 5 }) as never } })
     await tell(odd.sallyport, { runId: 'r1', status: 'failed' })
     await settled()
-    const fields = { event: 'run.failed', runId: 'r1', code: 'target_invalid' }
+    const fields = { eventType: 'run.failed', runId: 'r1', code: 'target_invalid' }
     expect(odd.logger.lines).toEqual([{ level: 'error', event: 'run_event.refused', fields }])
     const own = runHouse()
     await tell(own.sallyport, { runId: 'r1', status: 'failed' })
@@ -83,7 +83,7 @@ describe('a dispatch that fails for a fault here', () => {
     const own = runHouse({ ids: { next: (prefix) => (prefix === 'dsp' ? fail() : `${prefix}_${++ids}`) } })
     await tell(own.sallyport, { runId: 'r1', status: 'failed' })
     await settled()
-    const fields = { event: 'run.failed', runId: 'r1', code: 'internal_error' }
+    const fields = { eventType: 'run.failed', runId: 'r1', code: 'internal_error' }
     expect(own.logger.lines).toContainEqual({ level: 'error', event: 'run_event.failed', fields })
     expect(await untold(own.store)).toEqual(['r1 failed'])
   })

@@ -56,7 +56,7 @@ describe('a run that ends', () => {
     expect(asked).toMatchObject([{ tenant: 't2', run: { runId: 'r1', status: 'failed', error: { type: 'oom' } } }])
     expect(await told(store, 't2')).toEqual([])
     expect(logged(house, 'run_event.refused')).toEqual([
-      { event: 'run.failed', runId: 'r1', code: 'channel_not_allowed', errors: '/channel not_allowed' },
+      { eventType: 'run.failed', runId: 'r1', code: 'channel_not_allowed', errors: '/channel not_allowed' },
     ])
   })
 
@@ -256,7 +256,7 @@ describe('what cannot be dispatched', () => {
     await tell(sallyport, { runId: 'r1', status: 'failed' })
     await sallyport.worker.runDue()
     expect([await told(store), await untold(store)]).toEqual([[], ['r1 failed']])
-    const line = { event: 'run.failed', runId: 'r1', code: 'directory_unavailable' }
+    const line = { eventType: 'run.failed', runId: 'r1', code: 'directory_unavailable' }
     expect(logged(house, 'run_event.failed')).toEqual([line, line])
     isDown = false
     await sallyport.worker.runDue()
@@ -274,8 +274,8 @@ describe('what cannot be dispatched', () => {
     await sallyport.worker.runDue()
     expect([await told(store), await untold(store)]).toEqual([[], []])
     expect(logged(house, 'run_event.refused')).toEqual([
-      { event: 'run.failed', runId: 'r1', code: 'recipient_unresolvable', errors: '/recipient invalid' },
-      { event: 'run.incomplete', runId: 'r2', code: 'validation_failed', errors: '/eventData/x required' },
+      { eventType: 'run.failed', runId: 'r1', code: 'recipient_unresolvable', errors: '/recipient invalid' },
+      { eventType: 'run.incomplete', runId: 'r2', code: 'validation_failed', errors: '/eventData/x required' },
     ])
     expect(JSON.stringify(house.logger.lines)).not.toContain('jane')
   })
@@ -310,7 +310,9 @@ describe('what cannot be dispatched', () => {
       const { sallyport, store, ...house } = runHouse({ runEvents })
       await tell(sallyport, { runId: 'r1', status: 'failed' })
       await sallyport.worker.runDue()
-      expect(logged(house, 'run_event.refused')).toEqual([{ event: 'run.failed', runId: 'r1', code: 'target_invalid' }])
+      expect(logged(house, 'run_event.refused')).toEqual([
+        { eventType: 'run.failed', runId: 'r1', code: 'target_invalid' },
+      ])
       expect(logged(house, 'run_event.failed')).toEqual([])
       expect([await told(store), await untold(store)]).toEqual([[], []])
     },
@@ -353,7 +355,10 @@ describe('what cannot be dispatched', () => {
     await tell(sallyport, { runId: 'r1', status: 'completed' })
     await sallyport.worker.runDue()
     expect([await told(store), await untold(store)]).toEqual([['run.completed r1@example.com'], ['r1 expired']])
-    expect(logged(house, 'run_event.failed')[0]).toEqual({ event: 'run.expired', runId: 'r1', cause: 'TypeError' })
+    expect(logged(house, 'run_event.failed')[0]).toMatchObject({
+      ...{ eventType: 'run.expired', runId: 'r1', cause: 'TypeError' },
+      ...{ message: 'jane@example.com is unknown', stack: expect.any(String) },
+    })
     isBroken = false
     await sallyport.worker.runDue()
     expect(await told(store)).toEqual(['run.completed r1@example.com', 'run.expired r1@example.com'])
@@ -372,7 +377,7 @@ describe('what cannot be dispatched', () => {
     clock.advance(1)
     await turns()
     expect(logged(house, 'run_event.failed')).toEqual([
-      { event: 'run.failed', runId: 'r1', cause: 'no answer in time' },
+      { eventType: 'run.failed', runId: 'r1', cause: 'no answer in time' },
     ])
     expect(await untold(store)).toEqual(['r1 failed'])
     const due = sallyport.worker.runDue()

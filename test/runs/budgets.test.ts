@@ -184,10 +184,10 @@ describe('budgets.check', () => {
     [{}, 'a sessionId, a userId, or both'],
     [{ tenant: 't2' }, 'a sessionId, a userId, or both'],
     [{ session: 's1' }, 'field "session": is not an option; near: sessionId'],
-    [{ sessionId: '' }, 'field "sessionId": is a string that is not empty'],
-    [{ userId: 5, sessionId: null }, 'field "userId": is a string that is not empty'],
+    [{ sessionId: '' }, 'field "sessionId": must be a string of 1 to 2,048 characters'],
+    [{ userId: 5, sessionId: null }, 'field "userId": must be a string of 1 to 2,048 characters'],
     [{ sessionId: 's1', tenant: 'a b' }, 'field "tenant"'],
-    [undefined, 'takes an object'],
+    [undefined, 'must be an object'],
   ])('refuses %j', async (of, message) => {
     const { sallyport } = runHouse({ budgets })
     const fault: unknown = await sallyport.budgets.check(of as never).catch((error: unknown) => error)

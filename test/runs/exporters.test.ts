@@ -22,7 +22,9 @@ describe('an exporter', () => {
       await new Promise(setImmediate)
     })
     expect(exported).toEqual(['r1'])
-    expect(lines).toEqual([{ event: 'run.export_failed', fields: { runId: 'r1', cause: 'RangeError' } }])
+    expect(lines).toEqual([
+      { event: 'run.export_failed', fields: { runId: 'r1', cause: 'RangeError', stack: expect.any(String) } },
+    ])
   })
 })
 

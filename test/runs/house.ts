@@ -36,9 +36,9 @@ export function house(wrap: (store: Store) => Store = (store) => store): {
     deps,
     post,
     runs: runsOf(deps),
-    sessions: sessionsOf({ store }),
+    sessions: sessionsOf({ store, dispatches: store }),
     async dispatch(dispatchId, sessionId = 's1', tenant = 'default') {
-      await store.accept(acceptance(dispatchId, { sessionId, tenant, createdAt: clock.now(), deliveries: [] }))
+      await store.accept(acceptance(dispatchId, { sessionId, tenant, deliveries: [] }))
     },
   }
 }

@@ -52,7 +52,7 @@ describe('a list of runs', () => {
     ['the model that was asked for', { model: 'gpt-6' }, ['r0', 'r1']],
     ['user', { userId: 'jane' }, ['r0', 'r1', 'r3']],
     ['tag', { tag: 'b' }, ['r0', 'r1']],
-    ['part of a tag', { tag: '' }, []],
+    ['part of a tag', { tag: 'ag' }, []],
     ['time since', { since: NOW + 3_000 }, ['r3', 'r4']],
     ['time since, just after', { since: NOW + 3_001 }, ['r4']],
     ['time until', { until: NOW + 1_000 }, ['r0']],

@@ -115,7 +115,7 @@ describe('pruning', () => {
       expect(await optionProblems(() => runs.prune({ olderThan: 1, status } as never))).toEqual([
         {
           field: 'status',
-          detail: 'is one of queued, running, waiting, completed, incomplete, failed, cancelled, expired',
+          detail: 'must be one of queued, running, waiting, completed, incomplete, failed, cancelled, expired',
         },
       ])
     }

@@ -9,11 +9,6 @@ export type Flat = Record<string, bigint>
 
 const BILLION = 1_000_000_000n
 
-const OF_MODELS =
-  'inputTokens cacheReadTokens cacheWriteTokens outputTokens reasoningTokens totalTokens modelCalls toolCalls toolErrors steps retries messages'.split(
-    ' ',
-  )
-
 /** What the runs of a session come to, with what each user spent: worked out from the runs alone, tree by tree. */
 export function expectedSums(runs: readonly StoredRun[]): { session: Flat; users: Flat } {
   const shown = runs.map((run) => ({ run: viewRun(run), isTop: run.account.top === true }))
@@ -56,8 +51,7 @@ function ownSums(run: Run): Flat {
   const shares = run.usageByModel?.length ? run.usageByModel : [own]
   for (const share of shares) {
     const path = `models/${share.provider}/${share.model}`
-    for (const [name, count] of Object.entries(share.counts))
-      if (OF_MODELS.includes(name)) add(`${path}/counts/${name}`, count)
+    for (const [name, count] of Object.entries(share.counts)) add(`${path}/counts/${name}`, count)
     if (share.cost) add(`${path}/cost/${share.cost.currency}`, billionths(share.cost.amount))
   }
   const { durationMs, activeMs, modelMs, toolMs, startedAt, firstTokenAt } = timings

@@ -259,13 +259,27 @@ describe('what is taken away from a user', () => {
 })
 
 describe('what a model used', () => {
-  it('is told by known counts alone', () => {
+  it('is told by all that it counts, counters of callers among them', () => {
     const counts = { inputTokens: 3, mine: 4 }
     const share = { provider: 'p', model: 'm', counts }
     const [single, shared] = [run('r1', { provider: 'p', model: 'm', counts }), run('r1', { usageByModel: [share] })]
-    for (const each of [single, shared])
-      expect(decide(each).tallies?.session.models.p?.m?.counts).toEqual({ inputTokens: 3 })
+    for (const each of [single, shared]) expect(decide(each).tallies?.session.models.p?.m?.counts).toEqual(counts)
     expect(decide(single).tallies?.session.counts).toEqual(counts)
+  })
+
+  it('keeps 16 counters of callers, and what had a place is taken from it again', async () => {
+    const store = memoryRuns(stillClock())
+    const mine = (from: number, length: number, count = 1) =>
+      Object.fromEntries(Array.from({ length }, (_, index) => [`n${from + index}`, count]))
+    const told = (runId: string, counts: Record<string, number>, more: Partial<RunUpdate> = {}) =>
+      run(runId, { provider: 'p', model: 'm', counts: { steps: 1, ...counts }, ...more })
+    const third = told('r3', mine(0, 20), { parentRunId: 't' })
+    await record(store, [run('t'), told('r1', mine(0, 10)), told('r2', mine(10, 10)), third])
+    const shown = async () => (await sessionOf(store)).tally.models.p?.m?.counts
+    expect(await shown()).toEqual({ steps: 3, ...mine(0, 16, 2) })
+    await record(store, [run('t', { countsScope: 'tree', counts: { steps: 9, ...mine(0, 20, 5) } })])
+    expect(await shown()).toEqual({ steps: 2, ...mine(0, 16) })
+    expect((await sessionOf(store)).tally.counts.n19).toBe(6)
   })
 
   it('is what the run used, where the list of its models is empty', () => {
@@ -309,9 +323,9 @@ describe('a large tree that finds its parent', () => {
     const { below: sums } = await found([...below, ...above])
     expect(sums.map(({ runId }) => runId)).toEqual(above.slice(0, 32).map(({ runId }) => runId))
     for (const { add } of sums) expect(add).toBe(sums[0]?.add)
-    // 32 models and the others, each with its runs and the known counts; 64 counters; the spend and a status.
+    // 32 models and the others, each with its runs, the known counts and 16 counters; 64 counters; the spend and a status.
     const cells = Object.keys(flatSums(sums[0]?.add as Tally)).length
-    expect(cells).toBeLessThanOrEqual(33 * (1 + 12) + 64 + 12 + 4 + 8)
+    expect(cells).toBeLessThanOrEqual(33 * (1 + 12 + 16) + 64 + 12 + 4 + 8)
     expect(cells).toBeGreaterThan(33 * 12 + 64)
   })
 

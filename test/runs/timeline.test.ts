@@ -254,8 +254,11 @@ describe('pages of a timeline', () => {
         await happen(before)
         const found = (await whole(all, inTurn(given))).map(idOf)
         expect(found).toHaveLength(ids.length)
-        for (const list of ['run', 'dispatch'])
-          expect(found.filter((id) => id.startsWith(list))).toEqual(ids.filter((id) => id.startsWith(list)))
+        const query = { tenant: 'default', sessionId: 's1', first: 'oldest', limit: 500 } as const
+        const runs = (await all.store.listRuns(query)).items.map(({ state }) => state.runId)
+        const dispatches = (await all.store.listDispatches(query)).items.map(({ dispatchId }) => dispatchId)
+        expect(found.filter((id) => id.startsWith('run'))).toEqual(runs)
+        expect(found.filter((id) => id.startsWith('dispatch'))).toEqual(dispatches)
       }),
       { numRuns: 100 },
     )

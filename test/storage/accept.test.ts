@@ -27,7 +27,7 @@ describe('accepting', () => {
       eventType: 'e',
       recipient: 'jane@example.com',
       route: 'all',
-      createdAt: 0,
+      createdAt: clock.now(),
       sessionId: 's1',
       deliveries: [
         {

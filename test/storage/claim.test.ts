@@ -107,7 +107,7 @@ describe('claiming', () => {
         eventType: 'e',
         recipient: 'jane@example.com',
         route: 'all',
-        createdAt: 0,
+        createdAt: clock.now() - 7,
         sessionId: 's1',
         locale: 'de',
         critical: true,
@@ -154,7 +154,8 @@ describe('what is past its expiry', () => {
     clock.advance(999)
     expect(await claimOne(store, 'a', 1)).toMatchObject({ expiresInMs: 1 })
     clock.advance(1)
-    const { deliveries: _, ...dispatch } = acceptance('1', { route }).dispatch
+    const { deliveries: _, ...head } = acceptance('1', { route }).dispatch
+    const dispatch = { ...head, createdAt: clock.now() - 1_000 }
     expect(await claim(store)).toEqual({
       deliveries: [],
       expired: [

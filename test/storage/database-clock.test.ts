@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { databaseClock } from '../../src/storage/sql/database-clock.ts'
+import { askClock, databaseClock } from '../../src/storage/sql/database-clock.ts'
 
 /** Of a machine whose two clocks go together. */
 const clockOver = (running: () => number) => databaseClock(running, () => WALL + running())
@@ -114,5 +114,36 @@ describe('the clock of a database', () => {
     running = 30_000
     known.learn(1_001, 0)
     expect(known.now()).toBe(31_000)
+  })
+})
+
+describe('asking a database for its time', () => {
+  /** Answers that take so long, of a database whose clock is an hour ahead. */
+  async function ask(...takes: readonly number[]): Promise<{ asked: number; uncertaintyMs: number; late: number }> {
+    let running = 0
+    let asked = 0
+    const known = clockOver(() => running)
+    await askClock(
+      known,
+      () => running,
+      async () => {
+        const said = running + 3_600_000
+        running += takes[asked++] ?? 0
+        return said
+      },
+    )
+    return { asked, uncertaintyMs: known.uncertaintyMs(), late: running + 3_600_000 - known.now() }
+  }
+
+  it('asks once where the answer is quick', async () => {
+    expect(await ask(5)).toEqual({ asked: 1, uncertaintyMs: 7, late: 5 })
+  })
+
+  it('asks again where the first answer waited for a connection', async () => {
+    expect(await ask(400, 3)).toEqual({ asked: 2, uncertaintyMs: 5, late: 3 })
+  })
+
+  it('takes what it has of a database that is always slow', async () => {
+    expect(await ask(400, 300, 350, 1)).toEqual({ asked: 3, uncertaintyMs: 302, late: 300 })
   })
 })

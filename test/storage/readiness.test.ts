@@ -41,7 +41,7 @@ for (const kind of await databaseKinds())
       await store.ready()
     })
 
-    it.each(['drop table gap_run_sums', dropColumn('gap_runs', 'model')])(
+    it.each(['drop table gap_run_sums', dropColumn('gap_runs', 'tags')])(
       'finds what was lost by "%s"',
       async (text) => {
         const store = here({ prefix: 'gap_' })
@@ -116,7 +116,7 @@ describe('readiness', () => {
   ] as const)('of %s takes %s', async (dialect, version) => {
     const { db } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version }]
-      return text.includes('from pg_proc') ? [{}, {}, {}, {}, {}] : [{ name: '0001_tables' }]
+      return text.includes('from pg_proc') ? [{}, {}, {}, {}, {}, {}, {}] : [{ name: '0001_tables' }]
     })
     await sqlStore({ db, dialect }).ready()
   })

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { RunState } from '../../src/model/run.ts'
 import type { Tally } from '../../src/model/tally.ts'
-import type { Page } from '../../src/ports/dispatch-store.ts'
+import type { Page } from '../../src/ports/dispatch-query.ts'
 import type {
   MergeDecision,
   MergeSight,

@@ -10,22 +10,22 @@ import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { runStoreContract } from '../../src/testing/run-store-contract.ts'
 import { databaseKinds, type TestDatabase } from './databases.ts'
 
+type TestHost = ReturnType<TestDatabase['connect']>
+
 for (const kind of await databaseKinds())
   describe.skipIf(kind.absent)(`a store in ${kind.name}${kind.absent ? `: ${kind.absent}` : ''}`, () => {
     let database: TestDatabase
     let clock = fakeClock()
-    let store: SqlStore
-    let other: SqlStore
 
     const time = { now: () => clock.now() }
-    const open = (): SqlStore =>
-      sqlStore({ db: database.connect(), dialect: kind.name, clock: time, timeoutMs: 30_000 })
+    const open = (db = database.connect()): SqlStore =>
+      sqlStore({ db, dialect: kind.name, clock: time, timeoutMs: 30_000 })
+    let hosts: readonly [TestHost, TestHost]
 
     beforeAll(async () => {
       database = await kind.open()
-      store = open()
-      other = open()
-      await store.migrate()
+      hosts = [database.connect(), database.connect()]
+      await open(hosts[0]).migrate()
     }, 60_000)
     afterAll(() => database.close())
 
@@ -50,6 +50,8 @@ for (const kind of await databaseKinds())
     async function create(): Promise<StoreTrial<DispatchStore & RunStore>> {
       clock = fakeClock()
       await clear()
+      // Time begins anew: what a store has seen of a later one is not for this case.
+      const [store, other] = [open(hosts[0]), open(hosts[1])]
       return { store, other, now: clock.now, advance: (ms) => clock.advance(ms), reopen: async () => open() }
     }
 

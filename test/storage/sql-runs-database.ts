@@ -4,11 +4,11 @@ import type { RunStore } from '../../src/ports/run-store.ts'
 import { type Database, openDatabase } from '../../src/storage/sql/database.ts'
 import { definitions } from '../../src/storage/sql/definitions.ts'
 import { DIALECTS } from '../../src/storage/sql/dialects.ts'
+import { tableNames } from '../../src/storage/sql/name-table.ts'
 import { sqlRuns } from '../../src/storage/sql/sql-runs.ts'
-import { tableNames } from '../../src/storage/sql/statements.ts'
 import type { TestDatabase } from './databases.ts'
 
-const TABLES = ['sessions', 'runs', 'run_sums', 'spends'] as const
+const TABLES = ['sessions', 'runs', 'run_tags', 'run_sums', 'spends'] as const
 const PREFIX = 'runs_'
 
 /** Run stores on a database of their own, each over a pool of its own, as another process has it. */

@@ -65,7 +65,7 @@ for (const kind of await databaseKinds())
       await store.migrate()
       await store.accept(acceptance('d1'))
       const db = (database as TestDatabase).connect()
-      const [row] = await run<{ at: unknown }>(db, 'select accepted_at as at from clock_dispatches')
+      const [row] = await run<{ at: unknown }>(db, 'select created_at as at from clock_dispatches')
       expect(Number(row?.at)).toBe(1_000_000)
     })
   })
@@ -75,29 +75,29 @@ describe('the options of a store', () => {
   const good = { db, dialect: 'sqlite' } as const
 
   it.each([
-    [undefined, 'takes an object of options'],
-    [null, 'takes an object of options'],
-    [{}, 'field "db": is missing'],
+    [undefined, 'must be an object of options'],
+    [null, 'must be an object of options'],
+    [{}, 'field "db": is required'],
     [{ ...good, db: {} }, 'field "db": is no instance of Kysely'],
     [{ ...good, db: 'postgresql://jane:hunter2@db/x' }, 'field "db": is no instance of Kysely'],
-    [{ ...good, dialect: 'postgres' }, 'field "dialect": is one of sqlite, postgresql, mysql, mariadb'],
+    [{ ...good, dialect: 'postgres' }, 'field "dialect": must be one of sqlite, postgresql, mysql, mariadb'],
     [{ ...good, dialect: 'constructor' }, 'field "dialect"'],
     [{ ...good, dialect: ['sqlite'] }, 'field "dialect"'],
-    [{ ...good, prefix: '' }, 'field "prefix": is 1-30 letters, digits and underscores'],
+    [{ ...good, prefix: '' }, 'field "prefix": must be 1-30 letters, digits and underscores'],
     [{ ...good, prefix: 'a'.repeat(31) }, 'field "prefix"'],
     [{ ...good, prefix: 'a"; drop table x; --' }, 'field "prefix"'],
     [{ ...good, prefix: 'a ' }, 'field "prefix"'],
     [{ ...good, prefix: 'ä_' }, 'field "prefix"'],
-    [{ ...good, prefix: 'SQLite_' }, 'field "prefix": does not begin with sqlite_'],
+    [{ ...good, prefix: 'SQLite_' }, 'field "prefix": must not begin with sqlite_'],
     [{ ...good, prefix: 7 }, 'field "prefix"'],
     [{ ...good, timeoutMs: 9 }, 'field "timeoutMs"'],
     [{ ...good, timeoutMs: 1.5 }, 'field "timeoutMs"'],
     [{ ...good, timeoutMs: Number.POSITIVE_INFINITY }, 'field "timeoutMs"'],
     [{ ...good, timeoutMs: '1500' }, 'field "timeoutMs"'],
-    [{ ...good, clock: {} }, 'field "clock": has no now()'],
+    [{ ...good, clock: {} }, 'field "clock": has no now'],
     [{ ...good, notify: 'due' }, 'field "notify": is for postgresql alone'],
-    [{ ...good, dialect: 'postgresql', notify: '1due' }, 'field "notify": is letters'],
-    [{ ...good, dialect: 'postgresql', notify: `due'; --` }, 'field "notify": is letters'],
+    [{ ...good, dialect: 'postgresql', notify: '1due' }, 'field "notify": must be letters'],
+    [{ ...good, dialect: 'postgresql', notify: `due'; --` }, 'field "notify": must be letters'],
     [{ ...good, tableprefix: 'x_' }, 'field "tableprefix": is not an option'],
     [Object.assign(Object.create(null), good, { ['__proto__']: 1 }), 'field "__proto__": is not an option'],
   ])('refuse %j', (options, message) => {
@@ -125,7 +125,7 @@ describe('the options of a store', () => {
   })
 
   it('are looked at for statements too', () => {
-    expect(faultOf(() => sqlStatements({ dialect: 'oracle' as 'mysql' }))).toContain('sqlStatements():')
+    expect(faultOf(() => sqlStatements({ dialect: 'oracle' as 'mysql' }))).toContain('sqlStatements:')
     expect(faultOf(() => sqlStatements({ dialect: 'mysql', prefix: '`' }))).toContain('field "prefix"')
   })
 })
@@ -135,7 +135,7 @@ function faultOf(call: () => unknown): string {
     call()
   } catch (cause) {
     if (!isSallyportError(cause)) throw cause
-    expect(cause.code).toBe('config_invalid')
+    expect(cause.code).toBe('option_invalid')
     return cause.message
   }
   throw new Error('nothing was wrong')

@@ -52,7 +52,6 @@ export function acceptance(
     eventType: 'e',
     recipient: 'jane@example.com',
     route: 'all',
-    createdAt: 0,
     deliveries: [delivery(`${dispatchId}-a`)],
     ...rest,
   }

@@ -38,8 +38,12 @@ export function call(url: string, { method = 'POST', headers = {}, body, agent }
 }
 
 /** A request whose body stands still after its first half. */
-export function half(url: string, first: string): { leave(): void; finish(rest: string): void; reply: Promise<Reply> } {
-  const headers = withDefaults({ 'transfer-encoding': 'chunked' }, undefined)
+export function half(
+  url: string,
+  first: string,
+  more: OutgoingHttpHeaders = {},
+): { leave(): void; finish(rest: string): void; reply: Promise<Reply> } {
+  const headers = withDefaults({ 'transfer-encoding': 'chunked', ...more }, undefined)
   const sent = request(url, { method: 'POST', agent: false, headers })
   const reply = new Promise<Reply>((resolve, reject) => {
     sent.on('error', reject)

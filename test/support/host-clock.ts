@@ -42,9 +42,18 @@ export class HostClock implements Clock {
 
   /** Resolves as soon as exactly so many timers are pending. */
   pending(count: number): Promise<void> {
+    return this.#until(() => this.#timers.size === count)
+  }
+
+  /** Resolves as soon as a timer is pending that is due within so many milliseconds. */
+  dueWithin(ms: number): Promise<void> {
+    return this.#until(() => [...this.#timers].some(({ due }) => due <= this.#now + ms))
+  }
+
+  #until(isSo: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {
-        if (this.#timers.size !== count) return
+        if (!isSo()) return
         this.#waiting.delete(look)
         resolve()
       }

@@ -1,5 +1,5 @@
-import { type Gate, gate } from '../../src/core/admission.ts'
 import type { Action, Endpoints } from '../../src/core/endpoints.ts'
+import { type Load, loadOf } from '../../src/core/load.ts'
 import {
   type HandlerRequest,
   type HandlerResult,
@@ -18,7 +18,7 @@ export const TOKEN = 'Bearer good'
 export class FakeEndpoints implements Endpoints {
   readonly clock: HostClock = new HostClock()
   readonly logger: RecordingLogger = recordingLogger()
-  readonly gate: Gate = gate(1_000, this.logger)
+  readonly load: Load = loadOf({}, this.logger)
   readonly handled: HandlerRequest[] = []
   readonly refusals: Refused[] = []
   /** Awaited before every answer, when set. */
@@ -39,6 +39,12 @@ export class FakeEndpoints implements Endpoints {
     await this.held
     const { body, query } = request
     return success(operation === 'dispatch' ? 202 : 201, { operation, body, query }, { 'x-answered': 'yes' })
+  }
+
+  stopping = false
+
+  isStopping(): boolean {
+    return this.stopping
   }
 
   telling = false

@@ -17,7 +17,7 @@ const CASES: readonly ContractCase<{ close?(): void }, Abilities>[] = [
 
 function registered(capabilities?: Abilities): { tried: string[]; skipped: string[] } {
   const [tried, skipped]: [string[], string[]] = [[], []]
-  registerCases(BIRD, CASES, {
+  registerCases('contract', BIRD, CASES, {
     test: (name) => tried.push(name),
     skip: (name) => skipped.push(name),
     create: () => ({}),
@@ -39,7 +39,7 @@ it('skips by name what needs a capability that is not declared, and not there by
 it('registers what is skipped as a case that does nothing, where nothing else is given for it', async () => {
   const cases = new Map<string, () => Promise<void>>()
   const create = (): never => expect.unreachable()
-  registerCases(BIRD, CASES, { test: (name, body) => cases.set(name, body), create })
+  registerCases('contract', BIRD, CASES, { test: (name, body) => cases.set(name, body), create })
   await cases.get('flies (skipped: the bird declares no flies)')?.()
   expect(cases.size).toBe(CASES.length)
 })
@@ -48,7 +48,7 @@ it('lets go of each trial when its case is over, however it ended', async () => 
   let closed = 0
   const cases = new Map<string, () => Promise<void>>()
   const fails = { name: 'fails', run: () => Promise.reject(new Error('no')) }
-  registerCases(BIRD, [...CASES.slice(0, 1), fails], {
+  registerCases('contract', BIRD, [...CASES.slice(0, 1), fails], {
     test: (name, body) => cases.set(name, body),
     create: () => ({
       close() {

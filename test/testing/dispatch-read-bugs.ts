@@ -51,6 +51,54 @@ export const READ_BUGS: readonly Planted[] = [
     },
   },
   {
+    name: 'a page looks for what fits among the last thousand dispatches alone',
+    caughtBy: 'a page of any one filter is full, however many others were accepted since',
+    plant: (store) => () => ({
+      async listDispatches(query) {
+        const { items } = await store.listDispatches({ tenant: query.tenant, first: query.first, limit: 1_000 })
+        const seen = new Set(items.map(({ dispatchId }) => dispatchId))
+        const page = await store.listDispatches(query)
+        return { ...page, items: page.items.filter(({ dispatchId }) => seen.has(dispatchId)) }
+      },
+    }),
+  },
+  {
+    name: 'a dispatch is listed by the status that it was listed by first',
+    caughtBy: 'a dispatch is listed by its status of now, whatever it was before',
+    plant(store) {
+      const first = new Map<string, string>()
+      return () => ({
+        async listDispatches(query) {
+          const page = await store.listDispatches(query)
+          const { status } = query
+          if (status === undefined) return page
+          for (const { dispatchId } of page.items) if (!first.has(dispatchId)) first.set(dispatchId, status)
+          return { ...page, items: page.items.filter(({ dispatchId }) => first.get(dispatchId) === status) }
+        },
+      })
+    },
+  },
+  {
+    name: 'a dispatch whose deliveries end at once is listed as if one of them had not',
+    caughtBy: 'a dispatch is listed as it stands, whatever happened to its deliveries at once',
+    plant(store) {
+      const ends = new Map<string, number>()
+      return () => ({
+        async settle(settlement) {
+          const settled = await store.settle(settlement)
+          const id = settlement.deliveryId.split('-')[0] ?? ''
+          ends.set(id, (ends.get(id) ?? 0) + 1)
+          return settled
+        },
+        async listDispatches(query) {
+          const page = await store.listDispatches(query)
+          if (query.status !== 'sent') return page
+          return { ...page, items: page.items.filter(({ dispatchId }) => (ends.get(dispatchId) ?? 0) < 2) }
+        },
+      })
+    },
+  },
+  {
     name: 'a list is of all tenants',
     caughtBy: 'a list is of one tenant',
     plant(store) {

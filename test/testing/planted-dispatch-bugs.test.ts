@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { ACCEPT_BUGS } from './dispatch-accept-bugs.ts'
+import { DATING_BUGS } from './dispatch-dating-bugs.ts'
 import { casesWith, fails } from './dispatch-planting.ts'
 import { READ_BUGS } from './dispatch-read-bugs.ts'
 import { REOPENING_BUGS } from './dispatch-reopening-bugs.ts'
+import { REPLAN_BUGS } from './dispatch-replan-bugs.ts'
 import { WORK_BUGS } from './dispatch-work-bugs.ts'
 
 describe('the contract of the dispatch store', () => {
@@ -12,7 +14,8 @@ describe('the contract of the dispatch store', () => {
     for (const [name, run] of cases) expect([name, await fails(run)]).toEqual([name, false])
   })
 
-  const planted = [...ACCEPT_BUGS, ...WORK_BUGS, ...READ_BUGS, ...REOPENING_BUGS].map((one) => [one.name, one] as const)
+  const bugs = [...ACCEPT_BUGS, ...WORK_BUGS, ...READ_BUGS, ...DATING_BUGS, ...REPLAN_BUGS, ...REOPENING_BUGS]
+  const planted = bugs.map((one) => [one.name, one] as const)
   it.each(planted)('is broken where %s', async (_, { caughtBy, plant }) => {
     expect(await fails(casesWith(plant).get(caughtBy))).toBe(true)
   })

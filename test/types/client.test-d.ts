@@ -79,7 +79,7 @@ test('an error is known by its code', () => {
   const read = (error: unknown): string | undefined => {
     if (!isClientError(error)) return undefined
     expectTypeOf(error).toEqualTypeOf<ClientError>()
-    expectTypeOf(error.code).toEqualTypeOf<ProblemCode | 'timeout' | 'network' | 'bad_answer'>()
+    expectTypeOf(error.code).toEqualTypeOf<ProblemCode | 'timeout' | 'network' | 'bad_answer' | 'option_invalid'>()
     expectTypeOf(error.problem).toEqualTypeOf<Problem | undefined>()
     switch (error.code) {
       case 'network':

@@ -248,3 +248,21 @@ test('a result tells success from refusal', () => {
 test('a Sallyport of some events passes where any will do for reading', () => {
   expectTypeOf(sallyport).toExtend<Pick<Sallyport, 'endpoints' | 'worker' | 'dispatches' | 'runs' | 'sessions'>>()
 })
+
+test('a misspelt name is the only error: what is dispatched is not never', () => {
+  const misspelt = defineEvents({
+    // @ts-expect-error: it is called channels
+    placed: { data: z.object({ id: z.string() }), chanels: { email: { text: 'x' } } },
+    plain: { channels: {} },
+  })
+  const own = createSallyport({ auth: testAuth, events: misspelt, store: memoryStore(), channels: {} })
+  // @ts-expect-error: it is called events
+  const without = createSallyport({ auth: testAuth, evnts: events, store: memoryStore(), channels: {} })
+  const recipient = 'jane@example.com'
+  const calls = () => [
+    own.dispatch({ eventType: 'placed', recipient, eventData: { id: 'A-1' } }),
+    own.dispatch({ eventType: 'plain', recipient }),
+    without.dispatch({ eventType: 'valibot', recipient, eventData: { orderId: 'A-1' } }),
+  ]
+  expectTypeOf(calls).toBeFunction()
+})

@@ -6,6 +6,7 @@ import {
   digestKey,
   isOpenDigest,
   type Places,
+  type PlanRow,
   sendLimits,
   type Transitions,
   transitions,
@@ -16,8 +17,9 @@ import type { Transaction } from './transaction.ts'
 /** A dispatch as it is stored, with the names of its deliveries. */
 export interface DispatchDocument {
   readonly head: DispatchHead
-  readonly acceptedAt: number
   readonly deliveries: readonly Key[]
+  /** What it is planned from again, where something of it failed in host code. */
+  readonly plan?: PlanRow | undefined
 }
 
 /** Says of a delivery that it waits for a time: what claims look through. */
@@ -107,7 +109,8 @@ export class Desk {
     const known = this.#heads.get(dispatchId)
     const found = known ? undefined : await this.#tx.get<DispatchDocument>(dispatchKey(dispatchId))
     if (!found) return known
-    const row: DispatchRow = { head: found.head, acceptedAt: found.acceptedAt, place: 0, deliveries: [] }
+    const { head, plan } = found
+    const row: DispatchRow = { head, place: 0, deliveries: [], plan }
     this.#heads.set(dispatchId, row)
     return row
   }
@@ -138,10 +141,10 @@ export class Desk {
   }
 
   #saveDispatch(dispatch: DispatchRow): void {
-    const { head, acceptedAt, deliveries } = dispatch
+    const { head, deliveries, plan } = dispatch
     for (const row of deliveries) if (!this.#rows.has(row)) this.#rows.set(row, { key: this.#newKey(row) })
     const names = deliveries.map((row) => this.#rows.get(row)?.key)
-    const document = { head, acceptedAt, deliveries: names }
+    const document = { head, deliveries: names, plan }
     this.#tx.put(dispatchKey(head.dispatchId), this.#removed.has(dispatch) ? undefined : document)
   }
 
@@ -152,7 +155,8 @@ export class Desk {
   }
 
   #saveDelivery(row: DeliveryRow, key: Key, waited: Waiting | undefined): void {
-    const isGone = this.#removed.has(row.dispatch)
+    const hasJoined = this.#whole.has(row.dispatch) && !row.dispatch.deliveries.includes(row)
+    const isGone = hasJoined || this.#removed.has(row.dispatch)
     this.#tx.put(key, isGone ? undefined : storedOf(row))
     const waiting = isGone || key[0] === 'left' ? undefined : waitingOf(row)
     if (JSON.stringify(waiting) === JSON.stringify(waited)) return

@@ -21,6 +21,8 @@ import {
   leaveDigests,
   ownersOf,
   readDispatch,
+  readReplannable,
+  replanDispatch,
   retryDispatch,
   settleDelivery,
   statusOfDispatch,
@@ -94,6 +96,22 @@ export function documentDispatches(documents: Documents): DispatchStore {
         return row && { changed: retryDispatch(row, options, now, desk.moves), dispatch: readDispatch(row) }
       }),
 
+    findReplannable: (tenant, dispatchId) =>
+      change(async (desk, { now }) => {
+        const row = await find(tenant, dispatchId, desk)
+        return row && readReplannable(row, now)
+      }),
+
+    replan: (tenant, dispatchId, version, deliveries, options) =>
+      change(async (desk, { now }) => {
+        const row = await find(tenant, dispatchId, desk)
+        if (!row) return undefined
+        const planned = dispatchRow({ ...row.head, deliveries }, options.expiresInMs, now)
+        for (const delivery of planned.deliveries) await desk.prepare(delivery)
+        const changed = replanDispatch(row, { ...options, version, deliveries }, now, desk.places, desk.moves)
+        return changed ? { outcome: 'replanned', changed, dispatch: readDispatch(row) } : { outcome: 'conflict' }
+      }),
+
     findDispatch: (tenant, dispatchId) =>
       change(async (desk) => {
         const row = await find(tenant, dispatchId, desk)
@@ -115,9 +133,9 @@ export function documentDispatches(documents: Documents): DispatchStore {
     removeDispatches: ({ tenant, acceptedForMs, limit }) =>
       change(async (desk, tx) => {
         let removed = 0
-        for (const { head, acceptedAt } of await tx.list<DispatchDocument>(['dispatch'])) {
+        for (const { head } of await tx.list<DispatchDocument>(['dispatch'])) {
           if (removed >= limit) break
-          if (tx.now - acceptedAt <= acceptedForMs || !allAre([tenant, head.tenant])) continue
+          if (tx.now - head.createdAt <= acceptedForMs || !allAre([tenant, head.tenant])) continue
           const row = await desk.dispatch(head.dispatchId)
           if (!row || isOpenDispatch(row)) continue
           leaveDigests(row)
@@ -154,9 +172,10 @@ async function claimDue({ leaseMs, limits, busy }: ClaimRequest, desk: Desk, tx:
       if (!(await isFree(row, desk))) continue
       // Of its own for every lease: whoever had it before is refused from now on.
       const fence = crypto.randomUUID()
+      const wasSending = row.status === 'sending'
       desk.moves.lease(row, fence, now + leaseMs)
       beginAttempt(row, now)
-      deliveries.push(claimedDelivery(row, fence, now))
+      deliveries.push(claimedDelivery(row, fence, now, wasSending))
       left.set(channel, places - 1)
       nextAt = Math.min(nextAt, now + leaseMs)
     }

@@ -21,16 +21,16 @@ export function checkData(
   try {
     const result = schema['~standard'].validate(eventData)
     if (!('then' in result)) return outcomeOf(result, eventData, vendor)
-    return result.then((settled) => outcomeOf(settled, eventData, vendor)).catch(() => UNREADABLE)
-  } catch {
-    return UNREADABLE
+    return result.then((settled) => outcomeOf(settled, eventData, vendor)).catch(unreadable)
+  } catch (cause) {
+    return unreadable(cause)
   }
 }
 
 /** A transformation in the schema threw: at what was sent, since nothing else goes in. */
-const UNREADABLE: DataOutcome = {
-  outcome: 'invalid',
-  issues: [{ pointer: BASE, code: 'invalid', detail: "could not be read by the event's data schema" }],
+function unreadable(cause: unknown): DataOutcome {
+  const issue = { pointer: BASE, code: 'invalid', detail: "could not be read by the event's data schema" } as const
+  return { outcome: 'invalid', issues: [issue], cause }
 }
 
 function outcomeOf(result: StandardResult<unknown>, eventData: JsonObject, vendor: string): DataOutcome {

@@ -1,5 +1,5 @@
+import { isRecord } from '../../options/read-options.ts'
 import type { CatalogChannel } from '../../ports/event-catalog.ts'
-import { isRecord } from '../definition-checks.ts'
 import type { Compilation } from './compilation.ts'
 import { compileCondition } from './compile-condition.ts'
 import { compileLocales, inLocale } from './compile-locales.ts'

@@ -19,9 +19,13 @@ export function compileCondition(
   }
   if (typeof conditions.compile !== 'function') return undefined
   const compiled = conditions.compile(definition)
-  if (typeof compiled === 'function') return compiled
+  if (typeof compiled === 'function') return (facts) => fromEngine(compiled(facts))
   problems.push({ ...place, pointer: compiled.pointer, detail: compiled.fault })
   return undefined
+}
+
+function fromEngine(decision: Decision): Decision {
+  return decision.outcome === 'error' ? { ...decision, isLibrary: true } : decision
 }
 
 function decide(condition: (facts: EventFacts) => boolean, facts: EventFacts): Decision {
@@ -31,7 +35,7 @@ function decide(condition: (facts: EventFacts) => boolean, facts: EventFacts): D
     if (result === true) return { outcome: 'true' }
     if (result === false) return { outcome: 'false', trace: [{ rule: 'function', result: false }] }
     return { outcome: 'error', detail: 'the condition function gave no boolean' }
-  } catch {
-    return { outcome: 'error', detail: 'the condition function threw' }
+  } catch (cause) {
+    return { outcome: 'error', detail: 'the condition function threw', cause }
   }
 }

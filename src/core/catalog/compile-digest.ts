@@ -1,13 +1,16 @@
-import type { CatalogDigest, EventFacts } from '../../ports/event-catalog.ts'
-import { isRecord, numberFault } from '../definition-checks.ts'
+import { fn, whole } from '../../options/checks.ts'
+import { type Checks, isRecord, nested, problemsAt, required } from '../../options/read-options.ts'
+import type { CatalogDigest, DigestKey, EventFacts } from '../../ports/event-catalog.ts'
 import { isStorable } from '../storable.ts'
 import { ignoreRejection } from '../to-json.ts'
 import type { Compilation } from './compilation.ts'
 import type { DigestDefinition } from './event-definition.ts'
 
-const DIGEST_KEYS: readonly string[] = ['windowMs', 'max', 'key'] satisfies (keyof DigestDefinition<unknown>)[]
-const WINDOW_MS = [1, 31 * 24 * 3_600_000] as const
-const MAX_EVENTS = [1, 1000] as const
+const CHECKS: Checks<DigestDefinition<unknown>> = {
+  windowMs: required(whole(1, 31 * 24 * 3_600_000)),
+  max: whole(1, 1_000),
+  key: fn,
+}
 /** UTF-16 units. */
 const MAX_KEY = 512
 
@@ -18,29 +21,23 @@ export function compileDigest(
   { problems }: Compilation,
 ): CatalogDigest | undefined {
   if (definition === undefined) return undefined
-  const report = (field: string, detail: string | undefined): void => {
-    if (detail !== undefined) problems.push({ event, field, detail })
-  }
-  if (!isRecord(definition)) {
-    report('digest', 'is not a digest: { windowMs, max?, key? }')
-    return undefined
-  }
-  for (const key of Object.keys(definition)) {
-    if (!DIGEST_KEYS.includes(key)) report(`digest.${key}`, `is not one of ${DIGEST_KEYS.join(', ')}`)
-  }
+  const fault = nested(CHECKS)(definition, {})
+  problems.push(...problemsAt('digest', fault).map((problem) => ({ event, ...problem })))
+  if (!isRecord(definition)) return undefined
   const { windowMs, max = 100, key } = definition
-  report('digest.windowMs', numberFault(windowMs, WINDOW_MS))
-  report('digest.max', numberFault(max, MAX_EVENTS))
-  if (key !== undefined && typeof key !== 'function') report('digest.key', 'is not a function')
-  return { windowMs, max, key: key ? (facts) => call(key, facts) : () => '' }
+  return { windowMs, max, key: key ? (facts) => call(key, facts) : () => ONE_KEY }
 }
 
-function call(key: (facts: EventFacts) => unknown, facts: EventFacts): string | undefined {
+/** Everything goes together. */
+const ONE_KEY: DigestKey = { outcome: 'key', key: '' }
+
+function call(key: (facts: EventFacts) => unknown, facts: EventFacts): DigestKey {
   try {
     const given = key(facts)
     ignoreRejection(given)
-    return typeof given === 'string' && given.length <= MAX_KEY && isStorable(given) ? given : undefined
-  } catch {
-    return undefined
+    if (typeof given === 'string' && given.length <= MAX_KEY && isStorable(given)) return { outcome: 'key', key: given }
+    return { outcome: 'error', detail: 'digest.key gave no key' }
+  } catch (cause) {
+    return { outcome: 'error', detail: 'digest.key threw', cause }
   }
 }

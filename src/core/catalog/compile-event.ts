@@ -1,5 +1,6 @@
+import { bool, matching, oneOf, whole } from '../../options/checks.ts'
+import { type Check, type Checks, isRecord, near, problemsIn, required } from '../../options/read-options.ts'
 import type { CatalogEvent } from '../../ports/event-catalog.ts'
-import { isRecord, near, numberFault } from '../definition-checks.ts'
 import { checkData } from './check-data.ts'
 import type { Compilation } from './compilation.ts'
 import { compileChannel } from './compile-channel.ts'
@@ -10,20 +11,23 @@ import type { StandardSchema } from './standard-schema.ts'
 
 type Definition = EventDefinition<StandardSchema>
 
-const EVENT_KEYS: readonly string[] = [
-  'data',
-  'when',
-  'route',
-  'critical',
-  'delayMs',
-  'digest',
-  'channels',
-  'overrides',
-] satisfies (keyof Definition)[]
 const EVENT_TYPE = /^[A-Za-z0-9._-]{1,256}$/
-const DELAY_MS = [0, 366 * 24 * 3_600_000] as const
 
-/** Compiles one kind of event. What is wrong with it is told in the order in which its definition is documented. */
+/** Found out as it is compiled. */
+const compiled: Check = () => undefined
+
+const CHECKS: Checks<Definition> = {
+  data: matching(isSchema, 'is not a Standard Schema (valibot, zod, arktype, …)'),
+  when: compiled,
+  route: oneOf(['all', 'first']),
+  critical: bool,
+  delayMs: whole(0, 366 * 24 * 3_600_000),
+  digest: compiled,
+  channels: required(matching(isRecord, 'must be an object of channel definitions')),
+  overrides: compiled,
+}
+
+/** Compiles one kind of event. Its problems are added to those of the compilation. */
 export function compileEvent(eventType: string, given: Definition, compilation: Compilation): CatalogEvent {
   const place = { event: eventType }
   const report = (detail: string | undefined, field?: string): void => {
@@ -32,18 +36,10 @@ export function compileEvent(eventType: string, given: Definition, compilation: 
   if (!EVENT_TYPE.test(eventType)) report('an event key is 1-256 of A-Z a-z 0-9 . _ -')
   if (!isRecord(given)) report('is not an event definition: { data?, when?, …, channels }')
   const definition: Definition = isRecord(given) ? given : { channels: {} }
-  for (const key of Object.keys(definition)) {
-    if (!EVENT_KEYS.includes(key)) report(`is not one of ${EVENT_KEYS.join(', ')}`, key)
-  }
+  for (const { detail, field } of problemsIn(definition, CHECKS)) report(detail, field)
 
   const { data, route = 'all', critical = false, delayMs = 0 } = definition
-  if (data !== undefined && typeof data?.['~standard']?.validate !== 'function') {
-    report('is not a Standard Schema (valibot, zod, arktype, …)', 'data')
-  }
   const when = compileCondition(definition.when, { ...place, field: 'when' }, compilation)
-  if (route !== 'all' && route !== 'first') report('is "all" or "first"', 'route')
-  if (typeof critical !== 'boolean') report('is true or false', 'critical')
-  report(numberFault(delayMs, DELAY_MS), 'delayMs')
   const digest = compileDigest(definition.digest, eventType, compilation)
   if (digest && route === 'first') {
     report(`a digest needs route "all": the fallback's digest could not be told from the first's`, 'digest')
@@ -51,8 +47,8 @@ export function compileEvent(eventType: string, given: Definition, compilation: 
   if (digest && delayMs > 0) report('a digest has a window: it takes no delay', 'delayMs')
 
   const channels = Object.entries(isRecord(definition.channels) ? definition.channels : {})
-  if (channels.length === 0) report('an event needs at least one channel')
-  const compiled = channels.map(([name, channel]) => compileChannel(eventType, name, channel, compilation))
+  if (isRecord(definition.channels) && channels.length === 0) report('an event needs at least one channel')
+  const outputs = channels.map(([name, channel]) => compileChannel(eventType, name, channel, compilation))
   const names = channels.map(([name]) => name)
   const overrides = compileOverrides(definition.overrides, names, (detail) => report(detail, 'overrides'))
   return {
@@ -62,7 +58,7 @@ export function compileEvent(eventType: string, given: Definition, compilation: 
     delayMs,
     ...(digest && { digest }),
     overrides,
-    channels: compiled,
+    channels: outputs,
     ...(when && { when }),
     checkData: (eventData) => checkData(data, eventData),
   }
@@ -83,4 +79,9 @@ function compileOverrides(
     else if (given.indexOf(name) < index) report(`"${name}" is there twice`)
   }
   return [...given]
+}
+
+function isSchema(value: unknown): boolean {
+  const { '~standard': standard } = Object(value)
+  return typeof standard?.validate === 'function'
 }

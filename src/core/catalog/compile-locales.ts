@@ -1,4 +1,4 @@
-import { isRecord, near } from '../definition-checks.ts'
+import { isRecord, near } from '../../options/read-options.ts'
 import type { Compilation } from './compilation.ts'
 import { compileTemplates, type FieldRenderer } from './compile-template.ts'
 import type { LocaleDefinitions } from './event-definition.ts'

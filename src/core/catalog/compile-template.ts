@@ -55,7 +55,8 @@ function render(template: CompiledTemplate, facts: OpenFacts): FieldRendering | 
 }
 
 function asField(rendering: Rendering): FieldRendering {
-  return rendering.outcome === 'rendered' ? rendered(rendering.text) : rendering
+  if (rendering.outcome === 'rendered') return rendered(rendering.text)
+  return rendering.outcome === 'error' ? { ...rendering, isLibrary: true } : rendering
 }
 
 function call(template: (facts: EventFacts) => unknown, facts: EventFacts): FieldRendering {
@@ -66,8 +67,8 @@ function call(template: (facts: EventFacts) => unknown, facts: EventFacts): Fiel
     return value === undefined
       ? { outcome: 'error', detail: 'the template function gave no JSON value' }
       : rendered(value)
-  } catch {
-    return { outcome: 'error', detail: 'the template function threw' }
+  } catch (cause) {
+    return { outcome: 'error', detail: 'the template function threw', cause }
   }
 }
 

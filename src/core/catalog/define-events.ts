@@ -1,6 +1,7 @@
 import { SallyportError } from '../../errors.ts'
+import { has } from '../../options/checks.ts'
+import { type Checks, isRecord, problemsIn } from '../../options/read-options.ts'
 import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
-import { isRecord } from '../definition-checks.ts'
 import type { Compilation } from './compilation.ts'
 import { compileEvent } from './compile-event.ts'
 import type { EventDefinition, EventEngines } from './event-definition.ts'
@@ -8,6 +9,9 @@ import type { InputOf, StandardSchema } from './standard-schema.ts'
 
 /** What an event takes, as its schema says. */
 type DataOf<Schemas> = { readonly [Type in keyof Schemas]: InputOf<Schemas[Type]> }
+
+const ENGINES: Checks<EventEngines> = { templates: has('compile'), conditions: has('compile') }
+
 type Definitions = Readonly<Record<string, EventDefinition<StandardSchema>>>
 
 /**
@@ -24,12 +28,8 @@ export function defineEvents<const Schemas extends Record<string, unknown>>(
   if (!isRecord(definitions)) {
     throw new SallyportError('events_invalid', 'defineEvents takes an object of events by their keys.')
   }
-  const compilation: Compilation = { engines, problems: [] }
-  const { problems } = compilation
-  for (const [name, engine] of Object.entries(engines)) {
-    if (typeof engine?.compile === 'function') continue
-    problems.push({ field: name, detail: 'is no engine: was it called, as in liquid()?' })
-  }
+  const problems = [...problemsIn(engines, ENGINES)]
+  const compilation: Compilation = { engines: { ...engines }, problems }
   const events = new Map<string, CatalogEvent>()
   for (const [eventType, definition] of Object.entries(definitions as Definitions)) {
     events.set(eventType, compileEvent(eventType, definition, compilation))

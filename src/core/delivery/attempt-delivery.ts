@@ -3,7 +3,7 @@ import type { Channel } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery, DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
-import { type HookDeps, tellDelivery } from '../dispatch/hooks.ts'
+import { type HookDeps, type Hooks, tellDelivery } from '../dispatch/hooks.ts'
 import { wake } from '../dispatch/wake.ts'
 import { type Hold, type HoldDeps, type HoldOptions, holdLease, type Lease } from './lease.ts'
 import { type RecheckDeps, recheckPolicy } from './recheck-policy.ts'
@@ -18,6 +18,7 @@ export interface AttemptDeps extends HoldDeps, RecheckDeps, RenderDeps, HookDeps
   readonly clock: Clock
   readonly store: Pick<DispatchStore, 'settle' | 'renew'>
   readonly channels: Readonly<Record<string, Channel>>
+  readonly hooks?: Hooks | undefined
   /** Woken when something that was put back is due, whoever is there by then. */
   readonly queue?: DeliveryQueue
 }
@@ -46,8 +47,8 @@ type Change = Parameters<typeof tellDelivery>[0]
 /**
  * Sends one claimed delivery, writes down how it went, and begins to tell the host. Throws only when the store does.
  *
- * One that has been claimed more often than it may be attempted has taken its workers with it: it is failed unsent. None is
- * put off for longer than it is worth sending, so that it expires when it does.
+ * One that has been claimed more often than it may be attempted has taken its workers with it: it is failed unsent. One that is
+ * put back unsent is not put off for longer than it is worth sending, so that it expires when it does.
  */
 export async function attemptDelivery(
   claimed: ClaimedDelivery,
@@ -58,14 +59,15 @@ export async function attemptDelivery(
   const hold = holdLease(claimed, lease, deps, options)
   const leftMs = (): number => Math.max(0, claimed.expiresInMs - (deps.clock.now() - lease.since))
   const wanted = await settlementFor(claimed, leftMs, hold, deps, options).finally(hold.release)
-  const settlement = wanted?.to === 'queued' ? { ...wanted, delayMs: Math.min(wanted.delayMs, leftMs()) } : wanted
+  const isPutBack = wanted?.to === 'queued' && !wanted.attempt
+  const settlement = isPutBack ? { ...wanted, delayMs: Math.min(wanted.delayMs, leftMs()) } : wanted
   const settled: Settled = settlement ? await settleLeased(settlement, hold, deps) : { live: false }
   if (!settlement || !settled.live) {
     logEnd('lease_lost', claimed, undefined, deps)
     return { result: 'lost' }
   }
   const result = settled.cancelled ? 'cancelled' : resultOf(settlement)
-  if (settlement.to === 'queued' && !settled.cancelled) wake(deps.queue, deps.logger, settlement.delayMs)
+  if (settlement.to === 'queued' && !settled.cancelled) wake(deps.queue, deps, settlement.delayMs)
   logEnd(settled.cancelled ? 'cancelled' : settlement.to, claimed, settlement, deps)
   if (!deps.hooks) return { result }
   const own = settled.cancelled ? [] : [changeBy(settlement, claimed)]
@@ -102,10 +104,14 @@ async function settlementFor(
   if (!claimed.content) return renderDigest(claimed, hold, deps)
   if (hold.aborted) return putBack(claimed, 0)
   onSend?.()
-  const sent = await sendMessage(channel, claimed, hold, deps.logger)
+  const sent = await sendMessage(channel, claimed, hold, deps)
   if (!sent) return undefined
-  const delayMs = retryDelay(schedule, tries, claimed.deliveryId, sent.retryAfterMs)
-  return settlementOf(sent, claimed, delayMs !== undefined && delayMs < leftMs() ? delayMs : undefined)
+  const { retryAfterMs } = sent
+  return settlementOf(
+    sent,
+    claimed,
+    retryDelay(schedule, tries, claimed.deliveryId, { leftMs: leftMs(), retryAfterMs }),
+  )
 }
 
 /** What a send means for the delivery. `delayMs`: until the next attempt, if there is one in which it is still worth sending. */

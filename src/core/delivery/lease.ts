@@ -1,7 +1,7 @@
+import { isThrown } from '../../model/thrown.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DispatchStore, LeaseProof } from '../../ports/dispatch-store.ts'
-import type { Logger } from '../../ports/logger.ts'
-import { describeCause } from '../fault.ts'
+import { type FaultDeps, reportFault } from '../report-fault.ts'
 import type { Roster } from './roster.ts'
 
 /** How long a delivery is this worker's. Counted from before it was claimed, so that a slow claim takes nothing from the end. */
@@ -12,10 +12,9 @@ export interface Lease {
 }
 
 /** What holding a lease needs. */
-export interface HoldDeps {
+export interface HoldDeps extends FaultDeps {
   readonly store: Pick<DispatchStore, 'renew'>
   readonly clock: Clock
-  readonly logger: Logger
 }
 
 /** What ends an attempt, beside its lease. */
@@ -46,23 +45,17 @@ export interface Hold {
 
 /** An attempt that had to end before it was through. */
 export class Interrupted extends Error {
-  readonly #isOne = true
   readonly code: 'send_timeout' | 'lease_ending' | 'lease_lost' | 'stopped'
 
   constructor(code: Interrupted['code']) {
     super(code)
     this.code = code
   }
-
-  /** Unlike `instanceof`, this asks nothing of a value that may throw at every touch. */
-  static of(thrown: unknown): Interrupted | undefined {
-    return typeof thrown === 'object' && thrown !== null && #isOne in thrown ? thrown : undefined
-  }
 }
 
 /** Whether the worker, and nothing that was asked, is why a step gave nothing. */
 export function wasStopped(cause: unknown): boolean {
-  return Interrupted.of(cause)?.code === 'stopped'
+  return isThrown(cause, Interrupted) && cause.code === 'stopped'
 }
 
 /** The part of a lease in which it may be used; the rest is left for writing down how it went. */
@@ -74,9 +67,10 @@ export const STOPPING_MS: number = 1_000
 export function holdLease(
   { deliveryId, fence }: LeaseProof,
   lease: Lease,
-  { store, clock, logger }: HoldDeps,
+  deps: HoldDeps,
   { timeoutMs = 60_000, stops }: HoldOptions = {},
 ): Hold {
+  const { store, clock } = deps
   let controller: AbortController | undefined
   let aborted: Interrupted['code'] | undefined
   let over = false
@@ -123,7 +117,8 @@ export function holdLease(
       if (!live) return interrupt('lease_lost')
       endBefore(since)
     } catch (cause) {
-      logger.log('warn', 'delivery.renew_failed', { deliveryId, ...describeCause(cause) })
+      const line = { level: 'warn', event: 'delivery.renew_failed' } as const
+      reportFault(cause, { operation: 'store', deliveryId }, line, deps)
     }
     if (!over) renewAfter(since)
   }

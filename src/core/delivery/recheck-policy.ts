@@ -1,20 +1,18 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryPolicy, Verdict } from '../../ports/delivery-policy.ts'
 import type { ClaimedDelivery, Settlement } from '../../ports/dispatch-store.ts'
-import type { Logger } from '../../ports/logger.ts'
 import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
 import { askPolicy } from '../dispatch/ask-policy.ts'
 import { adHocRecipient, findRecipient } from '../dispatch/resolve-recipient.ts'
-import { describeCause } from '../fault.ts'
+import { type ErrorOperation, type FaultDeps, reportFault } from '../report-fault.ts'
 import { type Hold, wasStopped } from './lease.ts'
-import { endUnsent, placeOf, putBack } from './settlements.ts'
+import { endUnsent, faultPlaceOf, putBack } from './settlements.ts'
 
 /** What asking again needs. */
-export interface RecheckDeps {
+export interface RecheckDeps extends FaultDeps {
   readonly policy?: DeliveryPolicy
   readonly recipients?: RecipientDirectory
   readonly clock: Clock
-  readonly logger: Logger
 }
 
 const FRESH_MS = 60_000
@@ -32,17 +30,22 @@ export async function recheckPolicy(
   hold: Hold,
   deps: RecheckDeps,
 ): Promise<Settlement | undefined> {
-  const { policy, clock, logger } = deps
+  const { policy, clock } = deps
   if (!policy || isFresh(claimed)) return undefined
+  let asked: ErrorOperation = 'directory'
+  const onFound = (): void => {
+    asked = 'policy'
+  }
   try {
-    const verdict = await hold.during(() => ask(policy, claimed, deps))
+    const verdict = await hold.during(() => ask(policy, claimed, deps, onFound))
     if (!verdict) return endUnsent(claimed, 'skipped', 'no_address')
     if (verdict.verdict === 'skip') return endUnsent(claimed, 'skipped', verdict.reason)
     const waitMs = verdict.verdict === 'defer' ? Math.ceil(verdict.until - clock.now()) : 0
     return waitMs > 0 ? putBack(claimed, Math.min(Math.max(waitMs, MIN_DEFER_MS), MAX_DEFER_MS)) : undefined
   } catch (cause) {
     if (wasStopped(cause)) return putBack(claimed, 0)
-    logger.log('error', 'delivery.policy_unavailable', { ...placeOf(claimed), ...describeCause(cause) })
+    const line = { level: 'error', event: 'delivery.policy_unavailable' } as const
+    reportFault(cause, { operation: asked, ...faultPlaceOf(claimed) }, line, deps)
     return putBack(claimed, UNAVAILABLE_MS)
   }
 }
@@ -57,8 +60,10 @@ async function ask(
   policy: DeliveryPolicy,
   { channel, dispatch }: ClaimedDelivery,
   { recipients, clock }: RecheckDeps,
+  onFound: () => void,
 ): Promise<Verdict | undefined> {
   const { tenant, eventType, critical = false, recipient: id } = dispatch
   const recipient = adHocRecipient(id) ?? (recipients ? await findRecipient(id, tenant, recipients) : { id })
+  onFound()
   return recipient && askPolicy(policy, { tenant, eventType, critical, channel, recipient, at: clock.now() })
 }

@@ -1,16 +1,15 @@
 import type { Content } from '../../model/dispatch.ts'
 import type { ClaimedDelivery, Settlement } from '../../ports/dispatch-store.ts'
 import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
-import type { Logger } from '../../ports/logger.ts'
-import { renderFields } from '../dispatch/render-fields.ts'
-import { describeCause } from '../fault.ts'
+import { type EventFault, reportEventFaults } from '../dispatch/event-faults.ts'
+import { type FieldFault, renderFields } from '../dispatch/render-fields.ts'
+import { type FaultDeps, reportFault } from '../report-fault.ts'
 import { type Hold, wasStopped } from './lease.ts'
-import { ELSEWHERE_MS, endUnsent, placeOf, putBack } from './settlements.ts'
+import { ELSEWHERE_MS, endUnsent, faultPlaceOf, placeOf, putBack } from './settlements.ts'
 
 /** What rendering needs. */
-export interface RenderDeps {
+export interface RenderDeps extends FaultDeps {
   readonly events: Pick<EventCatalog, 'find'>
-  readonly logger: Logger
 }
 
 /**
@@ -25,27 +24,45 @@ export async function renderDigest(claimed: ClaimedDelivery, hold: Hold, deps: R
     return putBack(claimed, ELSEWHERE_MS)
   }
   try {
-    const content = await hold.during(() => render(claimed, event, deps.logger))
+    const content = await hold.during(() => render(claimed, event, deps))
     return content ? putBack(claimed, 0, content) : endUnsent(claimed, 'failed', 'template_error')
   } catch (cause) {
     if (wasStopped(cause)) return putBack(claimed, 0)
-    deps.logger.log('error', 'delivery.render_failed', { ...placeOf(claimed), ...describeCause(cause) })
+    const line = { level: 'error', event: 'delivery.render_failed', isLibrary: true } as const
+    reportFault(cause, { operation: 'template', ...faultPlaceOf(claimed) }, line, deps)
     return putBack(claimed, ELSEWHERE_MS)
   }
 }
 
-async function render(claimed: ClaimedDelivery, event: CatalogEvent, logger: Logger): Promise<Content | undefined> {
+async function render(claimed: ClaimedDelivery, event: CatalogEvent, deps: FaultDeps): Promise<Content | undefined> {
   const { digest } = claimed
   const channel = event.channels.find((candidate) => candidate.channel === claimed.channel)
   if (!digest || !channel) return undefined
+  const report = (fault: EventFault): void => reportEventFaults([fault], faultPlaceOf(claimed), deps)
   const events: unknown[] = []
   for (const { eventData } of digest.events) {
     const checked = await event.checkData(eventData)
     if (checked.outcome === 'valid') events.push(checked.data)
+    else if (checked.cause !== undefined)
+      report({ operation: 'data_schema', detail: 'the data schema threw', cause: checked.cause })
   }
   const leftOut = digest.events.length - events.length
-  if (leftOut > 0) logger.log('warn', 'delivery.event_left_out', { ...placeOf(claimed), events: leftOut })
+  if (leftOut > 0) deps.logger.log('warn', 'delivery.event_left_out', { ...placeOf(claimed), events: leftOut })
   if (events.length === 0) return undefined
   const facts = { data: events.at(-1), recipient: digest.recipient, events }
-  return renderFields(channel.fields, facts, () => {}, 'digest')
+  let isReported = false
+  // No caller is there any more who could send what is missing.
+  const onFault = (fault: FieldFault, field: string): void => {
+    isReported = true
+    const detail = fault.outcome === 'missing' ? `reads ${fault.path}` : fault.detail
+    report({
+      operation: 'template',
+      field,
+      detail,
+      ...(fault.outcome === 'error' && { cause: fault.cause, isLibrary: fault.isLibrary }),
+    })
+  }
+  const content = await renderFields(channel.fields, facts, onFault, 'digest')
+  if (!content && !isReported) report({ operation: 'data_schema', detail: 'the data is no JSON' })
+  return content
 }

@@ -3,11 +3,21 @@ export const MESSAGE_RETRIES: readonly number[] = [1, 5, 15, 45, 120, 240, 480, 
 
 const JITTER = 0.2
 
+/** The bounds of a retry, beside its schedule. */
+export interface RetryBounds {
+  /** Milliseconds until the delivery expires. */
+  readonly leftMs: number
+  /** The wait that the provider asked for, in milliseconds: any number. Negative ones and `NaN` ask for nothing. */
+  readonly retryAfterMs?: number | undefined
+}
+
 /**
- * How long to wait after a failed attempt: the schedule's step, varied by +-20 %, or what the provider asked for, held
- * between one and two steps. `undefined`: that was the last attempt.
+ * How long to wait after a failed attempt: the schedule's step, varied by +-20 %. A longer wait that the provider asked for
+ * takes the place of the step's least; the variation comes on top, so that those who were asked together do not come back together.
+ * `undefined`: that was the last attempt, or the next one would come after the expiry.
  *
- * The variation is drawn from the delivery's id, so that it needs no source of chance and spreads deliveries all the same.
+ * The variation is drawn from the delivery's id, so that it needs no source of chance and spreads deliveries all the same. Where
+ * it alone would pass the expiry, it is left out.
  *
  * @param attempt The attempt that failed, 1 for the first.
  */
@@ -15,15 +25,15 @@ export function retryDelay(
   schedule: readonly number[],
   attempt: number,
   deliveryId: string,
-  retryAfterMs?: number,
+  { leftMs, retryAfterMs = 0 }: RetryBounds,
 ): number | undefined {
   const step = schedule[attempt - 1]
   if (step === undefined) return undefined
-  if (retryAfterMs !== undefined && retryAfterMs >= 0)
-    return Math.round(Math.min(Math.max(retryAfterMs, step), 2 * step))
   const least = Math.ceil(step * (1 - JITTER))
-  const most = Math.max(least, Math.floor(step * (1 + JITTER)))
-  return least + Math.floor((most - least + 1) * unitHash(`${deliveryId}:${attempt}`))
+  const spread = Math.max(0, Math.floor(step * (1 + JITTER)) - least)
+  const soonest = retryAfterMs > least ? Math.ceil(retryAfterMs) : least
+  const varied = soonest + Math.floor((spread + 1) * unitHash(`${deliveryId}:${attempt}`))
+  return [varied, soonest].find((delayMs) => delayMs < leftMs)
 }
 
 /** FNV-1a with a final mix, as a number from 0 to below 1. */

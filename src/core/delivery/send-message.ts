@@ -1,9 +1,10 @@
 import type { AttemptEnd } from '../../model/dispatch.ts'
+import { isThrown } from '../../model/thrown.ts'
 import type { Channel, SendOutcome } from '../../ports/channel.ts'
 import type { ClaimedDelivery } from '../../ports/dispatch-store.ts'
-import type { Logger } from '../../ports/logger.ts'
-import { describeCause } from '../fault.ts'
+import { type FaultDeps, reportFault } from '../report-fault.ts'
 import { type Hold, Interrupted } from './lease.ts'
+import { faultPlaceOf } from './settlements.ts'
 
 /** How a send ended. */
 export interface Sent {
@@ -11,6 +12,8 @@ export interface Sent {
   readonly retryAfterMs?: number | undefined
   /** The channel threw, or gave no outcome. */
   readonly broken?: true
+  /** An error that the channel caught, and could make nothing of. */
+  readonly cause?: unknown
 }
 
 const THROWN: Sent = { end: { outcome: 'retry', code: 'channel_error' }, broken: true }
@@ -20,10 +23,11 @@ const NO_OUTCOME: Sent = { end: { outcome: 'unknown', code: 'channel_error' }, b
 /** Lets a channel send one message, for as long as the lease is held. `undefined`: the lease had gone to another. */
 export async function sendMessage(
   channel: Channel,
-  { deliveryId, channel: name, attempts: attempt, address: to, content = {}, history, dispatch }: ClaimedDelivery,
+  claimed: ClaimedDelivery,
   hold: Hold,
-  logger: Logger,
+  deps: FaultDeps,
 ): Promise<Sent | undefined> {
+  const { deliveryId, attempts: attempt, address: to, content = {}, history, dispatch } = claimed
   const { eventType, dispatchId, tenant, locale, createdAt } = dispatch
   const message = { to, content, eventType, dispatchId, tenant, createdAt, ...(locale !== undefined && { locale }) }
   const context = {
@@ -35,14 +39,21 @@ export async function sendMessage(
       return hold.signal
     },
   }
+  const report = (cause: unknown): void => {
+    const line = { level: 'error', event: 'channel.threw', fields: { attempt } } as const
+    reportFault(cause, { operation: 'channel', ...faultPlaceOf(claimed) }, line, deps)
+  }
   try {
-    return readOutcome(await hold.during(async () => channel.send(message, context)))
+    const given: unknown = await hold.during(async () => channel.send(message, context))
+    const sent = readOutcome(given)
+    if (sent.broken) report(new TypeError('the channel gave no outcome'))
+    else if (sent.cause !== undefined) report(sent.cause)
+    return sent
   } catch (cause) {
-    const interrupted = Interrupted.of(cause)
-    if (interrupted) return interrupted.code === 'lease_lost' ? undefined : calledOff(interrupted.code)
+    if (isThrown(cause, Interrupted)) return cause.code === 'lease_lost' ? undefined : calledOff(cause.code)
     // It was told to stop in the middle of it, and may have thrown for that.
     if (hold.aborted) return calledOff(hold.aborted)
-    logger.log('error', 'channel.threw', { deliveryId, channel: name, attempt, ...describeCause(cause) })
+    report(cause)
     return THROWN
   }
 }
@@ -71,10 +82,11 @@ function readOutcome(given: unknown): Sent {
   }
   if (typeof outcome.code !== 'string') return NO_OUTCOME
   const code = CODE.test(outcome.code) ? outcome.code : 'code_invalid'
-  const asked = outcome.outcome === 'retry' ? outcome.retryAfterMs : undefined
+  const asked = outcome.outcome === 'rejected' ? undefined : outcome.retryAfterMs
   return {
     end: { outcome: outcome.outcome, code, ...provider },
     ...(typeof asked === 'number' && { retryAfterMs: asked }),
+    ...(outcome.outcome !== 'rejected' && { cause: outcome.cause }),
   }
 }
 

@@ -1,13 +1,13 @@
 import type { ClaimedDelivery, Claims, DispatchStore } from '../../ports/dispatch-store.ts'
 import { tellDelivery } from '../dispatch/hooks.ts'
 import { endsWithin } from '../ends-within.ts'
-import { describeCause } from '../fault.ts'
+import { reportFault } from '../report-fault.ts'
 import { type AttemptDeps, type Attempted, attemptDelivery } from './attempt-delivery.ts'
 import { inHand } from './in-hand.ts'
 import { type Lease, STOPPING_MS } from './lease.ts'
 import { roster } from './roster.ts'
 import { type Slot, sendSlots } from './send-slots.ts'
-import { putBack } from './settlements.ts'
+import { placeOf, putBack } from './settlements.ts'
 import type { WorkerOptions } from './worker-options.ts'
 
 /** What sending needs. */
@@ -54,9 +54,17 @@ export interface Sending {
   /**
    * Begins nothing more, and resolves when nothing is being sent and the host was told. What still is being sent after `graceMs`
    * is aborted; a second later it does not wait any longer for the store's claims or the host's hooks, and after one more for
-   * nothing at all.
+   * nothing at all. Gives what it left undone.
    */
-  stop(graceMs: number | undefined): Promise<void>
+  stop(graceMs: number | undefined): Promise<Left>
+}
+
+/** Deliveries that a worker left undone when it stopped. */
+export interface Left {
+  /** Deliveries that it had claimed and put back unsent. */
+  readonly givenBack: number
+  /** Sends that it aborted. */
+  readonly aborted: number
 }
 
 type ClaimArgs = Parameters<Sending['claim']>
@@ -79,6 +87,7 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
   let turn: Promise<unknown> = Promise.resolve()
   let turnedAt = clock.now()
   let life = 0
+  let left = { givenBack: 0, aborted: 0 }
 
   /** Channels that answer at once would keep the process from all else until nothing is due. */
   async function giveWay(): Promise<void> {
@@ -95,20 +104,28 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
     const surplus: ClaimedDelivery[] = []
     for (const claimed of deliveries) {
       const slot = mine === life ? slots.take(claimed) : undefined
-      if (slot) onBegun(attempt(claimed, lease, slot), claimed)
+      if (slot) begin(claimed, lease, slot, onBegun)
       else surplus.push(claimed)
     }
     if (expired.length > 0) tellings.keep(tellExpired(expired))
+    if (mine !== life) left.givenBack += surplus.length
     await Promise.all(surplus.map(release))
     const hasFound = deliveries.length > surplus.length || expired.length > 0
     return { expired: expired.length, isMore: hasFound && nextDueInMs === 0, dueInMs: nextDueInMs }
   }
 
+  function begin(claimed: ClaimedDelivery, lease: Lease, slot: Slot, onBegun: ClaimArgs[1]): void {
+    if (claimed.reclaimed) logger.log('warn', 'delivery.reclaimed', { attempt: claimed.attempts, ...placeOf(claimed) })
+    onBegun(attempt(claimed, lease, slot), claimed)
+  }
+
   /** It leaves its place once it is written down: a hook that hangs holds up no other message. */
   function attempt(claimed: ClaimedDelivery, lease: Lease, slot: Slot): Promise<Attempted> {
     const options = { timeoutMs, stops, onSend: slot.begin }
+    const begunIn = life
     const attempted = attemptDelivery(claimed, lease, deps, options).finally(slot.leave)
-    attempted.then(({ told }) => {
+    attempted.then(({ result, told }) => {
+      if (result === 'released' && begunIn !== life) left.givenBack++
       if (told) tellings.keep(told)
       placeLeft()
     }, placeLeft)
@@ -125,7 +142,8 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
     try {
       await store.settle(putBack(claimed, 0))
     } catch (cause) {
-      logger.log('error', 'delivery.settle_failed', { deliveryId: claimed.deliveryId, ...describeCause(cause) })
+      const line = { level: 'error', event: 'delivery.settle_failed' } as const
+      reportFault(cause, { operation: 'store', deliveryId: claimed.deliveryId }, line, deps)
     }
   }
 
@@ -171,19 +189,26 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
       }),
     async stop(graceMs = Number.POSITIVE_INFINITY) {
       life++
+      const own = { givenBack: 0, aborted: 0 }
+      left = own
       for (const wake of pausing) wake()
       const begun = [...stops]
       // What an earlier claim still brings is given back: those after another start need not wait for it.
       turn = Promise.resolve()
-      if (graceMs === Number.POSITIVE_INFINITY) return allEnded()
+      if (graceMs === Number.POSITIVE_INFINITY) {
+        await allEnded()
+        return own
+      }
       const callOff = clock.after(graceMs, () => {
+        const going = new Set(stops)
+        own.aborted = begun.filter((stop) => going.has(stop)).length
         for (const stop of begun) stop()
       })
       const inTime = await endsWithin(allEnded(), graceMs + STOPPING_MS, clock)
       callOff()
-      if (inTime) return
       // What has been aborted only now is still to be written down.
-      await endsWithin(attempts.empty(), STOPPING_MS, clock)
+      if (!inTime) await endsWithin(attempts.empty(), STOPPING_MS, clock)
+      return own
     },
   }
 }

@@ -1,14 +1,12 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
-import type { Logger } from '../../ports/logger.ts'
-import { describeCause } from '../fault.ts'
+import { type FaultDeps, reportFault } from '../report-fault.ts'
 import type { Hold } from './lease.ts'
 
 /** What settling needs. */
-export interface SettleDeps {
+export interface SettleDeps extends FaultDeps {
   readonly store: Pick<DispatchStore, 'settle'>
   readonly clock: Clock
-  readonly logger: Logger
 }
 
 const FIRST_WAIT_MS = 100
@@ -20,15 +18,17 @@ const FIRST_WAIT_MS = 100
 export async function settleLeased(
   settlement: Settlement,
   hold: Pick<Hold, 'leftMs'>,
-  { store, clock, logger }: SettleDeps,
+  deps: SettleDeps,
 ): Promise<Settled> {
+  const { store, clock } = deps
   for (let waitMs = FIRST_WAIT_MS; ; waitMs *= 2) {
     try {
       return await store.settle(settlement)
     } catch (cause) {
       if (waitMs >= hold.leftMs()) throw cause
       const { deliveryId } = settlement
-      logger.log('warn', 'delivery.settle_retried', { deliveryId, ...describeCause(cause) })
+      const line = { level: 'warn', event: 'delivery.settle_retried' } as const
+      reportFault(cause, { operation: 'store', deliveryId }, line, deps)
       await new Promise<void>((resolve) => void clock.after(waitMs, resolve, 'keepAlive'))
     }
   }

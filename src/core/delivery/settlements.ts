@@ -16,6 +16,11 @@ export function endUnsent({ deliveryId, fence }: Leased, to: 'failed' | 'skipped
   return { deliveryId, fence, to, reason }
 }
 
+/** Where an attempt failed. */
+export function faultPlaceOf(claimed: ClaimedDelivery): ReturnType<typeof placeOf> & { eventType: string } {
+  return { eventType: claimed.dispatch.eventType, ...placeOf(claimed) }
+}
+
 /** Which delivery it is, for the log. */
 export function placeOf({ deliveryId, channel, dispatch }: ClaimedDelivery): {
   deliveryId: string

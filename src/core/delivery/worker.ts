@@ -1,9 +1,12 @@
+import { matching } from '../../options/checks.ts'
+import { type Checks, readOptions } from '../../options/read-options.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery } from '../../ports/dispatch-store.ts'
-import { describeCause } from '../fault.ts'
+import { reportFault } from '../report-fault.ts'
 import type { Attempted } from './attempt-delivery.ts'
 import { type RunDueResult, runDue } from './run-due.ts'
 import { createSending, type SendingDeps } from './sending.ts'
+import { stayAlive } from './stay-alive.ts'
 import type { WorkerOptions } from './worker-options.ts'
 
 export type { RunDueResult, WorkerOptions }
@@ -27,22 +30,35 @@ export interface StopOptions {
 /** Delivers what is due: claim, send, settle, over and over. Any number of them may work on one store. */
 export interface Worker {
   /**
-   * Delivers from now on, in the background, until {@link Worker.stop}. Calling it again changes nothing. Its timers do not
-   * keep a process alive: a host's server does. Where there are run events, or `staleAfterMs`, it also sees to these every minute.
+   * Delivers from now on, in the background, until {@link Worker.stop}. Calling it again changes nothing. Where there are run
+   * events, or `staleAfterMs`, it also sees to these every minute.
+   *
+   * A started worker keeps its process alive, also while its database is away and in sandbox mode, until a `stop` has resolved.
    */
   start(): void
   /**
    * Claims nothing more, puts back what was not begun, and resolves when what was being sent has been settled; `runDue` too.
-   * It may be started again.
+   * It may be called again, and started again. At the end of a process, `stop` of Sallyport stops the rest too.
+   *
+   * @throws {SallyportError} `option_invalid`, by a rejection, when `graceMs` cannot be; nothing is stopped then.
    */
   stop(options?: StopOptions): Promise<void>
   /**
    * Delivers everything that is due now, and what that makes due, then resolves: for cron, serverless and tests. Before that it
    * expires stale runs and dispatches what is untold of runs, where a host has either. What this
    * worker is sending already, or another run of it, is theirs: it is not waited for, and not counted.
-   * Waits for a rate that holds up what is due by the time it lets it go. Throws when the store does, once all it began has ended.
+   * Once it has resolved, it does not keep the process alive. Waits for a rate that holds up what is due by the time it lets it go. Throws when the store does, once all it began has ended.
    */
   runDue(): Promise<RunDueResult>
+}
+
+const STOP_CHECKS: Checks<StopOptions> = {
+  graceMs: matching((ms) => typeof ms === 'number' && ms >= 0, 'must be milliseconds from 0 on, or Infinity'),
+}
+
+/** @throws {SallyportError} `option_invalid`: then nothing is stopped. */
+export function readStopOptions(options: StopOptions, call = 'worker.stop'): StopOptions {
+  return readOptions(call, options, STOP_CHECKS)
 }
 
 /** Between looks that find nothing to send, whatever the store says. */
@@ -58,6 +74,7 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
   let lookAgain = false
   let stopTimer = (): void => {}
   let stopListening = (): void => {}
+  let letProcessEnd = (): void => {}
 
   /** Begins all that may be begun; one look at a time, and one more when it was asked for meanwhile. */
   function look(): void {
@@ -69,7 +86,7 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
     stopTimer()
     void fill(life)
       .catch((cause: unknown) => {
-        logger.log('error', 'worker.claim_failed', describeCause(cause))
+        reportFault(cause, { operation: 'store' }, { level: 'error', event: 'worker.claim_failed' }, deps)
         return pollMs
       })
       .then((delayMs) => {
@@ -94,24 +111,29 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
 
   /** A store that fails to settle leaves the lease to end: the delivery is taken up again. */
   function logFault(attempt: Promise<Attempted>, { deliveryId }: ClaimedDelivery): void {
-    attempt.catch((cause: unknown) =>
-      logger.log('error', 'delivery.settle_failed', { deliveryId, ...describeCause(cause) }),
-    )
+    const line = { level: 'error', event: 'delivery.settle_failed' } as const
+    attempt.catch((cause: unknown) => reportFault(cause, { operation: 'store', deliveryId }, line, deps))
   }
 
   return {
     start() {
       if (running) return
+      if (!sandbox) stopListening = queue.listen(look)
       running = true
+      letProcessEnd = stayAlive(clock)
       if (sandbox) return logger.log('warn', 'worker.sandboxed', {})
-      stopListening = queue.listen(look)
+      logger.log('info', 'worker.started', {})
       ring()
     },
-    async stop({ graceMs } = {}) {
+    async stop(options = {}) {
+      const { graceMs } = readStopOptions(options)
+      const wasWorking = running && !sandbox
       running = false
       stopListening()
       stopTimer()
-      await sending.stop(graceMs)
+      // Not that of a start which comes meanwhile.
+      const left = await sending.stop(graceMs).finally(letProcessEnd)
+      if (wasWorking) logger.log('info', 'worker.stopped', { ...left })
     },
     runDue: () => runDue(sending),
   }

@@ -1,4 +1,5 @@
-import type { Dispatch, DispatchAnswer, Warning } from '../../model/dispatch.ts'
+import type { Issue } from '../../errors.ts'
+import type { Dispatch, DispatchAnswer, DispatchHead, Warning } from '../../model/dispatch.ts'
 import type { DispatchPreview } from '../../model/dispatch-preview.ts'
 import type { Principal } from '../../model/principal.ts'
 import type { AuthVerifier } from '../../ports/auth-verifier.ts'
@@ -6,20 +7,22 @@ import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { Acceptance, DispatchStore, NewDispatch } from '../../ports/dispatch-store.ts'
 import type { EventCatalog } from '../../ports/event-catalog.ts'
-import { authenticate, insufficientScope } from '../authenticate.ts'
+import { authenticate } from '../authenticate.ts'
 import { type AnswerDeps, answering, port } from '../fault.ts'
-import { type HandlerRequest, type HandlerResult, isRefused, type Refused, refuse, success } from '../result.ts'
+import { type HandlerRequest, type HandlerResult, isRefused, type Refused, success } from '../result.ts'
 import { validate } from '../validate.ts'
 import { authoriseDispatch, grantSpent, quotaOf } from './authorise-dispatch.ts'
 import { dispatchSchema } from './dispatch-schema.ts'
 import { viewDispatch } from './dispatch-view.ts'
+import { type EventFault, reportEventFaults } from './event-faults.ts'
 import { type Hooks, tellAccepted } from './hooks.ts'
-import { keyReused, readIdempotencyKey, repeatableOf, replay, replayed } from './idempotency.ts'
+import { keyReused, type Repeatable, readIdempotencyKey, repeatableOf, replay, replayed } from './idempotency.ts'
 import { newDispatch } from './new-dispatch.ts'
 import type { Plan } from './plan-dispatch.ts'
 import { type PlanningDeps, planRequest, unknownEvent } from './plan-request.ts'
 import { previewDispatch } from './preview-dispatch.ts'
-import { wake } from './wake.ts'
+import { readMode } from './read-mode.ts'
+import { wakeFor } from './wake.ts'
 
 /** What dispatching needs. */
 export interface DispatchDeps extends AnswerDeps, PlanningDeps {
@@ -36,6 +39,8 @@ export interface DispatchDeps extends AnswerDeps, PlanningDeps {
   readonly hooks?: Hooks
   /** Given what goes on after an answer, so that a host may wait for it. It never rejects. Default: nobody waits. */
   readonly background?: (work: Promise<void>) => void
+  /** Called with a dispatch that was accepted, of which something is due at once. Default: nobody. */
+  readonly onDue?: (tenant: string, dispatchId: string) => void
 }
 
 /** How an event is to be accepted. */
@@ -78,41 +83,42 @@ export async function acceptDispatch(
   if (isRefused(mode)) return mode
   const valid = validate(dispatchSchema, request.body)
   if (isRefused(valid)) return valid
-  const { value, warnings } = valid
+  const { value, warnings, misnamed = [] } = valid
 
   const event = deps.events.find(value.eventType)
   const authorised = authoriseDispatch(principal, value, event)
   if (isRefused(authorised)) return authorised
   const { tenant, sessionId: session } = principal
   const repeatable = await repeatableOf(principal, mode === 'dry_run' ? undefined : idempotency.key, request.body, key)
-  const remembered = repeatable && (await port('store_unavailable', () => deps.store.recall(tenant, repeatable.key)))
+  const place = event && { eventType: event.eventType }
+  const recall = ({ key }: Repeatable) => port('store_unavailable', () => deps.store.recall(tenant, key), place)
+  const remembered = repeatable && (await recall(repeatable))
   if (remembered) return replay(remembered, repeatable)
 
-  if (!event) return unknownEvent(authorised.eventType, deps.events)
+  if (!event) return unknownEvent(authorised.eventType, deps.events, principal.dispatch)
   const limited = mode === 'dispatch' ? await admit?.(tenant, authorised.recipient) : undefined
   if (limited) return limited
   const now = deps.clock.now()
-  const plan = await planRequest(event, authorised, { tenant, session, now, delayMs }, deps)
-  if (isRefused(plan)) return plan
-  const origin = { event, request: authorised, tenant, session, now, sandbox: deps.sandbox === true }
-  if (mode === 'dry_run') return success(200, previewDispatch(plan, origin, warnings))
+  const faults: EventFault[] = []
+  const scope = { tenant, session, grant: principal.dispatch, now, delayMs }
+  const plan = await planRequest(event, authorised, scope, deps, faults)
+  const origin = { event, request: authorised, tenant, session, delayMs, sandbox: deps.sandbox === true }
+  const isAccepting = !isRefused(plan) && mode === 'dispatch'
+  const dispatch = isAccepting ? newDispatch(plan, origin, deps.ids) : undefined
+  reportEventFaults(faults, { eventType: event.eventType, dispatchId: dispatch?.dispatchId }, deps)
+  if (isRefused(plan)) return hinted(plan, misnamed)
+  if (!dispatch) return success(200, previewDispatch(plan, origin, now, warnings))
   const { idempotencyTtlMs = 24 * HOUR_MS } = deps
   const kept = repeatable && { ...repeatable, ttlMs: key === undefined ? idempotencyTtlMs : OWN_KEY_MS }
   const counted = { ...(kept && { idempotency: kept }), ...quotaOf(principal) }
-  return accept(plan, newDispatch(plan, origin, deps.ids), warnings, counted, deps)
+  return accept(plan, dispatch, warnings, counted, deps)
 }
 
-/** `?dryRun=true` shows rendered content, and with it what the host knows of a recipient: for applications only. */
-function readMode(query: HandlerRequest['query'] = {}, principal: Principal): 'dispatch' | 'dry_run' | Refused {
-  // What is nearly `dryRun` must not send.
-  const misspelt = Object.keys(query).some((name) => name !== 'dryRun' && /^dry[-_]?run$/i.test(name))
-  const { dryRun } = query
-  if (misspelt || (dryRun !== undefined && dryRun !== 'true' && dryRun !== 'false')) {
-    return refuse('validation_failed', 'The query parameter dryRun, written so, takes true or false.')
-  }
-  if (dryRun !== 'true') return 'dispatch'
-  if (principal.sessionId === undefined) return 'dry_run'
-  return insufficientScope('A dry run needs an application secret.')
+/** Where the event's data are not what they should be, they may be there under another name. */
+function hinted(refused: Refused, misnamed: readonly Issue[]): Refused {
+  const { errors } = refused
+  const isOfData = errors?.some(({ pointer }) => pointer.startsWith('/eventData'))
+  return errors && isOfData ? { ...refused, errors: [...errors, ...misnamed] } : refused
 }
 
 /** One atomic call: the dispatch, its deliveries and its key, or nothing. */
@@ -125,13 +131,14 @@ async function accept(
 ): Promise<HandlerResult<DispatchAnswer> | Refused> {
   const { expiresInMs = EXPIRES_IN_MS } = deps
   const answer = (stored: Dispatch): DispatchAnswer => ({ duplicate: false, warnings, ...viewDispatch(stored) })
-  const outcome = await port('store_unavailable', () =>
-    deps.store.accept({ dispatch, expiresInMs, answer, ...counted }),
-  )
+  const { eventType } = dispatch
+  const accepting = () => deps.store.accept({ dispatch, expiresInMs, answer, ...counted })
+  const outcome = await port('store_unavailable', accepting, { eventType })
   switch (outcome.outcome) {
     case 'accepted':
       logFailed(plan, dispatch, deps)
-      wakeFor(outcome.answer, dispatch, deps)
+      wakeFor(outcome.answer.deliveries, dispatch.deliveries, deps)
+      if (isDueAtOnce(outcome.answer, dispatch)) deps.onDue?.(dispatch.tenant, dispatch.dispatchId)
       if (deps.hooks) {
         const told = tellAccepted(outcome.answer, dispatch, deps)
         deps.background?.(told)
@@ -148,15 +155,17 @@ async function accept(
   }
 }
 
-/** Now, so that workers know of it, and when it is due, whoever is there by then. */
-function wakeFor(answer: DispatchAnswer, dispatch: NewDispatch, { queue, logger }: DispatchDeps): void {
-  if (!answer.deliveries.some(({ status }) => status === 'queued')) return
-  const delays = dispatch.deliveries.flatMap(({ status, delayMs = 0 }) => (status === 'queued' ? delayMs : []))
-  for (const delayMs of new Set([0, ...delays])) wake(queue, logger, delayMs)
+function isDueAtOnce({ deliveries }: DispatchAnswer, dispatch: NewDispatch): boolean {
+  if (!deliveries.some(({ status }) => status === 'queued')) return false
+  return dispatch.deliveries.some(({ status, delayMs = 0 }) => status === 'queued' && delayMs === 0)
 }
 
 /** What failed before there was anything to send fails in the host's own code: nobody else can tell. */
-function logFailed({ deliveries }: Plan, { dispatchId, eventType }: NewDispatch, { logger }: DispatchDeps): void {
+export function logFailed(
+  { deliveries }: Pick<Plan, 'deliveries'>,
+  { dispatchId, eventType }: Pick<DispatchHead, 'dispatchId' | 'eventType'>,
+  { logger }: Pick<DispatchDeps, 'logger'>,
+): void {
   for (const planned of deliveries) {
     if (planned.status !== 'failed') continue
     const { channel, reason, detail } = planned

@@ -1,19 +1,20 @@
 import type { DispatchAnswer, DispatchHead, DispatchView } from '../../model/dispatch.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryChange } from '../../ports/dispatch-store.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { LogFields } from '../../ports/logger.ts'
 import { endsWithin } from '../ends-within.ts'
-import { describeCause } from '../fault.ts'
+import { type ErrorHooks, type FaultDeps, reportFault } from '../report-fault.ts'
 
 /** A dispatch that was stored. */
 export interface AcceptedEvent extends DispatchView {
   readonly tenant: string
 }
 
+/** Which dispatch it is about. */
+type EventHead = Pick<DispatchHead, 'dispatchId' | 'tenant' | 'eventType' | 'recipient' | 'sessionId' | 'sandboxed'>
+
 /** A delivery that came to its end. */
-export interface DeliveryEvent
-  extends DeliveryChange,
-    Pick<DispatchHead, 'dispatchId' | 'tenant' | 'eventType' | 'recipient' | 'sessionId' | 'sandboxed'> {
+export interface DeliveryEvent extends DeliveryChange, EventHead {
   /** The last code that the channel gave for not having sent. */
   readonly lastCode?: string
   readonly providerMessageId?: string
@@ -21,16 +22,18 @@ export interface DeliveryEvent
 
 /** Takes one event; what it gives is waited for where {@link Hooks} says so, and otherwise passed over. */
 export type Hook<Event> = (event: Event) => unknown
-type AnyHooks = Readonly<Partial<Record<keyof Hooks, Hook<unknown>>>>
+/** Those that are told of an event. */
+type EventHook = Exclude<keyof Hooks, keyof ErrorHooks>
+type AnyHooks = Readonly<Partial<Record<EventHook, Hook<unknown>>>>
 
 /**
- * What a host is told as it happens, once it is stored. Called in the process that did it and at most once: to react to every
- * one without fail, read `dispatches.list`. A digest is told of once, with the dispatch of its oldest event.
+ * What a host is told as it happens, once it is stored. Called in the process that did it and at most once: a process that is
+ * killed in between never calls, and nothing repeats it. To react to every one without fail, read `dispatches.list`. A digest is told of once, with the dispatch of its oldest event.
  *
  * What a hook throws, or rejects with, is logged and changes nothing. A worker waits for what a hook gives, at most ten seconds;
  * the answer to a caller does not.
  */
-export interface Hooks {
+export interface Hooks extends ErrorHooks {
   /** A new dispatch; not for a replay, a refusal or a dry run. */
   readonly onAccepted?: Hook<AcceptedEvent>
   /** A provider took a delivery. */
@@ -42,15 +45,14 @@ export interface Hooks {
 }
 
 /** What telling needs. */
-export interface HookDeps {
+export interface HookDeps extends FaultDeps {
   readonly hooks?: Hooks | undefined
   readonly clock: Pick<Clock, 'after'>
-  readonly logger: Logger
 }
 
 /** Tells of a dispatch that was accepted, and of those deliveries of it that came to their end by that. */
-export async function tellAccepted(answer: DispatchAnswer, head: DispatchHead, deps: HookDeps): Promise<void> {
-  await call('onAccepted', () => acceptedEvent(answer, head.tenant), head.dispatchId, deps)
+export async function tellAccepted(answer: DispatchAnswer, head: EventHead, deps: HookDeps): Promise<void> {
+  await call('onAccepted', () => acceptedEvent(answer, head.tenant), placeOf(head), deps)
   for (const { deliveryId, channel, status, reason, attempts } of answer.deliveries) {
     await tellDelivery({ deliveryId, channel, status, attempts, ...(reason !== undefined && { reason }) }, head, deps)
   }
@@ -59,13 +61,14 @@ export async function tellAccepted(answer: DispatchAnswer, head: DispatchHead, d
 /** Tells of a delivery, if it came to its end. */
 export async function tellDelivery(
   change: DeliveryChange & Pick<DeliveryEvent, 'lastCode' | 'providerMessageId'>,
-  { dispatchId, tenant, eventType, recipient, sessionId, sandboxed }: DispatchHead,
+  { dispatchId, tenant, eventType, recipient, sessionId, sandboxed }: EventHead,
   deps: HookDeps,
 ): Promise<void> {
   const hook = HOOK_OF[change.status]
   if (!deps.hooks || !hook) return
   const head = { dispatchId, tenant, eventType, recipient, ...(sessionId !== undefined && { sessionId }) }
-  await call(hook, () => ({ ...change, ...head, ...(sandboxed && { sandboxed }) }), dispatchId, deps)
+  const place = { ...placeOf(head), deliveryId: change.deliveryId, channel: change.channel }
+  await call(hook, () => ({ ...change, ...head, ...(sandboxed && { sandboxed }) }), place, deps)
 }
 
 const HOOK_OF: Partial<Record<DeliveryChange['status'], 'onSent' | 'onFailed' | 'onSkipped'>> = {
@@ -83,19 +86,27 @@ function acceptedEvent(answer: DispatchAnswer, tenant: string): AcceptedEvent {
   return { tenant, ...view }
 }
 
-async function call<Name extends keyof Hooks>(
+function placeOf({ dispatchId, eventType }: Pick<DispatchHead, 'dispatchId' | 'eventType'>): {
+  dispatchId: string
+  eventType: string
+} {
+  return { dispatchId, eventType }
+}
+
+async function call<Name extends EventHook>(
   name: Name,
   event: () => Parameters<NonNullable<Hooks[Name]>>[0],
-  dispatchId: string,
-  { hooks, clock, logger }: HookDeps,
+  place: Pick<LogFields, 'dispatchId' | 'eventType' | 'deliveryId' | 'channel'>,
+  deps: HookDeps,
 ): Promise<void> {
-  const fields = { hook: name, dispatchId }
+  const { hooks, clock, logger } = deps
   try {
     const told: unknown = (hooks as AnyHooks | undefined)?.[name]?.(event())
     if (typeof told !== 'object' || told === null || !('then' in told)) return
     const inTime = await endsWithin(Promise.resolve(told), PATIENCE_MS, clock)
-    if (!inTime) logger.log('warn', 'hook.slow', fields)
+    if (!inTime) logger.log('warn', 'hook.slow', { hook: name, ...place })
   } catch (cause) {
-    logger.log('error', 'hook.threw', { ...fields, ...describeCause(cause) })
+    const line = { level: 'error', event: 'hook.threw', fields: { hook: name } } as const
+    reportFault(cause, { operation: 'hook', ...place }, line, deps)
   }
 }

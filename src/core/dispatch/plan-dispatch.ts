@@ -5,6 +5,7 @@ import type { SendLimit, Verdict } from '../../ports/delivery-policy.ts'
 import type { CatalogEvent, EventFacts } from '../../ports/event-catalog.ts'
 import { pointerTo } from '../json-pointer.ts'
 import { type Refused, refuse } from '../result.ts'
+import type { EventFault } from './event-faults.ts'
 import { type FieldFault, renderFields } from './render-fields.ts'
 import type { Candidate, Ended } from './screen-channels.ts'
 
@@ -50,6 +51,8 @@ export interface PlanInput {
   readonly delayMs: number
   /** Whether nothing may be sent. */
   readonly sandbox: boolean
+  /** Takes what fails in host code. */
+  readonly faults: EventFault[]
 }
 
 /**
@@ -76,21 +79,36 @@ export async function planDispatch(input: PlanInput): Promise<Plan | Refused> {
 async function planChannel(
   { channel, fields, address, concurrencyKey }: Candidate,
   verdict: Verdict | undefined,
-  { event: { digest }, facts, now, delayMs: asked }: PlanInput,
+  { event: { digest }, facts, now, delayMs: asked, faults }: PlanInput,
   missing: Map<string, Issue>,
 ): Promise<PlannedDelivery> {
   if (verdict?.verdict === 'skip') return { channel, status: 'skipped', reason: verdict.reason }
-  let fault = 'the data is no JSON'
+  let fault: string | undefined
   const onFault = (found: FieldFault, field: string): void => {
-    fault = `${field}: ${found.outcome === 'missing' ? `reads ${found.path}` : found.detail}`
-    if (found.outcome === 'missing') noteMissing(found.path, missing)
+    const detail = found.outcome === 'missing' ? `reads ${found.path}` : found.detail
+    fault = `${field}: ${detail}`
+    if (found.outcome === 'missing' && noteMissing(found.path, missing)) return
+    faults.push({
+      operation: 'template',
+      channel,
+      field,
+      detail,
+      ...(found.outcome === 'error' && { cause: found.cause, isLibrary: found.isLibrary }),
+    })
   }
   const content = await renderFields(fields, facts, onFault, digest ? 'digest' : 'event')
-  if (!content) return { channel, status: 'failed', reason: 'template_error', detail: fault }
-  const digestKey = digest?.key(facts)
-  if (digest && digestKey === undefined) {
-    return { channel, status: 'failed', reason: 'template_error', detail: 'digest.key: threw, or gave no key' }
+  if (!content) {
+    const detail = fault ?? 'the data is no JSON'
+    if (fault === undefined) faults.push({ operation: 'data_schema', channel, detail })
+    return { channel, status: 'failed', reason: 'template_error', detail }
   }
+  const given = digest?.key(facts)
+  if (given?.outcome === 'error') {
+    const { detail, cause } = given
+    faults.push({ operation: 'digest_key', channel, detail, cause })
+    return { channel, status: 'failed', reason: 'template_error', detail }
+  }
+  const digestKey = given?.key
   const deferredMs = verdict?.verdict === 'defer' ? Math.ceil(verdict.until - now) : 0
   const delayMs = Math.max(deferredMs, asked + (digest?.windowMs ?? 0))
   return {
@@ -105,14 +123,16 @@ async function planChannel(
   }
 }
 
-/** What the caller did not send is the caller's to mend; what the host does not know of a recipient is not. */
-function noteMissing(path: string, missing: Map<string, Issue>): void {
+/** What the caller did not send is the caller's to mend; what the host does not know of a recipient is not. Gives whether it is. */
+function noteMissing(path: string, missing: Map<string, Issue>): boolean {
   const [root, ...keys] = path.split('.')
-  if (root === 'recipient' || missing.has(path)) return
+  if (root === 'recipient') return false
+  if (missing.has(path)) return true
   // Of a list of events only this one is known yet: `events.0.total` is its `/eventData/total`.
   const inData = root === 'data' ? keys : root === 'events' ? keys.slice(1) : []
   const pointer = inData.reduce(pointerTo, '/eventData')
   missing.set(path, { pointer, code: 'missing_template_data', detail: `a template reads ${path}` })
+  return true
 }
 
 /** All but the first that can be sent wait for the one before to fail. */

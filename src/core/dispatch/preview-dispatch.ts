@@ -5,10 +5,15 @@ import { writeInstant } from '../write-instant.ts'
 import type { DispatchOrigin } from './new-dispatch.ts'
 import type { Plan, PlannedDelivery } from './plan-dispatch.ts'
 
-/** Shows a plan to whoever asked for it. */
+/**
+ * Shows a plan to whoever asked for it.
+ *
+ * @param now When it was planned, epoch milliseconds.
+ */
 export function previewDispatch(
   { deliveries }: Plan,
-  { event: { eventType, route }, request: { sessionId }, sandbox, now }: DispatchOrigin,
+  { event: { eventType, route }, request: { sessionId }, sandbox }: DispatchOrigin,
+  now: number,
   warnings: readonly Warning[],
 ): DispatchPreview {
   return {

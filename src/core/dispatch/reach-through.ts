@@ -8,7 +8,7 @@ export type Reach =
   | { readonly outcome: 'reached'; readonly address: string; readonly concurrencyKey?: string }
   | { readonly outcome: 'none' }
   /** The channel threw, gave no string, or is not there. */
-  | { readonly outcome: 'error' }
+  | { readonly outcome: 'error'; readonly cause?: unknown }
 
 const NONE: Reach = { outcome: 'none' }
 const ERROR: Reach = { outcome: 'error' }
@@ -21,8 +21,8 @@ export function reachThrough(channel: Channel | undefined, recipient: Recipient)
     if (typeof address === 'string' && address !== '') return reached(address, channel.concurrencyKey?.(address))
     ignoreRejection(address)
     return address === undefined || address === null || address === '' ? NONE : ERROR
-  } catch {
-    return ERROR
+  } catch (cause) {
+    return { outcome: 'error', cause }
   }
 }
 

@@ -1,12 +1,10 @@
 import { parseMailbox } from '../../model/mailbox.ts'
 import { isPhoneNumber } from '../../model/phone-number.ts'
 import type { Recipient } from '../../model/recipient.ts'
-import type { Channel } from '../../ports/channel.ts'
 import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
-import { port } from '../fault.ts'
+import { type CallPlace, port } from '../fault.ts'
 import { isRefused, type Refused, refuse } from '../result.ts'
 import { isStorable } from '../storable.ts'
-import { reachThrough } from './reach-through.ts'
 
 const HTTPS_URL = /^https:\/\/[^\s\p{Cc}]+$/iu
 
@@ -18,20 +16,26 @@ export function resolveRecipient(
   recipient: string,
   tenant: string,
   directory: RecipientDirectory | undefined,
-  channels: () => readonly Channel[],
+  isReached: (recipient: Recipient) => boolean,
+  place?: CallPlace,
 ): Recipient | Refused | Promise<Recipient | Refused> {
   const adHoc = adHocRecipient(recipient)
   if (adHoc) return adHoc
-  if (directory) return look(recipient, tenant, directory)
+  if (directory) return look(recipient, tenant, directory, place)
   const bare = { id: recipient }
-  if (channels().some((channel) => reachThrough(channel, bare).outcome === 'reached')) return bare
+  if (isReached(bare)) return bare
   return unresolvable(
     'It is not one mail address, E.164 number or https URL, and there is no recipient directory to ask.',
   )
 }
 
-async function look(recipient: string, tenant: string, directory: RecipientDirectory): Promise<Recipient | Refused> {
-  const found = await port('directory_unavailable', () => findRecipient(recipient, tenant, directory))
+async function look(
+  recipient: string,
+  tenant: string,
+  directory: RecipientDirectory,
+  place: CallPlace | undefined,
+): Promise<Recipient | Refused> {
+  const found = await port('directory_unavailable', () => findRecipient(recipient, tenant, directory), place)
   return found ?? unresolvable('No recipient has this id.')
 }
 

@@ -2,6 +2,7 @@ import type { ConditionTrace, DeliveryReason } from '../../model/dispatch.ts'
 import type { Channel } from '../../ports/channel.ts'
 import type { Decision } from '../../ports/condition-engine.ts'
 import type { CatalogChannel, CatalogEvent, EventFacts } from '../../ports/event-catalog.ts'
+import type { EventFault } from './event-faults.ts'
 import { reachThrough } from './reach-through.ts'
 
 /** A channel whose end is known before anything is rendered. */
@@ -20,15 +21,21 @@ export interface Candidate {
   readonly concurrencyKey?: string
 }
 
-/** Holds the given channels of an event against its conditions, their own, and where the recipient is reached. Pure. */
+/**
+ * Holds the given channels of an event against its conditions, their own, and where the recipient is reached. Pure.
+ *
+ * @param faults Takes what fails in host code.
+ */
 export function screenChannels(
   { when }: CatalogEvent,
   entries: readonly CatalogChannel[],
   facts: EventFacts,
   channels: Readonly<Record<string, Channel>>,
+  faults: EventFault[],
 ): readonly (Candidate | Ended)[] {
   const gate = when?.(facts)
-  return entries.map((entry) => screen(entry, gate, facts, channels))
+  if (gate?.outcome === 'error') faults.push({ operation: 'condition', ...errorOf(gate) })
+  return entries.map((entry) => screen(entry, gate, facts, channels, faults))
 }
 
 function screen(
@@ -36,19 +43,31 @@ function screen(
   gate: Decision | undefined,
   facts: EventFacts,
   channels: Readonly<Record<string, Channel>>,
+  faults: EventFault[],
 ): Candidate | Ended {
   const decision = gate === undefined || gate.outcome === 'true' ? when?.(facts) : gate
   if (decision?.outcome === 'false') {
     return { channel, status: 'skipped', reason: 'condition_false', trace: decision.trace }
   }
   if (decision?.outcome === 'error') {
+    if (decision !== gate) faults.push({ operation: 'condition', channel, ...errorOf(decision) })
     return { channel, status: 'failed', reason: 'condition_error', detail: decision.detail }
   }
   const reach = reachThrough(channels[channel], facts.recipient)
   if (reach.outcome === 'error') {
-    return { channel, status: 'failed', reason: 'channel_error', detail: 'the channel threw, or gave no address' }
+    const detail = 'the channel threw, or gave no address'
+    faults.push({ operation: 'channel', channel, detail, cause: reach.cause })
+    return { channel, status: 'failed', reason: 'channel_error', detail }
   }
   if (reach.outcome === 'none') return { channel, status: 'skipped', reason: 'no_address' }
   const { address, concurrencyKey } = reach
   return { status: 'candidate', channel, fields, address, ...(concurrencyKey !== undefined && { concurrencyKey }) }
+}
+
+function errorOf({
+  detail,
+  cause,
+  isLibrary,
+}: Extract<Decision, { outcome: 'error' }>): Pick<EventFault, 'detail' | 'cause' | 'isLibrary'> {
+  return { detail, cause, isLibrary }
 }

@@ -1,7 +1,7 @@
 import type { RunSignal } from '../../model/run.ts'
 import type { MergeDecision, RunStore, StoredRun } from '../../ports/run-store.ts'
-import { describeCause } from '../fault.ts'
 import { giveWay } from '../give-way.ts'
+import { reportFault } from '../report-fault.ts'
 import type { Tells } from '../runs/merge-rules.ts'
 import { eventOf } from './run-events.ts'
 import { type TellDeps, tellSignal } from './tell-signal.ts'
@@ -37,7 +37,7 @@ const MAX_RUNS = 1_000
  * that lets it through once in 366 days, and taken out of the account after that: whoever fails in between leaves it to the next.
  */
 export function createAnnouncer(deps: AnnouncerDeps): RunAnnouncer {
-  const { events, store, logger } = deps
+  const { events, store } = deps
   /** Where the last look at all that is untold ended. */
   let lookedUpTo: string | undefined
 
@@ -58,7 +58,7 @@ export function createAnnouncer(deps: AnnouncerDeps): RunAnnouncer {
     try {
       return await telling()
     } catch (cause) {
-      logger.log('error', 'run_event.failed', { runId, ...describeCause(cause) })
+      reportFault(cause, { operation: 'store', runId }, { level: 'error', event: 'run_event.failed' }, deps)
       return false
     }
   }

@@ -53,8 +53,6 @@ const EVENT_OF: Readonly<Record<RunSignal, keyof RunEvents>> = {
   budget: 'budget.exceeded',
 }
 
-export const RUN_EVENT_NAMES: readonly (keyof RunEvents)[] = Object.values(EVENT_OF)
-
 export function eventOf(signal: RunSignal): keyof RunEvents {
   return EVENT_OF[signal]
 }

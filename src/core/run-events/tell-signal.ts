@@ -4,11 +4,10 @@ import { facetsOf } from '../../model/run-facets.ts'
 import { MAX_RUNS_ABOVE } from '../../model/run-tree-limit.ts'
 import { sha256 } from '../../model/sha256.ts'
 import type { RunStore, StoredRun, StoredSession } from '../../ports/run-store.ts'
-import { describeCause } from '../fault.ts'
 import { viewRun } from '../runs/run-view.ts'
 import { type Budget, type BudgetQuestion, type BudgetState, checkBudgets, isReached } from './budgets.ts'
 import type { RunEvents } from './run-events.ts'
-import { leaveUntold, type Telling, type TellingDeps, tellInTime } from './telling.ts'
+import { leaveUntoldBy, type Telling, type TellingDeps, tellInTime } from './telling.ts'
 
 /** What telling of a signal needs. */
 export interface TellDeps extends TellingDeps {
@@ -25,7 +24,7 @@ export async function tellSignal(run: StoredRun, signal: RunSignal, deps: TellDe
     const done = await Promise.all(tellings.map((telling) => tellInTime(telling, run, deps)))
     return done.every(Boolean)
   } catch (cause) {
-    return leaveUntold('budget.exceeded', run, describeCause(cause), deps)
+    return leaveUntoldBy(cause, 'store', 'budget.exceeded', run, deps)
   }
 }
 

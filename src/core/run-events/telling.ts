@@ -2,10 +2,10 @@ import type { Issue } from '../../errors.ts'
 import type { DispatchRequest } from '../../model/dispatch.ts'
 import type { JsonObject } from '../../model/json.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { LogFields, Logger } from '../../ports/logger.ts'
+import type { LogFields } from '../../ports/logger.ts'
 import type { StoredRun } from '../../ports/run-store.ts'
 import { endsWithin } from '../ends-within.ts'
-import { describeCause } from '../fault.ts'
+import { type ErrorOperation, type FaultDeps, reportFault } from '../report-fault.ts'
 import type { HandlerResult } from '../result.ts'
 import type { RunEvents, RunEventTarget } from './run-events.ts'
 
@@ -21,9 +21,8 @@ export interface Telling {
 }
 
 /** What telling one event needs. */
-export interface TellingDeps {
+export interface TellingDeps extends FaultDeps {
   readonly clock: Clock
-  readonly logger: Logger
   /** Dispatches an event as the host does; of any number with one key within 366 days, one is dispatched. */
   readonly dispatch: (tenant: string, request: DispatchRequest, key: string) => Promise<HandlerResult<unknown>>
 }
@@ -39,7 +38,7 @@ export async function tellInTime(telling: Telling, run: StoredRun, deps: Telling
     if (await endsWithin(told, PATIENCE_MS, deps.clock)) return await told
     return leaveUntold(event, run, { cause: 'no answer in time' }, deps)
   } catch (cause) {
-    return leaveUntold(event, run, describeCause(cause), deps)
+    return leaveUntoldBy(cause, 'run_event', event, run, deps)
   }
 }
 
@@ -79,17 +78,25 @@ function placeOf(pointer: string): string {
 
 /** It is given up. */
 function refused(event: keyof RunEvents, { state }: StoredRun, why: LogFields, { logger }: TellingDeps): true {
-  logger.log('error', 'run_event.refused', { event, runId: state.runId, ...why })
+  logger.log('error', 'run_event.refused', { eventType: event, runId: state.runId, ...why })
   return true
 }
 
 /** It is tried again. */
-export function leaveUntold(
-  event: keyof RunEvents,
+function leaveUntold(event: keyof RunEvents, { state }: StoredRun, why: LogFields, { logger }: FaultDeps): false {
+  logger.log('error', 'run_event.failed', { eventType: event, runId: state.runId, ...why })
+  return false
+}
+
+/** It is tried again: something threw. */
+export function leaveUntoldBy(
+  cause: unknown,
+  operation: ErrorOperation,
+  eventType: keyof RunEvents,
   { state }: StoredRun,
-  why: LogFields,
-  { logger }: Pick<TellingDeps, 'logger'>,
+  deps: FaultDeps,
 ): false {
-  logger.log('error', 'run_event.failed', { event, runId: state.runId, ...why })
+  const line = { level: 'error', event: 'run_event.failed' } as const
+  reportFault(cause, { operation, eventType, runId: state.runId }, line, deps)
   return false
 }

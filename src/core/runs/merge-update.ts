@@ -1,6 +1,8 @@
+import { isSallyportError } from '../../errors.ts'
 import type { RunUpdate } from '../../model/run.ts'
 import type { MergeDecision, Merged, MergeSight, StoredRun } from '../../ports/run-store.ts'
-import { describeCause, portFault } from '../fault.ts'
+import { HostFault, portFault } from '../fault.ts'
+import { type FaultDeps, reportFault } from '../report-fault.ts'
 import { type Refused, refuse } from '../result.ts'
 import { decideMerge, type Recording } from './decide-merge.ts'
 import type { MergeRules } from './merge-rules.ts'
@@ -28,9 +30,9 @@ export async function mergeUpdate(
   let merged: Merged<Recording>
   try {
     const key = { tenant, sessionId, runId, parentRunId }
-    merged = await store.mergeRun(key, (sight) => decide(sight, update, rules))
+    merged = await store.mergeRun(key, (sight) => priced(() => decide(sight, update, rules), runId))
   } catch (cause) {
-    throw portFault('store_unavailable', cause)
+    throw portFault('store_unavailable', cause, { runId })
   }
   const { result, run } = merged
   if (result.outcome === 'session_missing') return refuse('session_not_found', 'Open the session before its first run.')
@@ -40,6 +42,15 @@ export async function mergeUpdate(
   if (announcer && run.account.untold.length > 0) announcer.announce(run)
   const { state, created, changed, ignored, firstEnd } = result
   return { outcome: 'merged', state, created, changed, ignored, firstEnd, run }
+}
+
+/** Of all that a merge asks, the price book alone is the host's. */
+function priced<Result>(decide: () => Result, runId: string): Result {
+  try {
+    return decide()
+  } catch (cause) {
+    throw isSallyportError(cause) ? new HostFault('internal_error', 'price_book', cause, { runId }) : cause
+  }
 }
 
 function identityConflict(fields: readonly string[]): Refused {
@@ -52,9 +63,11 @@ function identityConflict(fields: readonly string[]): Refused {
 }
 
 /** What another system makes of a run is its own matter. */
-function exportRun(run: StoredRun, { exporters = [], logger }: Pick<RecordDeps, 'exporters' | 'logger'>): void {
+function exportRun(run: StoredRun, deps: Pick<RecordDeps, 'exporters'> & FaultDeps): void {
+  const { exporters = [] } = deps
+  const { runId } = run.state
   const logFailed = (cause: unknown): void =>
-    logger.log('error', 'run.export_failed', { runId: run.state.runId, ...describeCause(cause) })
+    reportFault(cause, { operation: 'exporter', runId }, { level: 'error', event: 'run.export_failed' }, deps)
   for (const exporter of exporters) {
     try {
       const exporting = exporter.export({ tenant: run.tenant, ...viewRun(run) })

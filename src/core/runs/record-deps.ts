@@ -1,20 +1,19 @@
 import type { AuthVerifier } from '../../ports/auth-verifier.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { IdGenerator } from '../../ports/id-generator.ts'
-import type { Logger } from '../../ports/logger.ts'
 import type { PriceBook } from '../../ports/price-book.ts'
 import type { Redactor } from '../../ports/redactor.ts'
 import type { RunExporter } from '../../ports/run-exporter.ts'
 import type { RunStore } from '../../ports/run-store.ts'
+import type { FaultDeps } from '../report-fault.ts'
 import type { RunAnnouncer } from '../run-events/announcer.ts'
 
 /** What recording a run needs. */
-export interface SessionRunDeps {
+export interface SessionRunDeps extends FaultDeps {
   readonly auth: AuthVerifier
   readonly store: RunStore
   readonly clock: Clock
   readonly ids: IdGenerator
-  readonly logger: Logger
   /** `create` (default): a session begins with its first run. `must-exist`: an unknown one is 404 `session_not_found`. */
   readonly sessions?: 'create' | 'must-exist'
   /** Knows what tokens cost. Default: a run's cost is what its posts tell. */

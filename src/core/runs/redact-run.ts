@@ -7,14 +7,15 @@ import { type CheckedSessionRun, LENGTHS } from './session-run-schema.ts'
 
 /** Has every text of a post that may hold anything redacted, all at once: errors, tags, and what metadata holds. */
 export function redactRun({ sessionId, run }: CheckedSessionRun, redactor: Redactor): Promise<CheckedSessionRun> {
-  return port('redactor_unavailable', async () => {
+  const redacted = async (): Promise<CheckedSessionRun> => {
     const [error, tags, metadata] = await Promise.all([
       run.error && redactError(run.error, redactor),
       run.tags && redactTags(run.tags, redactor),
       run.metadata && redactMetadata(run.metadata, redactor),
     ])
     return { sessionId, run: { ...run, ...(error && { error }), ...(tags && { tags }), ...(metadata && { metadata }) } }
-  })
+  }
+  return port('redactor_unavailable', redacted, { runId: run.runId })
 }
 
 async function redactError(error: RunError, redactor: Redactor): Promise<RunError> {

@@ -11,13 +11,15 @@ export interface Places {
   readonly models: number
   /** Counts that are none of the known ones. */
   readonly counters: number
+  /** The same, of each model. */
+  readonly modelCounters: number
   readonly users: number
 }
 
-export const SESSION_PLACES: Places = { models: 200, counters: 256, users: 0 }
+export const SESSION_PLACES: Places = { models: 200, counters: 256, modelCounters: 16, users: 0 }
 
 /** Fewer: what is below a run is added below each run above it when the run finds its parent. */
-export const BELOW_PLACES: Places = { models: 32, counters: 64, users: 256 }
+export const BELOW_PLACES: Places = { models: 32, counters: 64, modelCounters: 16, users: 256 }
 
 /** The model, of no provider, that stands for those that a sum has no place for. */
 const OTHERS = '(other)'
@@ -27,7 +29,8 @@ type Models = Tally['models']
 /** What a sum has a place for: usually `add` itself. */
 export function fitTally(sum: Tally | undefined, add: Tally, places: Places): Tally {
   const counts = fitNames(sum?.counts ?? EMPTY, add.counts, places.counters, KNOWN_COUNTS)
-  const models = fitModels(sum?.models ?? EMPTY, add.models, places.models)
+  const known: Models = sum?.models ?? EMPTY
+  const models = fitModelCounts(known, fitModels(known, add.models, places.models), places.modelCounters)
   const users = fitNames(sum?.users ?? EMPTY, add.users, places.users, NONE)
   if (counts === add.counts && models === add.models && users === add.users) return add
   const { spend, byStatus, time, durations, firstTokens } = add
@@ -72,6 +75,39 @@ function cutModels(sum: Models, add: Models, free: number): Models {
       addModel(row, add[provider][model] as ModelTally)
     }
   return cut
+}
+
+/** Usually `add` itself. */
+function fitModelCounts(sum: Models, add: Models, max: number): Models {
+  for (const provider in add)
+    for (const model in add[provider]) {
+      const counts = add[provider][model]?.counts
+      if (counts && fitCounts(sum, provider, model, counts, max) !== counts) return cutModelCounts(sum, add, max)
+    }
+  return add
+}
+
+function cutModelCounts(sum: Models, add: Models, max: number): Models {
+  const cut: Record<string, Record<string, ModelTally>> = dictionary()
+  for (const provider in add)
+    for (const model in add[provider]) {
+      const share = add[provider][model] as ModelTally
+      const counts = fitCounts(sum, provider, model, share.counts, max)
+      addModel(openModel(cut, provider, model), { ...share, counts })
+    }
+  return cut
+}
+
+function fitCounts(
+  sum: Models,
+  provider: string,
+  model: string,
+  counts: ModelTally['counts'],
+  max: number,
+): typeof counts {
+  const ofProvider = named(sum, provider)
+  const share = ofProvider && named(ofProvider, model)
+  return fitNames(share?.counts ?? EMPTY, counts, max, KNOWN_COUNTS)
 }
 
 function hasModel(models: Models, provider: string, model: string): boolean {

@@ -2,7 +2,6 @@ import type { ModelUsage, RunAccount, RunCost, RunState, RunStatus } from '../..
 import { dictionary, EMPTY } from '../../model/sums.ts'
 import { addModel, type ModelTally, openModel, type ProviderTally, type Spend, type Tally } from '../../model/tally.ts'
 import type { StoredRun } from '../../ports/run-store.ts'
-import { KNOWN_COUNTS } from '../runs/counts.ts'
 import { statusOfRun } from '../runs/run-status.ts'
 import { costOf, durationOf, latestOf } from '../runs/shown-run.ts'
 import { histogramOf } from './spread.ts'
@@ -58,7 +57,7 @@ function modelsOf(state: RunState, { shares }: RunAccount, cost: Spend['cost']):
   const model = latestOf(state, 'model') ?? ''
   const usage = latestOf(state, 'usageByModel')
   if (usage === undefined || usage.length === 0)
-    return { [provider]: { [model]: { runs: 1, counts: knownOf(state.counts), cost } } }
+    return { [provider]: { [model]: { runs: 1, counts: state.counts, cost } } }
   const models: Record<string, ProviderTally> = dictionary()
   addModel(openModel(models, provider, model), { runs: 1, counts: EMPTY, cost: EMPTY })
   usage.forEach((share, index) => {
@@ -72,21 +71,9 @@ function shareOf({ counts, cost: told }: ModelUsage, workedOut: RunCost | undefi
   // A count that nobody told is left out of what is stored.
   return {
     runs: 0,
-    counts: knownOf(counts as ModelTally['counts']),
+    counts: counts as ModelTally['counts'],
     cost: cost ? { [cost.currency]: cost.amount } : EMPTY,
   }
-}
-
-/** Callers' own counters are summed up once, not for every model. Usually `counts` itself. */
-function knownOf(counts: ModelTally['counts']): ModelTally['counts'] {
-  for (const name in counts) if (!KNOWN_COUNTS.has(name)) return pickKnown(counts)
-  return counts
-}
-
-function pickKnown(counts: ModelTally['counts']): ModelTally['counts'] {
-  const known = dictionary<number>()
-  for (const name in counts) if (KNOWN_COUNTS.has(name)) known[name] = counts[name] as number
-  return known
 }
 
 function timeOf(state: RunState, durationMs: number | undefined): Tally['time'] {

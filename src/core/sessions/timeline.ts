@@ -1,6 +1,7 @@
 import type { Dispatch } from '../../model/dispatch.ts'
 import type { TimelineEntry } from '../../model/session.ts'
-import type { DispatchStore, Page } from '../../ports/dispatch-store.ts'
+import type { Page } from '../../ports/dispatch-query.ts'
+import type { DispatchStore } from '../../ports/dispatch-store.ts'
 import type { RunStore, StoredRun } from '../../ports/run-store.ts'
 import { viewDispatch } from '../dispatch/dispatch-view.ts'
 import { viewRun } from '../runs/run-view.ts'

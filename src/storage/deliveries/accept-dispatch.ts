@@ -1,11 +1,8 @@
 import type { Acceptance } from '../../ports/dispatch-store.ts'
 import type { Places, Transitions } from './delivery-transitions.ts'
-import { type DispatchRow, dispatchRow } from './dispatch-rows.ts'
+import { type DeliveryRow, type DispatchRow, dispatchRow } from './dispatch-rows.ts'
 
-/**
- * Makes the rows of a new dispatch, and lets those that are `queued` join a digest, wait, or be throttled. What stands in for
- * a throttled one is due when that one was to be. `undefined`, and nothing is changed: its quota is spent.
- */
+/** Makes the rows of a new dispatch, and admits those that are `queued`. `undefined`, and nothing is changed: its quota is spent. */
 export function acceptDispatch(
   { dispatch: given, expiresInMs, quota }: Acceptance,
   now: number,
@@ -14,8 +11,24 @@ export function acceptDispatch(
 ): DispatchRow | undefined {
   if (!moves.spend(given.tenant, quota, now)) return undefined
   const dispatch = dispatchRow(given, expiresInMs, now)
+  const queued = dispatch.deliveries.filter(({ status }) => status === 'queued')
+  admitDeliveries(dispatch, queued, now, places, moves)
+  return dispatch
+}
+
+/**
+ * Lets deliveries of a dispatch join the digests that are open for them; the others wait until they are due, or are throttled.
+ * With the route `first`, the fallback of a throttled one is due when that one was to be.
+ */
+export function admitDeliveries(
+  dispatch: DispatchRow,
+  rows: readonly DeliveryRow[],
+  now: number,
+  places: Places,
+  moves: Transitions,
+): void {
   const { deliveries, head } = dispatch
-  for (const row of deliveries.filter(({ status }) => status === 'queued')) {
+  for (const row of rows) {
     const open = places.openDigest(row, now)
     if (open) {
       open.digest?.events.push(...(row.digest?.events ?? []))
@@ -24,5 +37,4 @@ export function acceptDispatch(
       deliveries[deliveries.indexOf(row)] = open
     } else if (!moves.admit(row, row.wakeAt, now) && head.route === 'first') moves.promote(dispatch, row.wakeAt, now)
   }
-  return dispatch
 }

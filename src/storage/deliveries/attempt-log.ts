@@ -12,12 +12,12 @@ export function beginAttempt(row: DeliveryRow, startedAt: number): void {
   else if (row.attemptLog.push(begun) > KEPT + 1) row.attemptLog.shift()
 }
 
-/** Writes down how the attempt that is under way ended. */
+/** Writes down how the attempt that is under way ended: never before it began. */
 export function endAttempt(row: DeliveryRow, end: AttemptEnd, endedAt: number): void {
   const { outcome, code, provider, providerMessageId } = end
   const attempt = row.attemptLog?.at(-1)
   if (!row.attemptLog || !attempt) return
-  attempt.endedAt = endedAt
+  attempt.endedAt = Math.max(endedAt, attempt.startedAt)
   attempt.outcome = outcome
   if (code !== undefined) attempt.code = row.lastCode = code
   if (provider !== undefined) attempt.provider = provider

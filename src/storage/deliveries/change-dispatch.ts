@@ -1,5 +1,5 @@
 import type { DeliveryStatus } from '../../model/dispatch.ts'
-import type { DeliveryChange } from '../../ports/dispatch-store.ts'
+import type { DeliveryChange, RetryRequest } from '../../ports/dispatch-store.ts'
 import { changeOf } from './delivery-copies.ts'
 import type { Transitions } from './delivery-transitions.ts'
 import type { DeliveryRow, DispatchRow } from './dispatch-rows.ts'
@@ -14,29 +14,42 @@ export function cancelDispatch(dispatch: DispatchRow, moves: Transitions): Deliv
   return changes
 }
 
-/** With one of these, the others of a route `first` are not wanted. */
 const SENT_OR_OPEN: readonly DeliveryStatus[] = ['sent', 'queued', 'sending', 'held']
+
+/** Whether, with the route `first`, something of a dispatch is sent or may yet be: then the others are not wanted. */
+export function hasItsOne({ head, deliveries }: DispatchRow): boolean {
+  return head.route === 'first' && deliveries.some(({ status }) => SENT_OR_OPEN.includes(status))
+}
 
 /** Queues again what failed or expired, whoever asked for its end before. Limits are counted only where they have not been. */
 export function retryDispatch(
   dispatch: DispatchRow,
-  { channel, expiresInMs }: { readonly channel?: string; readonly expiresInMs: number },
+  options: RetryRequest,
   now: number,
   moves: Transitions,
 ): DeliveryChange[] {
-  const { head, deliveries } = dispatch
-  const first = head.route === 'first'
-  if (first && deliveries.some(({ status }) => SENT_OR_OPEN.includes(status))) return []
+  if (hasItsOne(dispatch)) return []
+  const again = retryDeliveries(dispatch, options, now, moves)
+  if (dispatch.head.route === 'first') moves.promote(dispatch, now, now)
+  return again.map(changeOf)
+}
+
+/** Queues what can be retried, or holds it with the route `first`. Gives what that was. */
+export function retryDeliveries(
+  { head, deliveries }: DispatchRow,
+  { channel, expiresInMs }: RetryRequest,
+  now: number,
+  moves: Transitions,
+): readonly DeliveryRow[] {
   const again = deliveries.filter((row) => isRetriable(row) && (channel === undefined || row.channel === channel))
   for (const row of again) {
     row.attemptsBefore = row.attempts
     row.expiresAt = now + expiresInMs
     row.cancelledBy = undefined
-    if (first) moves.hold(row)
+    if (head.route === 'first') moves.hold(row)
     else moves.admit(row, now, now)
   }
-  if (first) moves.promote(dispatch, now, now)
-  return again.map(changeOf)
+  return again
 }
 
 function isRetriable({ status, address, content, digest }: DeliveryRow): boolean {

@@ -33,8 +33,12 @@ function deliveryOf(row: DeliveryRow): Delivery {
   return delivery
 }
 
-/** What a worker gets of a delivery that it has just leased. */
-export function claimedDelivery(row: DeliveryRow, fence: string, now: number): ClaimedDelivery {
+/**
+ * What a worker gets of a delivery that it has just leased.
+ *
+ * @param wasSending It was leased before, and that lease ended without a word.
+ */
+export function claimedDelivery(row: DeliveryRow, fence: string, now: number, wasSending = false): ClaimedDelivery {
   const { deliveryId, channel, address = '', attempts, attemptLog, dispatch } = row
   const claimed: Mutable<ClaimedDelivery> = {
     deliveryId,
@@ -51,6 +55,7 @@ export function claimedDelivery(row: DeliveryRow, fence: string, now: number): C
   else if (row.digest) claimed.digest = digestOf(row.digest)
   if (row.concurrencyKey !== undefined) claimed.concurrencyKey = row.concurrencyKey
   if (row.deferred) claimed.deferred = true
+  if (wasSending) claimed.reclaimed = true
   if (row.attemptsBefore > 0) claimed.attemptsBefore = row.attemptsBefore
   return claimed
 }

@@ -83,6 +83,7 @@ export function transitions(places: Places, limits: SendLimits): Transitions {
         row.dispatch = others[0].dispatch
         row.cancelledBy?.delete(dispatch)
         places.changed(row)
+        places.changed(record)
         return record
       }
       row.cancelledBy ??= new Set()

@@ -6,20 +6,32 @@ import type {
   DeliveryStatus,
   Digest,
   DispatchHead,
+  DispatchStatus,
 } from '../../model/dispatch.ts'
+import { statusOfDispatch } from '../../model/dispatch-status.ts'
 import type { JsonObject } from '../../model/json.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import type { NewDelivery, NewDispatch } from '../../ports/dispatch-store.ts'
+import type { PlanSource } from '../../ports/plan-source.ts'
 import { copyJson } from '../copy-json.ts'
 
 /** A dispatch, while a store works on it. Of a delivery that joined a digest it has the row of that one. */
 export interface DispatchRow {
   readonly head: DispatchHead
-  /** By the store's clock. */
-  readonly acceptedAt: number
   /** Where it stands in the order in which its store took dispatches in. */
   place: number
+  /** The status that its store lists it under; absent: it is in no list. */
+  listed?: DispatchStatus | undefined
   deliveries: DeliveryRow[]
+  /** Absent unless a delivery of it failed in host code. */
+  plan: PlanRow | undefined
+}
+
+/** What a dispatch is planned from again. */
+export interface PlanRow {
+  readonly source: PlanSource
+  /** 1, and one more with every replan. */
+  readonly version: number
 }
 
 /** A delivery, while a store works on it. */
@@ -74,16 +86,35 @@ export interface DigestEvent {
 /** An attempt, while a store works on it. */
 export type AttemptRow = { -readonly [K in keyof Attempt]: Attempt[K] }
 
-/** The rows of a new dispatch, which share nothing with it; they stand nowhere yet. */
-export function dispatchRow({ deliveries, ...head }: NewDispatch, expiresInMs: number, now: number): DispatchRow {
-  const dispatch: DispatchRow = { head, acceptedAt: now, place: 0, deliveries: [] }
+/**
+ * The rows of a new dispatch, which share nothing with it; they stand nowhere yet.
+ *
+ * @param now By the store's clock: what the host believes the time to be is not asked.
+ */
+export function dispatchRow(
+  { deliveries, source, ...head }: NewDispatch,
+  expiresInMs: number,
+  now: number,
+): DispatchRow {
+  const plan = source && { source: copyJson(source), version: 1 }
+  const dispatch: DispatchRow = { head: { ...head, createdAt: now }, place: 0, listed: undefined, deliveries: [], plan }
+  dispatch.deliveries = deliveryRows(deliveries, dispatch, expiresInMs, now)
+  return dispatch
+}
+
+/** The rows of new deliveries of a dispatch; they stand nowhere yet. */
+export function deliveryRows(
+  deliveries: readonly NewDelivery[],
+  dispatch: DispatchRow,
+  expiresInMs: number,
+  now: number,
+): DeliveryRow[] {
   let heldMs = 0
   for (const { status, delayMs = 0 } of deliveries) if (status === 'queued') heldMs = Math.max(heldMs, delayMs)
-  dispatch.deliveries = deliveries.map((delivery) => {
+  return deliveries.map((delivery) => {
     const dueAt = now + (delivery.status === 'queued' ? (delivery.delayMs ?? 0) : heldMs)
     return deliveryRow(delivery, dispatch, now, dueAt, dueAt + expiresInMs)
   })
-  return dispatch
 }
 
 function deliveryRow(
@@ -141,4 +172,12 @@ function deliveryRow(
 /** The dispatches that a delivery belongs to. */
 export function ownersOf({ digest, dispatch }: DeliveryRow): Iterable<DispatchRow> {
   return digest ? new Set(digest.events.map((event) => event.dispatch)) : [dispatch]
+}
+
+/** The status of a dispatch, from its deliveries as they are now. */
+export function currentStatus({ head, deliveries }: DispatchRow): DispatchStatus {
+  return statusOfDispatch(
+    deliveries.map(({ status }) => status),
+    head.route,
+  )
 }

@@ -7,9 +7,21 @@ import { type DeliveryRow, ownersOf } from './dispatch-rows.ts'
 const ALONE: Settled = Object.freeze({ live: true, others: Object.freeze([]) })
 const CANCELLED: Settled = Object.freeze({ live: true, others: Object.freeze([]), cancelled: true })
 
-/** Ends the lease of a delivery, and lets the held ones of its dispatch follow. */
-export function settleDelivery(row: DeliveryRow, settlement: Settlement, now: number, moves: Transitions): Settled {
-  if (settlement.attempt) endAttempt(row, settlement.attempt, now)
+/**
+ * Ends the lease of a delivery, and lets the held ones of its dispatch follow.
+ *
+ * @param now By the store's clock. Where that is known within bounds only: the earliest that it may be.
+ * @param latest The latest that it may be: an attempt ended no later, unless the next one is due at once. Default: `now`.
+ */
+export function settleDelivery(
+  row: DeliveryRow,
+  settlement: Settlement,
+  now: number,
+  moves: Transitions,
+  latest: number = now,
+): Settled {
+  const isDueNow = settlement.to === 'queued' && settlement.delayMs <= 0
+  if (settlement.attempt) endAttempt(row, settlement.attempt, isDueNow ? now : latest)
   else takeBackAttempt(row)
   if (settlement.to === 'queued') {
     if (settlement.content) row.content = copyJson(settlement.content)

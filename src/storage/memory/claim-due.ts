@@ -40,9 +40,10 @@ export function claimDue(
 
   function lease(row: DeliveryRow): ClaimedDelivery {
     const fence = newFence()
+    const wasSending = row.status === 'sending'
     moves.lease(row, fence, now + leaseMs)
     beginAttempt(row, now)
-    return claimedDelivery(row, fence, now)
+    return claimedDelivery(row, fence, now, wasSending)
   }
 
   for (const channel of lanes.channels) firstDue([channel])

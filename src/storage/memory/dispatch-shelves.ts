@@ -1,13 +1,18 @@
-import { statusOfDispatch } from '../../model/dispatch-status.ts'
-import type { DispatchQuery } from '../../ports/dispatch-store.ts'
-import type { DispatchRow } from '../deliveries/dispatch-rows.ts'
+import type { DispatchQuery } from '../../ports/dispatch-query.ts'
+import { currentStatus, type DispatchRow } from '../deliveries/dispatch-rows.ts'
 import { entry } from './run-shelves.ts'
 import { SortedList } from './sorted-list.ts'
+import { cursorAt, isPlacedBelow, type ListPlace, walkList } from './walk-list.ts'
 
-/** What is kept of one tenant, by place. */
+type List = SortedList<DispatchRow>
+
+/** What is kept of one tenant: lists in the order of {@link ListPlace}. A list that nothing is in is not kept. */
 interface Shelf {
-  readonly rows: SortedList<DispatchRow>
-  readonly bySession: Map<string, SortedList<DispatchRow>>
+  readonly rows: List
+  readonly bySession: Map<string, List>
+  readonly byRecipient: Map<string, List>
+  readonly byEventType: Map<string, List>
+  readonly byStatus: Map<string, List>
 }
 
 /** One page of dispatches. */
@@ -21,6 +26,8 @@ export interface DispatchShelves {
   find(tenant: string, dispatchId: string): DispatchRow | undefined
   add(row: DispatchRow): void
   remove(row: DispatchRow): void
+  /** To be called when one of its deliveries is another one, or has another status. */
+  update(row: DispatchRow): void
   /** All, or those of a tenant, oldest first. */
   all(tenant: string | undefined): Iterable<DispatchRow>
   /**
@@ -30,7 +37,7 @@ export interface DispatchShelves {
   page(query: DispatchQuery): RowPage
 }
 
-/** Looked at for one page at most, so that a list of which little fits does not hold up everything else. */
+/** Looked at for one page at most, so that a combination that little fits does not hold up everything else. */
 const MAX_SEEN = 10_000
 
 export function dispatchShelves(): DispatchShelves {
@@ -46,71 +53,108 @@ export function dispatchShelves(): DispatchShelves {
     },
 
     add(row) {
-      const { dispatchId, tenant, sessionId } = row.head
       row.place = ++places
-      byId.set(dispatchId, row)
+      byId.set(row.head.dispatchId, row)
       everywhere.add(row)
-      const shelf = entry(byTenant, tenant, (): Shelf => ({ rows: newList(), bySession: new Map() }))
+      const shelf = entry(byTenant, row.head.tenant, newShelf)
       shelf.rows.add(row)
-      if (sessionId !== undefined) entry(shelf.bySession, sessionId, newList).add(row)
+      row.listed = currentStatus(row)
+      for (const [lists, name] of listsOf(shelf, row)) entry(lists, name, newList).add(row)
     },
 
     remove(row) {
-      const { dispatchId, tenant, sessionId } = row.head
+      const { dispatchId, tenant } = row.head
       byId.delete(dispatchId)
       everywhere.delete(row)
       const shelf = byTenant.get(tenant)
-      shelf?.rows.delete(row)
-      if (sessionId === undefined) return
-      const ofSession = shelf?.bySession.get(sessionId)
-      ofSession?.delete(row)
-      if (ofSession?.first === undefined) shelf?.bySession.delete(sessionId)
+      if (!shelf) return
+      shelf.rows.delete(row)
+      for (const [lists, name] of listsOf(shelf, row)) removeFrom(lists, name, row)
+      row.listed = undefined
+    },
+
+    update(row) {
+      if (row.listed === undefined) return
+      const status = currentStatus(row)
+      const lists = byTenant.get(row.head.tenant)?.byStatus
+      if (status === row.listed || !lists) return
+      removeFrom(lists, row.listed, row)
+      row.listed = status
+      entry(lists, status, newList).add(row)
     },
 
     all: (tenant) => (tenant === undefined ? everywhere.up() : (byTenant.get(tenant)?.rows.up() ?? [])),
 
     page(query) {
-      const { tenant, sessionId, limit } = query
+      const { tenant, limit } = query
       const shelf = byTenant.get(tenant)
-      const list = sessionId === undefined ? shelf?.rows : shelf?.bySession.get(sessionId)
+      const list = shelf && listFor(shelf, query)
       const rows: DispatchRow[] = []
       let seen = 0
-      let last = 0
-      for (const row of list ? walk(list, query) : []) {
+      let last: string | undefined = query.cursor
+      for (const row of list ? walkList(list, placeOf, query.first ?? 'newest', query) : []) {
         if (fits(row, query)) {
-          if (rows.length >= limit) return { rows, nextCursor: String(last) }
+          if (rows.length >= limit) return { rows, ...(last !== undefined && { nextCursor: last }) }
           rows.push(row)
-          last = row.place
+          last = cursorAt(placeOf(row))
         }
-        if (++seen >= MAX_SEEN) return { rows, nextCursor: String(row.place) }
+        if (++seen >= MAX_SEEN) return { rows, nextCursor: cursorAt(placeOf(row)) }
       }
       return { rows }
     },
   }
 }
 
-function newList(): SortedList<DispatchRow> {
-  return new SortedList((one, other) => one.place < other.place)
+function newList(): List {
+  return new SortedList((one, other) => isPlacedBelow(placeOf(one), placeOf(other)))
 }
 
-function walk(rows: SortedList<DispatchRow>, { first = 'newest', cursor }: DispatchQuery): Iterable<DispatchRow> {
-  const place = cursor !== undefined && /^\d{1,15}$/.test(cursor) ? Number(cursor) : undefined
-  if (first === 'oldest') return rows.up(place === undefined ? undefined : (row) => row.place <= place)
-  return rows.down(place === undefined ? undefined : (row) => row.place < place)
+function newShelf(): Shelf {
+  return {
+    rows: newList(),
+    bySession: new Map(),
+    byRecipient: new Map(),
+    byEventType: new Map(),
+    byStatus: new Map(),
+  }
 }
 
-function fits({ head, deliveries }: DispatchRow, query: DispatchQuery): boolean {
-  const { eventType, recipient, status, since, until } = query
+/** The lists that a row is in, beside that of all of its tenant. */
+function listsOf(shelf: Shelf, { head, listed }: DispatchRow): readonly (readonly [Map<string, List>, string])[] {
+  const { recipient, eventType, sessionId } = head
+  const lists: (readonly [Map<string, List>, string])[] = [
+    [shelf.byRecipient, recipient],
+    [shelf.byEventType, eventType],
+  ]
+  if (listed !== undefined) lists.push([shelf.byStatus, listed])
+  if (sessionId !== undefined) lists.push([shelf.bySession, sessionId])
+  return lists
+}
+
+function removeFrom(lists: Map<string, List>, name: string, row: DispatchRow): void {
+  const list = lists.get(name)
+  list?.delete(row)
+  if (list?.first === undefined) lists.delete(name)
+}
+
+/** The list that has all that may fit: the shortest, as a rule. What else is asked for is held against each row of it. */
+function listFor(shelf: Shelf, { sessionId, recipient, status, eventType }: DispatchQuery): List | undefined {
+  if (sessionId !== undefined) return shelf.bySession.get(sessionId)
+  if (recipient !== undefined) return shelf.byRecipient.get(recipient)
+  if (eventType !== undefined && (status === undefined || status === 'sent')) return shelf.byEventType.get(eventType)
+  return status === undefined ? shelf.rows : shelf.byStatus.get(status)
+}
+
+function placeOf({ head, place }: DispatchRow): ListPlace {
+  return { at: head.createdAt, place }
+}
+
+function fits({ head, listed }: DispatchRow, query: DispatchQuery): boolean {
+  const { sessionId, eventType, recipient, status } = query
   return (
+    (sessionId === undefined || head.sessionId === sessionId) &&
     (eventType === undefined || head.eventType === eventType) &&
     (recipient === undefined || head.recipient === recipient) &&
-    (since === undefined || head.createdAt >= since) &&
-    (until === undefined || head.createdAt < until) &&
-    (status === undefined ||
-      status ===
-        statusOfDispatch(
-          deliveries.map((delivery) => delivery.status),
-          head.route,
-        ))
+    (status === undefined || listed === status)
   )
 }

@@ -7,8 +7,9 @@ import { acceptDispatch } from '../deliveries/accept-dispatch.ts'
 import { cancelDispatch, retryDispatch } from '../deliveries/change-dispatch.ts'
 import { readDispatch } from '../deliveries/delivery-copies.ts'
 import { type Places, transitions } from '../deliveries/delivery-transitions.ts'
-import type { DeliveryRow, DispatchRow } from '../deliveries/dispatch-rows.ts'
+import { type DeliveryRow, type DispatchRow, ownersOf } from '../deliveries/dispatch-rows.ts'
 import { isOpenDispatch, leaveDigests } from '../deliveries/remove-dispatch.ts'
+import { readReplannable, replanDispatch } from '../deliveries/replan-dispatch.ts'
 import { sendLimits } from '../deliveries/send-limits.ts'
 import { settleDelivery } from '../deliveries/settle-delivery.ts'
 import { claimDue } from './claim-due.ts'
@@ -39,6 +40,10 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
       digests.update(row)
       if (row.fence !== undefined) leases.set(row.deliveryId, row)
       else if (leases.get(row.deliveryId) === row) leases.delete(row.deliveryId)
+      // To be leased changes nothing of how a dispatch stands.
+      if (row.status === 'sending') return
+      if (!row.digest) shelves.update(row.dispatch)
+      else for (const dispatch of ownersOf(row)) shelves.update(dispatch)
     },
     openDigest: digests.find,
   }
@@ -98,6 +103,19 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
       return row && { changed: retryDispatch(row, options, clock.now(), moves), dispatch: readDispatch(row) }
     },
 
+    async findReplannable(tenant, dispatchId) {
+      const row = shelves.find(tenant, dispatchId)
+      return row && readReplannable(row, clock.now())
+    },
+
+    async replan(tenant, dispatchId, version, deliveries, options) {
+      const row = shelves.find(tenant, dispatchId)
+      const changed = row && replanDispatch(row, { ...options, version, deliveries }, clock.now(), places, moves)
+      if (!row || !changed) return row && { outcome: 'conflict' }
+      shelves.update(row)
+      return { outcome: 'replanned', changed, dispatch: readDispatch(row) }
+    },
+
     async findDispatch(tenant, dispatchId) {
       const row = shelves.find(tenant, dispatchId)
       return row && readDispatch(row)
@@ -112,7 +130,7 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
       const now = clock.now()
       const gone: DispatchRow[] = []
       for (const row of shelves.all(tenant)) {
-        if (gone.length >= limit || now - row.acceptedAt <= acceptedForMs) break
+        if (gone.length >= limit || now - row.head.createdAt <= acceptedForMs) break
         if (!isOpenDispatch(row)) gone.push(row)
       }
       for (const row of gone) {

@@ -1,52 +1,81 @@
 import { facetsOf } from '../../model/run-facets.ts'
-import type { Page } from '../../ports/dispatch-store.ts'
+import type { Page } from '../../ports/dispatch-query.ts'
 import type { RunQuery, StoredRun } from '../../ports/run-store.ts'
 import { copyJson } from '../copy-json.ts'
 import { isOpenRun } from '../open-run.ts'
-import type { RunRow, RunShelves } from './run-shelves.ts'
+import type { FacetName, RunRow, RunShelves } from './run-shelves.ts'
 import type { SortedList } from './sorted-list.ts'
+import { cursorAt, isPlacedBelow, walkList } from './walk-list.ts'
 
-/** Looked at for one page at most, so that a list of which little fits does not hold up everything else. */
+/** Looked at for one page at most, so that a combination that little fits does not hold up everything else. */
 const MAX_SEEN = 10_000
 
 /**
- * One page of runs, in the order in which they were created. The cursor is the place of the run that the page
- * ends with: it stays right while runs come, go and change; one that is not ours starts from the beginning. Where very few
- * runs fit, the page ends early.
+ * One page of runs, in the order in which they were created. Where very few runs fit a combination of filters, the page ends early:
+ * a filter that stands alone has lists of its own.
  */
 export function runPage(shelves: RunShelves, query: RunQuery, now: number): Page<StoredRun> {
-  const rows = rowsFor(shelves, query)
-  if (rows === undefined) return { items: [] }
   const items: StoredRun[] = []
   let seen = 0
-  let last = 0
-  for (const row of walk(rows, query)) {
+  let last: string | undefined = query.cursor
+  // Where lists are not in the order of time, all of a list is held against it.
+  const range = shelves.isInOrder ? query : { first: query.first, cursor: query.cursor }
+  for (const row of walk(listsFor(shelves, query), range)) {
     if (fits(row.run, query, now)) {
-      if (items.length >= query.limit) return { items, nextCursor: String(last) }
+      if (items.length >= query.limit) return { items, ...(last !== undefined && { nextCursor: last }) }
       items.push(copyJson(row.run))
-      last = row.place
+      last = cursorAt(row)
     }
-    if (++seen >= MAX_SEEN) return { items, nextCursor: String(row.place) }
+    if (++seen >= MAX_SEEN) return { items, nextCursor: cursorAt(row) }
   }
   return { items }
 }
 
-/** The shortest list that has all that may fit; of what is untold it has no others. */
-function rowsFor(
-  { byTenant, all, open, untold }: RunShelves,
-  { tenant, sessionId, status, untold: onlyUntold }: RunQuery,
-): SortedList<RunRow> | undefined {
-  if (onlyUntold) return untold
-  const shelf = tenant === undefined ? undefined : byTenant.get(tenant)
-  if (shelf && sessionId !== undefined) return shelf.rooms.get(sessionId)?.rows
-  if (status?.every(isOpenRun)) return open
-  return tenant === undefined ? all : shelf?.rows
+type List = SortedList<RunRow>
+
+/** The lists that have all that may fit, and nothing twice: the shortest, as a rule. */
+function listsFor({ byTenant, all, open, untold }: RunShelves, query: RunQuery): readonly List[] {
+  const { tenant, sessionId, status, userId, tag, model, provider } = query
+  if (query.untold) return [untold]
+  if (tenant === undefined) return [status?.every(isOpenRun) ? open : all]
+  const shelf = byTenant.get(tenant)
+  if (!shelf) return []
+  const by = (name: FacetName, values: readonly string[]): readonly List[] =>
+    [...new Set(values)].flatMap((value) => shelf.byFacet[name].get(value) ?? [])
+  const isRare = status !== undefined && !status.includes('completed')
+  if (sessionId !== undefined) {
+    const room = shelf.rooms.get(sessionId)
+    return room ? [room.rows] : []
+  }
+  if (userId !== undefined) return by('userId', [userId])
+  if (tag !== undefined) return by('tag', [tag])
+  if (isRare) return by('status', status)
+  if (model !== undefined) return by('model', [model])
+  if (provider !== undefined) return by('provider', [provider])
+  return status === undefined ? [shelf.rows] : by('status', status)
 }
 
-function walk(rows: SortedList<RunRow>, { first = 'oldest', cursor }: RunQuery): Iterable<RunRow> {
-  const place = cursor !== undefined && /^\d{1,15}$/.test(cursor) ? Number(cursor) : undefined
-  if (first === 'oldest') return rows.up(place === undefined ? undefined : (row) => row.place <= place)
-  return rows.down(place === undefined ? undefined : (row) => row.place < place)
+/** The rows of several lists in one order. */
+function* walk(
+  lists: readonly List[],
+  query: Pick<RunQuery, 'first' | 'since' | 'until' | 'cursor'>,
+): Generator<RunRow, void, undefined> {
+  const { first = 'oldest' } = query
+  const walks = lists.map((list) => walkList(list, (row) => row, first, query))
+  const heads = walks.map((rows) => rows.next())
+  for (;;) {
+    let next = -1
+    for (const [at, { done, value }] of heads.entries()) {
+      if (done || !value) continue
+      const best = heads[next]?.value
+      if (!best || isPlacedBelow(value, best) === (first === 'oldest')) next = at
+    }
+    const row = heads[next]?.value
+    const rows = walks[next]
+    if (!row || !rows) return
+    yield row
+    heads[next] = rows.next()
+  }
 }
 
 function fits(run: StoredRun, query: RunQuery, now: number): boolean {

@@ -1,4 +1,5 @@
 import type { RunState, RunStatus } from '../../model/run.ts'
+import { facetsOf, type RunFacets } from '../../model/run-facets.ts'
 import { noTally, type Spend, type Tally } from '../../model/tally.ts'
 import type { StoredRun, StoredSession } from '../../ports/run-store.ts'
 import { isOpenRun } from '../open-run.ts'
@@ -7,8 +8,12 @@ import { SortedList } from './sorted-list.ts'
 /** A run in its place: lists keep the row, and what is stored of the run is replaced in it. */
 export interface RunRow {
   run: StoredRun
+  /** What it is listed by. */
+  facets: RunFacets
   /** Grows with every run of the store. */
   readonly place: number
+  /** When it was created, or the one before it, where the clock went back meanwhile. */
+  readonly at: number
   readonly room: Room
 }
 
@@ -21,6 +26,9 @@ export interface Room {
   readonly below: Map<string, Tally>
 }
 
+/** What runs of a tenant are looked for by. */
+export type FacetName = 'status' | 'provider' | 'model' | 'userId' | 'tag'
+
 /** What is kept of one tenant. */
 export interface Shelf {
   readonly byId: Map<string, RunRow>
@@ -28,6 +36,8 @@ export interface Shelf {
   readonly rows: SortedList<RunRow>
   /** By status, and then by when they last changed. */
   readonly byAge: Map<RunStatus, SortedList<RunRow>>
+  /** By what runs are looked for by, in the order of a list. A list that nothing is in is not kept. */
+  readonly byFacet: Readonly<Record<FacetName, Map<string, SortedList<RunRow>>>>
   readonly rooms: Map<string, Room>
   /** By user, and then by day. */
   readonly spend: Map<string, Map<number, Spend>>
@@ -36,6 +46,8 @@ export interface Shelf {
 /** The runs of all tenants, in all the lists that something is looked for in: a row is in or out of each, and no trace is left. */
 export interface RunShelves {
   readonly byTenant: ReadonlyMap<string, Shelf>
+  /** The clock has never gone back: lists are in the order of `createdAt`, too. */
+  readonly isInOrder: boolean
   /** The rows of all tenants, by place. */
   readonly all: SortedList<RunRow>
   /** Those of runs that have not ended. */
@@ -55,13 +67,16 @@ const MANY = 256
 
 export function runShelves(): RunShelves {
   const byTenant = new Map<string, Shelf>()
-  const all = new SortedList(isPlacedBelow)
-  const open = new SortedList(isPlacedBelow)
-  const untold = new SortedList(isPlacedBelow)
+  const all = new SortedList(isListedBelow)
+  const open = new SortedList(isListedBelow)
+  const untold = new SortedList(isListedBelow)
   let places = 0
+  let latest = 0
+  let isInOrder = true
 
   function remove(shelf: Shelf, row: RunRow): void {
     const status = statusOf(row.run.state)
+    for (const [name, value] of listedBy(row.facets)) removeFrom(shelf.byFacet[name], value, row)
     shelf.byId.delete(row.run.state.runId)
     all.delete(row)
     shelf.rows.delete(row)
@@ -71,7 +86,20 @@ export function runShelves(): RunShelves {
     if (isUntold(row.run)) untold.delete(row)
   }
 
+  /** Moves a row between lists, as far as what it is listed by has changed. */
+  function list(shelf: Shelf, row: RunRow): void {
+    const before = listedBy(row.facets)
+    row.facets = facetsOf(row.run.state)
+    const after = listedBy(row.facets)
+    for (const [name, value] of before) if (!hasFacet(after, name, value)) removeFrom(shelf.byFacet[name], value, row)
+    for (const [name, value] of after)
+      if (!hasFacet(before, name, value)) entry(shelf.byFacet[name], value, newPlaces).add(row)
+  }
+
   return {
+    get isInOrder() {
+      return isInOrder
+    },
     byTenant,
     all,
     open,
@@ -82,7 +110,10 @@ export function runShelves(): RunShelves {
     openRoom: (shelf, tenant, sessionId, now) => entry(shelf.rooms, sessionId, () => newRoom(tenant, sessionId, now)),
 
     add(shelf, room, run) {
-      const row: RunRow = { run, place: ++places, room }
+      if (run.createdAt < latest) isInOrder = false
+      latest = Math.max(latest, run.createdAt)
+      const row: RunRow = { run, facets: facetsOf(run.state), place: ++places, at: latest, room }
+      for (const [name, value] of listedBy(row.facets)) entry(shelf.byFacet[name], value, newPlaces).add(row)
       const status = statusOf(run.state)
       shelf.byId.set(run.state.runId, row)
       all.add(row)
@@ -103,6 +134,7 @@ export function runShelves(): RunShelves {
       if (ages) entry(shelf.byAge, is, newAges).add(row)
       if (isOpenRun(was) !== isOpenRun(is)) keep(open, row, isOpenRun(is))
       if (isUntold(old) !== isUntold(run)) keep(untold, row, isUntold(run))
+      if (!hasSameFacets(old.state, run.state)) list(shelf, row)
     },
 
     remove,
@@ -117,6 +149,8 @@ export function runShelves(): RunShelves {
       const rooms = new Set(rows.map(({ room }) => room))
       const lists = [all, open, untold, shelf.rows, ...shelf.byAge.values(), ...[...rooms].map((room) => room.rows)]
       for (const list of lists) list.deleteAll(gone)
+      for (const row of gone)
+        for (const [name, value] of listedBy(row.facets)) removeFrom(shelf.byFacet[name], value, row)
     },
   }
 }
@@ -133,8 +167,9 @@ export function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
 function newShelf(): Shelf {
   return {
     byId: new Map(),
-    rows: new SortedList(isPlacedBelow),
+    rows: new SortedList(isListedBelow),
     byAge: new Map(),
+    byFacet: { status: new Map(), provider: new Map(), model: new Map(), userId: new Map(), tag: new Map() },
     rooms: new Map(),
     spend: new Map(),
   }
@@ -143,7 +178,7 @@ function newShelf(): Shelf {
 function newRoom(tenant: string, sessionId: string, now: number): Room {
   return {
     session: { tenant, sessionId, createdAt: now, updatedAt: now, tally: noTally(), failures: [] },
-    rows: new SortedList(isPlacedBelow),
+    rows: new SortedList(isListedBelow),
     below: new Map(),
   }
 }
@@ -152,8 +187,44 @@ function newAges(): SortedList<RunRow> {
   return new SortedList(isOlder)
 }
 
-function isPlacedBelow(one: RunRow, other: RunRow): boolean {
+function newPlaces(): SortedList<RunRow> {
+  return new SortedList(isListedBelow)
+}
+
+function isListedBelow(one: RunRow, other: RunRow): boolean {
   return one.place < other.place
+}
+
+type Facets = readonly (readonly [name: FacetName, value: string])[]
+
+function listedBy({ status, provider, model, userId, tags }: RunFacets): Facets {
+  const facets: [FacetName, string][] = [['status', status]]
+  if (provider !== undefined) facets.push(['provider', provider])
+  if (model !== undefined) facets.push(['model', model])
+  if (userId !== undefined) facets.push(['userId', userId])
+  for (const tag of new Set(tags)) facets.push(['tag', tag])
+  return facets
+}
+
+function hasFacet(facets: Facets, name: FacetName, value: string): boolean {
+  return facets.some(([other, has]) => other === name && has === value)
+}
+
+/** Nothing that it is listed by has changed: this is for every post. */
+function hasSameFacets(one: RunState, other: RunState): boolean {
+  return (
+    one.status === other.status &&
+    one.tags === other.tags &&
+    one.latest.provider === other.latest.provider &&
+    one.latest.model === other.latest.model &&
+    one.latest.userId === other.latest.userId
+  )
+}
+
+function removeFrom(lists: Map<string, SortedList<RunRow>>, value: string, row: RunRow): void {
+  const list = lists.get(value)
+  list?.delete(row)
+  if (list?.first === undefined) lists.delete(value)
 }
 
 function isOlder(one: RunRow, other: RunRow): boolean {

@@ -1,6 +1,7 @@
 import type { ClaimRequest, DispatchStore } from '../../ports/dispatch-store.ts'
 import type { Database } from './database.ts'
 import { proofFor } from './lease-memory.ts'
+import { lookUp } from './look-ups.ts'
 import { NOW } from './statements.ts'
 import { TABLES } from './tables.ts'
 
@@ -36,8 +37,10 @@ export function abandonedLeases(db: Database, settle: DispatchStore['settle']): 
   const { channel, fence } = TABLES.deliveries.columns
   const channels = dialect.rows(dialect.parameter(1), { channel }, 'c')
   const fences = dialect.rows(dialect.parameter(3), { fence }, 'f')
-  const text = `select d.delivery_id, d.fence from ${channels} join ${nameOf('deliveries')} d on d.channel = c.channel
-    where d.wake_at > ${NOW} and d.wake_at <= ${NOW} + ${dialect.parameter(2)} and d.fence in (select f.fence from ${fences})`
+  const ends = `d.wake_at > ${NOW} and d.wake_at <= ${NOW} + ${dialect.parameter(2)}`
+  const on = `d.channel = c.channel and d.status = 'sending' and ${ends}`
+  const leased = lookUp({ table: 'deliveries', alias: 'd', on, index: 'due' }, dialect, nameOf)
+  const text = `select d.delivery_id, d.fence from ${channels} ${leased} where d.fence in (select f.fence from ${fences})`
 
   async function find(): Promise<readonly Row[]> {
     const named = [...new Set(abandoned.flatMap((one) => one.channels))].map((channel) => ({ channel }))

@@ -1,23 +1,22 @@
 import type { DispatchAnswer } from '../../model/dispatch.ts'
-import type { Acceptance, AcceptOutcome, DispatchStore, NewDelivery } from '../../ports/dispatch-store.ts'
+import type { Acceptance, AcceptOutcome, DispatchStore } from '../../ports/dispatch-store.ts'
 import { acceptDispatch } from '../deliveries/accept-dispatch.ts'
 import { readDispatch } from '../deliveries/delivery-copies.ts'
-import { digestKey } from '../deliveries/digest-key.ts'
-import { type DispatchRow, dispatchRow } from '../deliveries/dispatch-rows.ts'
 import { inBatches } from './batches.ts'
 import { firstVersion, newChanges } from './changes.ts'
-import { limitName } from './counter-records.ts'
 import { Conflict, type Database } from './database.ts'
-import { indexKey } from './delivery-records.ts'
 import { jsonSize } from './json-size.ts'
-import { loadOpenDigests, type Named, readCounters } from './load-dispatches.ts'
+import { loadForAdmission, namesOf } from './load-for-admission.ts'
 import { columnsOf, readRecord } from './read-records.ts'
 import type { KeyRecord } from './records.ts'
 import { untilWritten } from './retries.ts'
-import { type Workspace, workspace } from './workspace.ts'
+import { NO_SPENT_QUOTAS, spentQuotas } from './spent-quotas.ts'
+import { workspace } from './workspace.ts'
 
 /** Accepts, and remembers what was accepted under which key. */
 export interface Acceptor extends Pick<DispatchStore, 'recall' | 'accept'> {}
+
+const QUOTA_SPENT: AcceptOutcome = { outcome: 'quota_spent' }
 
 /**
  * Most acceptances depend on nothing that is stored: they are written without reading anything, those of the same moment
@@ -26,22 +25,26 @@ export interface Acceptor extends Pick<DispatchStore, 'recall' | 'accept'> {}
  * @param isAlone One call at a time: within a transaction of the host's.
  */
 export function acceptor(db: Database, isAlone: boolean): Acceptor {
-  /** @param look What was found of the key, where it was looked for. */
+  const spent = isAlone ? NO_SPENT_QUOTAS : spentQuotas()
+
+  /** @param found What was found of the key, where it was looked for. */
   async function acceptAll(
     acceptances: readonly Acceptance[],
-    look?: { readonly expired: KeyRecord | undefined },
+    found?: { readonly expired: KeyRecord | undefined },
   ): Promise<readonly AcceptOutcome[]> {
-    const expired = look?.expired
+    const expired = found?.expired
     await db.sync()
     const now = db.now()
+    if (acceptances.every((acceptance) => spent.has(acceptance, now))) return acceptances.map(() => QUOTA_SPENT)
     const work = workspace(now, db.uncertaintyMs())
-    await gather(acceptances, db, work)
+    await loadForAdmission(acceptances, db, work)
     const changes = newChanges()
     const outcomes = acceptances.map((acceptance): AcceptOutcome => {
       const row = acceptDispatch(acceptance, now, work.places, work.moves)
-      // What is a repeat is answered as one, though the quota is spent.
-      if (!row && acceptance.idempotency && !look) throw new Conflict()
-      if (!row) return { outcome: 'quota_spent' }
+      if (!row) {
+        spent.add(acceptance, now)
+        return QUOTA_SPENT
+      }
       work.add(row)
       const answer = acceptance.answer(readDispatch(row))
       const key = keyRecord(acceptance, answer, now, expired)
@@ -55,15 +58,20 @@ export function acceptor(db: Database, isAlone: boolean): Acceptor {
 
   /** Looks for its key first: something was there, or came in between. */
   async function acceptAfterLook(acceptance: Acceptance): Promise<AcceptOutcome> {
-    const { idempotency, dispatch } = acceptance
-    const found = idempotency && (await readKey(dispatch.tenant, idempotency.key, db))
-    if (found && found.expires_at > db.now()) {
-      if (found.fingerprint !== idempotency?.fingerprint) return { outcome: 'key_reused' }
-      return { outcome: 'replayed', answer: JSON.parse(found.answer) }
-    }
-    const [outcome] = await acceptAll([acceptance], { expired: found })
+    const { expired, repeat } = await look(acceptance)
+    if (repeat) return repeat
+    const [outcome] = await acceptAll([acceptance], { expired })
     if (!outcome) throw new TypeError('an acceptance had no outcome')
     return outcome
+  }
+
+  /** Looks whether its key is there. */
+  async function look({ idempotency, dispatch }: Acceptance): Promise<{ expired?: KeyRecord; repeat?: AcceptOutcome }> {
+    const found = idempotency && (await readKey(dispatch.tenant, idempotency.key, db))
+    if (!found) return {}
+    if (found.expires_at <= db.now()) return { expired: found }
+    if (found.fingerprint !== idempotency?.fingerprint) return { repeat: { outcome: 'key_reused' } }
+    return { repeat: { outcome: 'replayed', answer: JSON.parse(found.answer) } }
   }
 
   async function run(acceptances: readonly Acceptance[]): Promise<readonly AcceptOutcome[]> {
@@ -83,7 +91,7 @@ export function acceptor(db: Database, isAlone: boolean): Acceptor {
     run,
     keysOf,
     isOnesFault: db.isOnesFault,
-    sizeOf: ({ dispatch }) => jsonSize(dispatch.deliveries),
+    sizeOf: ({ dispatch: { deliveries, source } }) => jsonSize(source ? [deliveries, source] : deliveries),
     timeoutMs: db.timeoutMs,
   })
 
@@ -93,7 +101,12 @@ export function acceptor(db: Database, isAlone: boolean): Acceptor {
           const [outcome] = await run([acceptance])
           return outcome as AcceptOutcome
         }
-      : batched,
+      : async (acceptance) => {
+          const outcome = await batched(acceptance)
+          // What is a repeat is answered as one, though the quota is spent. Nobody has to wait for this.
+          if (outcome.outcome !== 'quota_spent' || !acceptance.idempotency) return outcome
+          return (await look(acceptance)).repeat ?? outcome
+        },
     async recall(tenant, key) {
       await db.sync()
       const found = await readKey(tenant, key, db)
@@ -106,41 +119,8 @@ export function acceptor(db: Database, isAlone: boolean): Acceptor {
 /** What two acceptances must not have in common to be written at the same time. */
 function keysOf(acceptance: Acceptance): readonly string[] {
   const { dispatch, idempotency } = acceptance
-  const named = [...limitsOf(acceptance), ...turnsOf(acceptance)].map(({ tenant, name }) => `${tenant} ${name}`)
+  const named = namesOf([acceptance]).map(({ tenant, name }) => `${tenant} ${name}`)
   return idempotency ? [...named, `${dispatch.tenant} key ${idempotency.key}`] : named
-}
-
-function limitsOf({ dispatch: { tenant, deliveries }, quota }: Acceptance): readonly Named[] {
-  const limits = deliveries.flatMap((delivery) => delivery.limits ?? [])
-  return (quota ? [quota, ...limits] : limits).map(({ key }) => ({ tenant, name: limitName(key) }))
-}
-
-/** The digests that it may open or join take their turns by these names. */
-function turnsOf(acceptance: Acceptance): readonly Named[] {
-  const { tenant } = acceptance.dispatch
-  return openKeysOf(acceptance).map((key) => ({ tenant, name: `digest ${key}` }))
-}
-
-function openKeysOf({ dispatch }: Acceptance): readonly string[] {
-  if (!dispatch.deliveries.some(isDigest)) return []
-  const row: DispatchRow = dispatchRow(dispatch, 0, 0)
-  return row.deliveries.flatMap((delivery) =>
-    delivery.digest && delivery.status === 'queued' ? [indexKey(digestKey(delivery, delivery.digest))] : [],
-  )
-}
-
-function isDigest({ digest }: NewDelivery): boolean {
-  return digest !== undefined
-}
-
-/** Reads what acceptances depend on, if they do. */
-async function gather(acceptances: readonly Acceptance[], db: Database, work: Workspace): Promise<void> {
-  const turns = acceptances.flatMap(turnsOf)
-  const named = [...acceptances.flatMap(limitsOf), ...turns]
-  if (named.length === 0) return
-  for (const counter of await readCounters(named, db)) work.putCounter(counter)
-  for (const { tenant, name } of turns) work.takeTurn(tenant, name)
-  await loadOpenDigests([...new Set(acceptances.flatMap(openKeysOf))], db, work)
 }
 
 async function readKey(tenant: string, name: string, db: Database): Promise<KeyRecord | undefined> {

@@ -1,10 +1,14 @@
+import type { DispatchCounts } from './dispatch-status.ts'
 import type { Records, TableName } from './records.ts'
 import { TABLES, type Table } from './tables.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** What becomes of rows of a table. A row that is updated or removed must still have the version that is given. */
-export type ChangeKind = 'insert' | 'update' | 'remove'
+/**
+ * What becomes of rows of a table. A row that is updated or removed must still have the version that is given. `count` adds to
+ * the counts of a dispatch, whatever its version: two that count at the same time do not conflict.
+ */
+export type ChangeKind = 'insert' | 'update' | 'remove' | 'count'
 
 /** One kind of change to one table. */
 export interface TableChange {
@@ -20,6 +24,8 @@ export interface Changes {
   update<Name extends TableName>(table: Name, row: Records[Name]): void
   /** @param row Its key, and the version that it had when it was read. */
   remove<Name extends TableName>(table: Name, row: Partial<Records[Name]>): void
+  /** @param row Its key, and what is added to each count. */
+  count(row: DispatchCounts & Pick<Records['dispatches'], 'dispatch_id'>): void
   /** In the order in which tables are always written, so that two writers do not wait for one another. */
   list(): readonly TableChange[]
 }
@@ -40,6 +46,7 @@ export function newChanges(): Changes {
     insert: (table, row) => add('insert', table, row as unknown as Row),
     update: (table, row) => add('update', table, row as unknown as Row),
     remove: (table, row) => add('remove', table, row as unknown as Row),
+    count: (row) => add('count', 'dispatches', row as unknown as Row),
     list() {
       const list = [...byKey.values()].sort((one, other) => ORDER.indexOf(one.table) - ORDER.indexOf(other.table))
       for (const { table, rows } of list) rows.sort(byPrimaryKey(table))

@@ -1,17 +1,21 @@
-import type { ClaimedDelivery, DispatchStore } from '../../ports/dispatch-store.ts'
+import type { ClaimedDelivery, ClaimRequest, DispatchStore } from '../../ports/dispatch-store.ts'
 import { beginAttempt, takeBackAttempt } from '../deliveries/attempt-log.ts'
 import { claimedDelivery } from '../deliveries/delivery-copies.ts'
 import type { DeliveryRow } from '../deliveries/dispatch-rows.ts'
 import { type Expired, expireDelivery } from '../deliveries/expire-delivery.ts'
 import { abandonedLeases } from './abandoned-leases.ts'
-import { type ClaimedRecord, claimDue, type Lease, leasedRecord } from './claim-statement.ts'
+import { type Lease, leasedRecord } from './claim-lease.ts'
+import { type ClaimedRecord, claimDue, type FoundDue } from './claim-statement.ts'
 import type { Database } from './database.ts'
 import { expiredRemover } from './forget-expired.ts'
 import { type LeaseMemory, proofFor } from './lease-memory.ts'
 import { loadDispatches, ownersOf } from './load-dispatches.ts'
+import { tableAlong } from './look-ups.ts'
+import { type ClaimLook, lowWaterMarks } from './low-water-marks.ts'
 import { untilWritten } from './retries.ts'
+import { saveWork } from './save-work.ts'
 import { NOW } from './statements.ts'
-import { saveWork, type Workspace, workspace } from './workspace.ts'
+import { type Workspace, workspace } from './workspace.ts'
 
 /** So many expired deliveries are seen to by one claim. */
 const EXPIRED_AT_ONCE = 1_000
@@ -40,6 +44,8 @@ export function claims(
 ): DispatchStore['claim'] {
   const abandoned = abandonedLeases(db, settle)
   const forgetExpired = expiredRemover(db)
+  const marks = lowWaterMarks(db.elapsed, db.timeoutMs)
+  const expiredText = textOfExpired(db)
 
   /** A delivery that is leased; `undefined`: its end was asked for while its last worker had it. */
   async function hand(
@@ -47,8 +53,9 @@ export function claims(
     lease: Lease,
     work: Workspace,
   ): Promise<ClaimedDelivery | undefined> {
-    const isUnwanted = before.status === 'sending' && before.cancelled_by !== null
-    if (before.digest !== null || isUnwanted) return handWhole(before.delivery_id, isUnwanted, lease)
+    const wasSending = before.status === 'sending'
+    const isUnwanted = wasSending && before.cancelled_by !== null
+    if (before.digest !== null || isUnwanted) return handWhole(before.delivery_id, { wasSending, isUnwanted }, lease)
     const record = leasedRecord(before, lease)
     work.putDispatch(dispatch, false)
     work.putDelivery(record)
@@ -56,13 +63,13 @@ export function claims(
     if (!delivery) return undefined
     // Its content is never written again: it is not kept here.
     memory.keep({ dispatch, delivery: { ...record, content: null } })
-    return claimedDelivery(delivery, proofFor(record.delivery_id, lease.fence), lease.now)
+    return claimedDelivery(delivery, proofFor(record.delivery_id, lease.fence), lease.now, wasSending)
   }
 
   /** One that several may have a part in: with all that belongs to it. It is leased already. */
   function handWhole(
     deliveryId: string,
-    isUnwanted: boolean,
+    { wasSending, isUnwanted }: { readonly wasSending: boolean; readonly isUnwanted: boolean },
     { fence, leaseMs, now }: Lease,
   ): Promise<ClaimedDelivery | undefined> {
     return untilWritten(async () => {
@@ -80,13 +87,14 @@ export function claims(
         }
         await saveWork(work, db)
       }
-      return delivery.fence === fence ? claimedDelivery(delivery, proofFor(deliveryId, fence), now) : undefined
+      if (delivery.fence !== fence) return undefined
+      return claimedDelivery(delivery, proofFor(deliveryId, fence), now, wasSending)
     })
   }
 
-  async function expire(now: number): Promise<FoundExpired> {
-    const text = `select d.delivery_id from ${db.nameOf('deliveries')} d where d.expires_at <= ${NOW} and d.wake_at <= ${NOW} limit ${EXPIRED_AT_ONCE}`
-    const found = await db.query<{ delivery_id: string }>(text, [])
+  async function expire(now: number, { expiring }: ClaimLook): Promise<FoundExpired> {
+    const rows = await db.query<{ delivery_id: string }>(expiredText, [expiring, expiring])
+    const found = rows.slice(0, EXPIRED_AT_ONCE)
     const expired: Expired[] = []
     for (let at = 0; at < found.length; at += SOME) {
       const ids = found.slice(at, at + SOME).map(({ delivery_id }) => delivery_id)
@@ -98,7 +106,7 @@ export function claims(
         return { expired, isMore: false }
       }
     }
-    return { expired, isMore: found.length === EXPIRED_AT_ONCE }
+    return { expired, isMore: found.length >= EXPIRED_AT_ONCE }
   }
 
   async function expireSome(ids: readonly string[], now: number): Promise<readonly Expired[]> {
@@ -114,16 +122,30 @@ export function claims(
     return expired
   }
 
+  /** Claims from the low-water marks on. */
+  async function claimFrom(request: ClaimRequest, fence: string): Promise<FoundDue & { readonly look: ClaimLook }> {
+    let look = marks.begin()
+    try {
+      const found = await untilWritten(() => {
+        look = marks.begin()
+        return claimDue(request, fence, look, db)
+      })
+      const leaseEnd = found.leased.length > 0 ? found.now + request.leaseMs : undefined
+      const unseenAt = marks.learn(look, found, leaseEnd)
+      return { ...found, nextAt: Math.min(found.nextAt, unseenAt), look }
+    } catch (cause) {
+      // It may be done yet.
+      abandoned.add(fence, request)
+      const now = await db.sync().then(db.now, () => undefined)
+      marks.failed(look, Object.keys(request.limits), now)
+      throw cause
+    }
+  }
+
   return async (request) => {
     await abandoned.giveBack()
     const fence = newFence()
-    const { leased, now, nextAt, isExpired } = await untilWritten(() => claimDue(request, fence, db)).catch(
-      (cause: unknown) => {
-        // It may be done yet.
-        abandoned.add(fence, request)
-        throw cause
-      },
-    )
+    const { leased, now, nextAt, isExpired, look } = await claimFrom(request, fence)
     const lease: Lease = { fence, leaseMs: request.leaseMs, now }
     const work = workspace(now)
     const handed = await Promise.allSettled(leased.map((one) => hand(one, lease, work)))
@@ -131,11 +153,22 @@ export function claims(
     const failed = handed.find((one) => one.status === 'rejected')
     if (failed) abandoned.add(fence, request, new Set(deliveries.map(({ deliveryId }) => deliveryId)))
     if (failed && deliveries.length === 0) throw failed.reason
-    const { expired, isMore } = isExpired ? await expire(now).catch(unless(deliveries.length > 0)) : NONE_EXPIRED
+    const { expired, isMore } = isExpired ? await expire(now, look).catch(unless(deliveries.length > 0)) : NONE_EXPIRED
     void forgetExpired()
     if (isMore) return { deliveries, expired, nextDueInMs: 0 }
-    return { deliveries, expired, ...(nextAt !== undefined && { nextDueInMs: Math.max(0, nextAt - now) }) }
+    return { deliveries, expired, ...(nextAt < Number.POSITIVE_INFINITY && { nextDueInMs: Math.max(0, nextAt - now) }) }
   }
+}
+
+/** The deliveries that are past their expiry and under no lease, from some instant on. */
+function textOfExpired({ dialect, nameOf }: Database): string {
+  const deliveries = tableAlong({ table: 'deliveries', alias: 'd', index: 'expiring' }, dialect, nameOf)
+  const [first, second] = ['queued', 'sending'].map(
+    (status, at) => `select d.delivery_id from ${deliveries}
+      where d.status = '${status}' and d.expires_at >= ${dialect.parameter(at + 1)} and d.expires_at <= ${NOW} and d.wake_at <= ${NOW}
+      order by d.expires_at limit ${EXPIRED_AT_ONCE}`,
+  )
+  return `select q.delivery_id from (${first}) q union all select l.delivery_id from (${second}) l`
 }
 
 /** What is leased is handed out, whatever comes of the rest: that is found again. */

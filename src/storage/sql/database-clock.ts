@@ -17,6 +17,19 @@ export interface DatabaseClock {
   learn(databaseNow: number, askedAt: number): void
 }
 
+/** Asks a database what time it is, until that is known well enough: the first answer may have waited for a connection. */
+export async function askClock(known: DatabaseClock, running: () => number, ask: () => Promise<number>): Promise<void> {
+  for (let asked = 1; ; asked++) {
+    const askedAt = running()
+    known.learn(await ask(), askedAt)
+    if (known.uncertaintyMs() <= SHARP_MS || asked === MOST_ASKED) return
+  }
+}
+
+/** Records of two processes are told apart by when they were made: it is to be known no worse than this, if it can be. */
+const SHARP_MS = 20
+const MOST_ASKED = 3
+
 const FRESH_MS = 60_000
 /** Two clocks that were read one after the other may differ by this, and not because one of them stood still. */
 const APART_MS = 1_000

@@ -1,12 +1,14 @@
 import type { QueryResult } from 'kysely'
 import type { Clock } from '../../ports/clock.ts'
 import type { Changes, TableChange } from './changes.ts'
-import { databaseClock } from './database-clock.ts'
+import { askClock, databaseClock } from './database-clock.ts'
+import { storableText } from './delivery-records.ts'
 import type { Dialect } from './dialects.ts'
-import { functionName } from './functions.ts'
+import { functionName, scanStatement } from './functions.ts'
 import { type HostKysely, statement } from './host-kysely.ts'
+import { type NameTable, tableNames } from './name-table.ts'
 import { Conflict, pause } from './retries.ts'
-import { changeParameters, changeText, type NameTable, NOW, partsOf, rowsOf, tableNames } from './statements.ts'
+import { changeParameters, changeText, NOW, partsOf, rowsOf } from './statements.ts'
 import { TimedOut, within } from './timeouts.ts'
 
 export { Conflict }
@@ -26,6 +28,8 @@ export interface Database extends Queries {
   readonly prefix: string
   /** How long one statement may take, and how long a call may wait before it is begun, in milliseconds. */
   readonly timeoutMs: number
+  /** Reads rows along indexes, whatever the statistics say. */
+  scan<Row>(text: string, parameters: readonly unknown[]): Promise<readonly Row[]>
   /** The store's time, epoch milliseconds; never ahead of the database. {@link sync} first. */
   now(): number
   /** The store's time is less than so many milliseconds after {@link now}. */
@@ -35,6 +39,8 @@ export interface Database extends Queries {
   /** Takes in the time that the database gave, asked for at {@link askedAt}. */
   learn(databaseNow: unknown, askedAt: number): void
   askedAt(): number
+  /** Milliseconds of a clock that only runs forward: in a test that decides what time it is, its own. */
+  elapsed(): number
   /** Writes all of it or nothing. @throws {Conflict} When something is not as it was read. */
   write(changes: Changes): Promise<void>
   /** Whether what is to be written is to blame, and not the database. */
@@ -58,10 +64,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   const { dialect, prefix, timeoutMs, clock, isTransaction = false } = options
   const db = options.db.withoutPlugins()
   const nameOf = tableNames(dialect, prefix)
-  const known = databaseClock(
-    () => performance.now(),
-    () => Date.now(),
-  )
+  const running = (): number => performance.now()
+  const known = databaseClock(running, () => Date.now())
   const texts = new Map<string, string>()
 
   /** Built once for each kind of writing: tables and kinds of change are few. */
@@ -218,10 +222,26 @@ export function openDatabase(options: DatabaseOptions): Database {
         const [rows, amount] = [dialect.parameter(2 * at + 1), dialect.parameter(2 * at + 2)]
         return `${functionName(kind, dialect, prefix)}('${table}', ${rows}, ${amount})`
       })
-      return `select ${calls.join(', ')}`
+      // Every write says what time it is: the clock is followed without asking for it.
+      return `select ${NOW} as now, ${calls.join(', ')}`
     })
     const parameters = list.flatMap((change) => [rowsOf(change, dialect), change.rows.length])
-    await on.query(text, parameters)
+    const askedAt = running()
+    const [row] = await on.query<{ now: unknown }>(text, parameters)
+    learn(row?.now, askedAt)
+  }
+
+  function learn(databaseNow: unknown, askedAt: number): void {
+    if (!clock) known.learn(Number(databaseNow), askedAt)
+  }
+
+  async function scan<Row>(text: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
+    if (!dialect.hasFunctions) return queries.query<Row>(text, parameters)
+    const call = `select found from ${functionName('scan', dialect, prefix)}(${dialect.parameter(1)}, ${dialect.parameter(2)})`
+    const given = JSON.stringify(parameters.map((one) => (typeof one === 'string' ? storableText(one) : one)))
+    const rows = await queries.query<{ readonly found: unknown }>(call, [scanStatement(timed(text), parameters), given])
+    // Some drivers give JSON as it is written.
+    return rows.map(({ found }) => (typeof found === 'string' ? JSON.parse(found) : found) as Row)
   }
 
   async function writeInTurn(list: readonly TableChange[], on: Queries): Promise<void> {
@@ -238,21 +258,22 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   return {
     ...queries,
+    scan,
     dialect,
     nameOf,
     prefix,
     timeoutMs,
     now: () => (clock ? clock.now() : known.now()),
     uncertaintyMs: () => (clock ? 0 : known.uncertaintyMs()),
-    askedAt: () => performance.now(),
-    learn(databaseNow, askedAt) {
-      if (!clock) known.learn(Number(databaseNow), askedAt)
-    },
+    askedAt: running,
+    elapsed: () => (clock ? clock.now() : running()),
+    learn,
     async sync() {
       if (clock || !known.isStale()) return
-      const askedAt = performance.now()
-      const [row] = await queries.query<{ now: unknown }>(`select ${NOW} as now`, [])
-      known.learn(Number(row?.now), askedAt)
+      await askClock(known, running, async () => {
+        const [row] = await queries.query<{ now: unknown }>(`select ${NOW} as now`, [])
+        return Number(row?.now)
+      })
     },
     async write(changes) {
       const list = changes.list()

@@ -1,7 +1,7 @@
 import type { Dialect } from './dialects.ts'
 import { functions } from './functions.ts'
+import type { NameTable } from './name-table.ts'
 import type { TableName } from './records.ts'
-import type { NameTable } from './statements.ts'
 import { type Index, TABLES, type Table } from './tables.ts'
 
 /** The statements that make all tables, indexes and functions as they are now. What is there already they leave as it is. */

@@ -1,6 +1,7 @@
 import type { Attempt, DeliveryReason, DeliveryStatus, DispatchHead, Route } from '../../model/dispatch.ts'
 import { digestKey, isOpenDigest } from '../deliveries/digest-key.ts'
 import type { AttemptRow, DeliveryRow, DigestEvent, DigestRow, DispatchRow } from '../deliveries/dispatch-rows.ts'
+import { keptStatus, statusInDelivery } from './dispatch-status.ts'
 import type { DeliveryRecord, DispatchRecord } from './records.ts'
 
 /** So much of a long text is looked for by an index; the rest is compared. */
@@ -31,7 +32,8 @@ export function headOf(record: DispatchRecord): DispatchHead {
   }
 }
 
-export function dispatchRecord({ head, acceptedAt, deliveries }: DispatchRow): DispatchRecord {
+export function dispatchRecord(dispatch: DispatchRow): DispatchRecord {
+  const { head, deliveries } = dispatch
   return {
     dispatch_id: head.dispatchId,
     tenant: head.tenant,
@@ -45,18 +47,25 @@ export function dispatchRecord({ head, acceptedAt, deliveries }: DispatchRow): D
     locale: head.locale ?? null,
     digested: deliveries.some(({ digest }) => digest) ? 1 : null,
     created_at: head.createdAt,
-    accepted_at: acceptedAt,
     records: null,
+    ...keptStatus(dispatch),
     version: 1,
   }
 }
 
-/** A delivery that stands at that place among those of its dispatch. */
-export function deliveryRecord(row: DeliveryRow, place: number, version: number): DeliveryRecord {
+/**
+ * A delivery that stands at that place among those of its dispatch.
+ *
+ * @param isKept Whether it keeps the status of its dispatch.
+ */
+export function deliveryRecord(row: DeliveryRow, place: number, version: number, isKept: boolean): DeliveryRecord {
   const { digest } = row
   return {
     delivery_id: row.deliveryId,
     dispatch_id: row.dispatch.head.dispatchId,
+    tenant: row.dispatch.head.tenant,
+    created_at: row.dispatch.head.createdAt,
+    dispatch_status: isKept ? statusInDelivery(row) : null,
     place,
     channel: row.channel,
     concurrency_key: row.concurrencyKey ?? null,

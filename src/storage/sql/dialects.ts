@@ -31,6 +31,14 @@ export interface Dialect {
   readonly tableOptions: string
   /** An index may leave out rows. */
   readonly partialIndexes: boolean
+  /** A subquery may depend on what stands before it. */
+  readonly hasLateral: boolean
+  /** Joins what stands before it with a table, in that order. */
+  readonly straightJoin: string
+  /** Has a table be read along an index, where a database takes hints. */
+  readonly along: (index: string) => string
+  /** The name of a table's primary key, as {@link along} takes it. */
+  readonly primaryKeyOf: (table: string) => string
   /** What is done most often is a function of the database: one round trip, and a plan that is kept. */
   readonly hasFunctions: boolean
   /** `update … from`; otherwise `update … join`. */
@@ -73,6 +81,10 @@ const POSTGRESQL: Dialect = {
   },
   tableOptions: '',
   partialIndexes: true,
+  hasLateral: true,
+  straightJoin: 'cross join',
+  along: () => '',
+  primaryKeyOf: (table) => `${table}_pkey`,
   hasFunctions: true,
   updatesFrom: true,
   skipLocked: ' for update skip locked',
@@ -110,6 +122,10 @@ const SQLITE: Dialect = {
   },
   tableOptions: '',
   partialIndexes: true,
+  hasLateral: false,
+  straightJoin: 'cross join',
+  along: (index) => ` indexed by ${index}`,
+  primaryKeyOf: (table) => `sqlite_autoindex_${table}_1`,
   hasFunctions: false,
   updatesFrom: true,
   skipLocked: '',
@@ -144,6 +160,10 @@ const MYSQL: Dialect = {
   },
   tableOptions: ' engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin',
   partialIndexes: false,
+  hasLateral: false,
+  straightJoin: 'straight_join',
+  along: (index) => ` force index (${index})`,
+  primaryKeyOf: () => 'primary',
   hasFunctions: false,
   updatesFrom: false,
   skipLocked: ' for update skip locked',

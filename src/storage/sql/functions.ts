@@ -1,10 +1,11 @@
 import type { ChangeKind } from './changes.ts'
+import { claimFunction } from './claim-function.ts'
 import type { Dialect } from './dialects.ts'
 import { SIGHT_COLUMNS, sightText } from './merge-sight-text.ts'
-import { columnsOf } from './read-records.ts'
+import type { NameTable } from './name-table.ts'
 import type { TableName } from './records.ts'
-import { changeText, type NameTable } from './statements.ts'
-import { TABLES, type Table } from './tables.ts'
+import { changeText } from './statements.ts'
+import { TABLES } from './tables.ts'
 
 /**
  * Functions of a PostgreSQL database: what is done most often takes one round trip, and its plan is kept with the connection,
@@ -12,14 +13,17 @@ import { TABLES, type Table } from './tables.ts'
  */
 export function functions(dialect: Dialect, nameOf: NameTable, prefix: string): readonly string[] {
   return [
-    ...KINDS.map((kind) => changeFunction(kind, dialect, nameOf, prefix)),
-    claimFunction(dialect, nameOf, prefix),
+    ...Object.entries(KINDS).map(([kind, tables]) =>
+      changeFunction(kind as ChangeKind, tables, dialect, nameOf, prefix),
+    ),
+    claimFunction(functionName('claim', dialect, prefix), ALONG_INDEXES, dialect, nameOf),
     sightsFunction(dialect, nameOf, prefix),
+    scanFunction(dialect, prefix),
   ]
 }
 
 /** What a function does. */
-export type FunctionName = ChangeKind | 'claim' | 'sights'
+export type FunctionName = ChangeKind | 'claim' | 'sights' | 'scan'
 
 /**
  * A function that has to become another one gets another name: hosts of two releases share a database while one replaces the
@@ -41,15 +45,29 @@ const ALONG_INDEXES = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin', 'sort']
   .concat('set jit = off', 'set plan_cache_mode = force_generic_plan')
   .join(' ')
 
-const KINDS: readonly ChangeKind[] = ['insert', 'update', 'remove']
+const ALL_TABLES = Object.keys(TABLES) as readonly TableName[]
+
+/** Of which tables rows are changed in which way. */
+const KINDS: Readonly<Record<ChangeKind, readonly TableName[]>> = {
+  insert: ALL_TABLES,
+  update: ALL_TABLES,
+  remove: ALL_TABLES,
+  count: ['dispatches'],
+}
 
 /**
  * Changes rows of a table. Where one that is to be updated or removed is gone, or of another version, it fails as a serialization
  * failure: what was read has changed.
  */
-function changeFunction(kind: ChangeKind, dialect: Dialect, nameOf: NameTable, prefix: string): string {
-  const tables = Object.keys(TABLES).map((table) => {
-    const change = { kind, table: table as TableName, rows: [] }
+function changeFunction(
+  kind: ChangeKind,
+  tables: readonly TableName[],
+  dialect: Dialect,
+  nameOf: NameTable,
+  prefix: string,
+): string {
+  const cases = tables.map((table) => {
+    const change = { kind, table, rows: [] }
     return `when '${table}' then ${changeText(change, dialect, nameOf, 'given')};`
   })
   const settings = kind === 'insert' ? '' : ALONG_INDEXES
@@ -58,61 +76,10 @@ function changeFunction(kind: ChangeKind, dialect: Dialect, nameOf: NameTable, p
   declare changed bigint;
   begin
     case of_table
-      ${tables.join('\n      ')}
+      ${cases.join('\n      ')}
     end case;
     get diagnostics changed = row_count;
     if changed <> amount then raise exception 'not as it was read' using errcode = '40001'; end if;
-  end $body$`
-}
-
-/**
- * Leases what is due: a row for each, as it was before, and a last one of when it was, when the next is due, and whether
- * something has expired.
- */
-function claimFunction(dialect: Dialect, nameOf: NameTable, prefix: string): string {
-  const columns = [
-    'claimed_at bigint',
-    'next_at bigint',
-    'is_expired boolean',
-    ...outputs('deliveries', '', dialect),
-    ...outputs('dispatches', 'h_', dialect),
-  ]
-  const deliveries = nameOf('deliveries')
-  // It names nothing of what is around it: it is looked up in a hash, however many are busy.
-  const free = `(d.concurrency_key is null or (d.channel, d.concurrency_key) not in (
-          select b.channel, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text)
-        ))`
-  return `create or replace function ${functionName('claim', dialect, prefix)}(channels json, busy json, lease_ms bigint, mark text, at bigint) returns table (${columns.join(', ')}) language plpgsql ${ALONG_INDEXES} as $body$
-  #variable_conflict use_column
-  begin
-    return query with asked as materialized (
-      select x.channel, x.amount from json_to_recordset(channels) as x(channel text, amount bigint)
-    ), due as materialized (
-      select found.* from asked a cross join lateral (
-        select d.* from ${deliveries} d
-        where d.channel = a.channel and d.wake_at <= at and d.expires_at > at and ${free}
-        order by d.wake_at limit a.amount for update skip locked
-      ) found
-    ), leased as (
-      update ${deliveries} as d set status = 'sending', reason = null, wake_at = at + lease_ms, fence = mark,
-        attempt_log = d.attempt_log || '{"attempt":' || (d.attempts + 1) || ',"startedAt":' || at || '},',
-        open_key = null, version = d.version + 1, attempts = d.attempts + 1
-      from due x where d.delivery_id = x.delivery_id returning 1
-    )
-    select null::bigint, null::bigint, null::boolean,
-      ${columnsOf('deliveries', 'due', dialect)}, ${columnsOf('dispatches', 'h', dialect, 'h_')}
-    from due join ${nameOf('dispatches')} h on h.dispatch_id = due.dispatch_id;
-
-    claimed_at := at;
-    next_at := (
-      select min(next.wake_at) from json_to_recordset(channels) as a(channel text) cross join lateral (
-        select d.wake_at from ${deliveries} d
-        where d.channel = a.channel and d.wake_at is not null and (d.wake_at > at or d.expires_at > at) and ${free}
-        order by d.wake_at limit 1
-      ) next
-    );
-    is_expired := exists (select 1 from ${deliveries} d where d.expires_at <= at and d.wake_at <= at);
-    return next;
   end $body$`
 }
 
@@ -126,11 +93,18 @@ function sightsFunction(dialect: Dialect, nameOf: NameTable, prefix: string): st
   end $body$`
 }
 
-/** The columns of a table as a function gives them. */
-function outputs(table: TableName, prefix: string, dialect: Dialect): readonly string[] {
-  const { columns }: Table = TABLES[table]
-  return Object.entries(columns).map(([column, { kind, length = 0 }]) => {
-    const [type] = dialect.types[kind](length).split(' ')
-    return `${dialect.quote(prefix + column)} ${type}`
+/** Runs a statement of a list along indexes, whatever the statistics say. Gives its rows as JSON. */
+function scanFunction(dialect: Dialect, prefix: string): string {
+  return `create or replace function ${functionName('scan', dialect, prefix)}(statement text, given json) returns table (found json) language plpgsql stable ${ALONG_INDEXES} as $body$
+  begin
+    return query execute 'select to_json(q) from (' || statement || ') q' using given;
+  end $body$`
+}
+
+/** A statement for that function: it takes its parameters from one JSON array. */
+export function scanStatement(text: string, parameters: readonly unknown[]): string {
+  return text.replace(/\$(\d+)/g, (_, number: string) => {
+    const at = Number(number) - 1
+    return `($1->>${at})${typeof parameters[at] === 'number' ? '::bigint' : ''}`
   })
 }

@@ -1,74 +1,116 @@
 import type { Dispatch } from '../../model/dispatch.ts'
-import { statusOfDispatch } from '../../model/dispatch-status.ts'
-import type { DispatchQuery, Page } from '../../ports/dispatch-store.ts'
+import type { DispatchQuery, Page } from '../../ports/dispatch-query.ts'
 import { readDispatch } from '../deliveries/delivery-copies.ts'
-import type { DispatchRow } from '../deliveries/dispatch-rows.ts'
+import { currentStatus, type DispatchRow } from '../deliveries/dispatch-rows.ts'
 import { cursorOf, placeOf } from './cursors.ts'
 import type { Database } from './database.ts'
 import { indexKey } from './delivery-records.ts'
+import { type Entries, filledPage } from './filled-page.ts'
+import { type Bind, binder, type IndexScan, mergedText, type ScanRange, scanText } from './index-scan.ts'
 import { loadToShow } from './load-dispatches.ts'
 import { workspace } from './workspace.ts'
 
-/** Looked at for one page at most, so that a list of which little fits does not take forever. */
-const MAX_SEEN = 10_000
-/** Read at once where a status is asked for, which only the deliveries tell. */
-const SOME = 500
-
+/** A row of an index. */
 interface Place {
   readonly dispatch_id: string
   readonly created_at: unknown
+  /** 1: it fits what the index does not tell. */
+  readonly fits: unknown
 }
 
 /** One page of dispatches, in the order in which they were accepted. The cursor is the place of the one that it ends with. */
-export async function listDispatches(query: DispatchQuery, db: Database): Promise<Page<Dispatch>> {
-  const { limit, status } = query
-  const items: Dispatch[] = []
-  let cursor = query.cursor
-  let given = query.cursor
-  let seen = 0
-  for (;;) {
-    const wanted = status === undefined ? limit + 1 : SOME
-    const places = await readPlaces({ ...query, cursor }, wanted, db)
-    const rows = await readRows(places, db)
-    for (const place of places) {
-      const row = rows.get(place.dispatch_id)
-      const own = cursorOf(Number(place.created_at), place.dispatch_id)
-      if (row && (status === undefined || statusOf(row) === status)) {
-        if (items.length >= limit) return { items, ...(given !== undefined && { nextCursor: given }) }
-        items.push(readDispatch(row))
-        given = own
-      }
-      cursor = own
-    }
-    if (places.length < wanted) return { items }
-    seen += places.length
-    if (seen >= MAX_SEEN) return { items, ...(cursor !== undefined && { nextCursor: cursor }) }
-  }
+export function listDispatches(query: DispatchQuery, db: Database): Promise<Page<Dispatch>> {
+  return filledPage(query.limit, query.cursor, (cursor, amount, needed) =>
+    readEntries({ ...query, cursor }, amount, needed, db),
+  )
 }
 
-async function readPlaces(query: DispatchQuery, wanted: number, db: Database): Promise<readonly Place[]> {
-  const { tenant, sessionId, eventType, recipient, since, until, first = 'newest', cursor } = query
-  const parameters: unknown[] = []
-  const where: string[] = []
-  const hold = (condition: string, ...values: readonly unknown[]): void => {
-    let at = parameters.length
-    where.push(condition.replaceAll('?', () => db.dialect.parameter(++at)))
-    parameters.push(...values)
+async function readEntries(
+  query: DispatchQuery,
+  amount: number,
+  needed: number,
+  db: Database,
+): Promise<Entries<Dispatch>> {
+  const places = await readPlaces(query, amount, db)
+  const fitting = places.filter(({ fits }) => Number(fits) === 1).slice(0, needed)
+  const isCut = fitting.length === needed
+  const shown = isCut ? places.slice(0, places.indexOf(fitting.at(-1) as Place) + 1) : places
+  const rows = await readRows(fitting, db)
+  const entries = shown.map(({ dispatch_id, created_at, fits }) => {
+    const row = Number(fits) === 1 ? rows.get(dispatch_id) : undefined
+    // It may have changed since its place was read.
+    const isShown = row && (query.status === undefined || currentStatus(row) === query.status)
+    return { cursor: cursorOf(Number(created_at), dispatch_id), item: isShown ? readDispatch(row) : undefined }
+  })
+  return { entries, isEnd: !isCut && places.length < amount }
+}
+
+/** The index that serves a query, and what it does not tell. */
+interface Plan {
+  readonly scans: readonly IndexScan[]
+  readonly filters: readonly (readonly [text: string, value: string])[]
+}
+
+/**
+ * A session and a recipient have fewer dispatches than any other filter; a status fewer than an event type, but for `sent`. The
+ * others of a combination are filters of the rows that are read.
+ */
+function planOf({ tenant, sessionId, recipient, status, eventType }: DispatchQuery, db: Database): Plan {
+  const filters = {
+    recipient: recipient === undefined ? [] : [['r.recipient = ?', recipient] as const],
+    status: status === undefined ? [] : [[`${statusColumn(db)} = ?`, status] as const],
+    eventType: eventType === undefined ? [] : [['r.event_type = ?', eventType] as const],
   }
-  hold('tenant = ?', tenant)
-  if (sessionId !== undefined) hold('session_id = ?', sessionId)
-  if (recipient !== undefined) hold('recipient_key = ? and recipient = ?', indexKey(recipient), recipient)
-  if (eventType !== undefined) hold('event_type = ?', eventType)
-  if (since !== undefined) hold('created_at >= ?', since)
-  if (until !== undefined) hold('created_at < ?', until)
-  const after = placeOf(cursor)
-  const [sign, order] = first === 'oldest' ? ['>', 'asc'] : ['<', 'desc']
-  if (after) {
-    hold(`(created_at ${sign} ? or (created_at = ? and dispatch_id ${sign} ?))`, after.at, after.at, after.id)
-    hold(`created_at ${sign}= ?`, after.at)
+  if (sessionId !== undefined) {
+    const all = [...filters.recipient, ...filters.status, ...filters.eventType]
+    return { scans: [scanOf('by_session', tenant, ['session_id', sessionId])], filters: all }
   }
-  const text = `select dispatch_id, created_at from ${db.nameOf('dispatches')} where ${where.join(' and ')} order by created_at ${order}, dispatch_id ${order} limit ${wanted}`
-  return db.query<Place>(text, parameters)
+  if (recipient !== undefined) {
+    const all = [...filters.recipient, ...filters.status, ...filters.eventType]
+    return { scans: [scanOf('by_recipient', tenant, ['recipient_key', indexKey(recipient)])], filters: all }
+  }
+  if (eventType !== undefined && (status === undefined || status === 'sent')) {
+    return { scans: [scanOf('by_event_type', tenant, ['event_type', eventType])], filters: filters.status }
+  }
+  if (status !== undefined) {
+    const own = scanOf('by_status', tenant, ['status', status])
+    const inDelivery = scanOf('by_status', tenant, ['dispatch_status', status], 'deliveries')
+    const ofType = `(select h.event_type from ${db.nameOf('dispatches')} h where h.dispatch_id = r.dispatch_id) = ?`
+    return { scans: [own, inDelivery], filters: eventType === undefined ? [] : [[ofType, eventType]] }
+  }
+  return { scans: [scanOf('by_time', tenant)], filters: [] }
+}
+
+function scanOf(
+  index: string,
+  tenant: string,
+  key?: readonly [column: string, value: string],
+  table: 'dispatches' | 'deliveries' = 'dispatches',
+): IndexScan {
+  const keys = [['tenant', tenant] as const, ...(key ? [key] : [])]
+  return { table, index, keys, at: 'created_at', ids: ['dispatch_id'] }
+}
+
+/** The status that is kept of a dispatch, wherever it is. */
+function statusColumn({ nameOf }: Database): string {
+  return `coalesce(r.status, (select max(v.dispatch_status) from ${nameOf('deliveries')} v where v.dispatch_id = r.dispatch_id))`
+}
+
+async function readPlaces(query: DispatchQuery, amount: number, db: Database): Promise<readonly Place[]> {
+  const { since, until, first = 'newest', cursor } = query
+  const place = placeOf(cursor)
+  const after = place && { at: place.at, ids: [place.id] }
+  const range: ScanRange = { since, until, after, isNewestFirst: first === 'newest' }
+  const { scans, filters } = planOf(query, db)
+  const { bind, parameters } = binder(db)
+  const texts = scans.map((scan) => scanText(scan, range, columnsWith(filters, bind), amount, bind, db))
+  return db.scan<Place>(mergedText(texts, ['created_at', 'dispatch_id'], range, amount), parameters)
+}
+
+function columnsWith(filters: Plan['filters'], bind: Bind): string {
+  const conditions = filters.map(([text, value]) => bind(text, [value]))
+  const fits = conditions.length > 0 ? `case when ${conditions.join(' and ')} then 1 else 0 end` : '1'
+  return `r.dispatch_id, r.created_at, ${fits} as fits`
 }
 
 async function readRows(places: readonly Place[], db: Database): Promise<ReadonlyMap<string, DispatchRow>> {
@@ -80,12 +122,5 @@ async function readRows(places: readonly Place[], db: Database): Promise<Readonl
       const row = work.dispatch(id)
       return row ? [[id, row]] : []
     }),
-  )
-}
-
-function statusOf({ head, deliveries }: DispatchRow): ReturnType<typeof statusOfDispatch> {
-  return statusOfDispatch(
-    deliveries.map(({ status }) => status),
-    head.route,
   )
 }

@@ -1,5 +1,6 @@
 import { limitName } from './counter-records.ts'
 import type { Database } from './database.ts'
+import { lookUp } from './look-ups.ts'
 import { columnsOf, readRecord } from './read-records.ts'
 import type { CounterRecord, DeliveryRecord, DigestEventRecord, DispatchRecord } from './records.ts'
 import { TABLES } from './tables.ts'
@@ -94,7 +95,8 @@ async function isStillSo({ found, shared }: Read, { dialect, nameOf, query }: Da
   const same = (table: 'dispatches' | 'deliveries', key: 'dispatch_id' | 'delivery_id', number: number): string => {
     const { dispatch_id: id, version } = TABLES.dispatches.columns
     const known = dialect.rows(dialect.parameter(number), { [key]: id, version }, 'x')
-    return `(select count(*) from ${known} join ${nameOf(table)} d on d.${key} = x.${key} and d.version = x.version)`
+    const found = lookUp({ table, alias: 'd', on: `d.${key} = x.${key} and d.version = x.version` }, dialect, nameOf)
+    return `(select count(*) from ${known} ${found})`
   }
   const text = `select ${same('dispatches', 'dispatch_id', 1)} + ${same('deliveries', 'delivery_id', 2)} as amount`
   const [row] = await query<Row>(text, [JSON.stringify(dispatches), JSON.stringify(deliveries)])
@@ -108,8 +110,9 @@ export async function ownersOf(
 ): Promise<readonly string[]> {
   const { delivery_id } = TABLES.deliveries.columns
   const [own, shared] = [1, 2].map((number) => dialect.rows(dialect.parameter(number), { delivery_id }, 'x'))
-  const text = `select d.dispatch_id from ${own} join ${nameOf('deliveries')} d on d.delivery_id = x.delivery_id
-    union select e.dispatch_id from ${shared} join ${nameOf('digest_events')} e on e.delivery_id = x.delivery_id`
+  const owner = lookUp({ table: 'deliveries', alias: 'd', on: 'd.delivery_id = x.delivery_id' }, dialect, nameOf)
+  const events = lookUp({ table: 'digest_events', alias: 'e', on: 'e.delivery_id = x.delivery_id' }, dialect, nameOf)
+  const text = `select d.dispatch_id from ${own} ${owner} union select e.dispatch_id from ${shared} ${events}`
   const list = JSON.stringify(ids.map((id) => ({ delivery_id: id })))
   const found = await query<{ dispatch_id: string }>(text, [list, list])
   return found.map(({ dispatch_id }) => dispatch_id)
@@ -120,9 +123,10 @@ export async function loadOpenDigests(openKeys: readonly string[], db: Database,
   if (openKeys.length === 0) return
   const { dialect, nameOf } = db
   const keys = dialect.rows(dialect.parameter(1), { open_key: TABLES.deliveries.columns.open_key }, 'x')
-  const text = `select ${columnsOf('deliveries', 'd', dialect)} from ${keys} join ${nameOf('deliveries')} d on d.open_key = x.open_key`
+  const own = { table: 'deliveries', alias: 'd', on: 'd.open_key = x.open_key', index: 'open_digests' } as const
+  const text = `select ${columnsOf('deliveries', 'd', dialect)} from ${keys} ${lookUp(own, dialect, nameOf)}`
   const rows = await db.query<Row>(text, [JSON.stringify(openKeys.map((open_key) => ({ open_key })))])
-  const open = rows.map((row) => readRecord('deliveries', row))
+  const open = rows.map((row) => readRecord('deliveries', row)).filter(({ delivery_id }) => !into.delivery(delivery_id))
   if (open.length === 0) return
   const events = await readEventsOf(open, db)
   for (const head of await readHeads([...new Set(events.map(({ dispatch_id }) => dispatch_id))], db))
@@ -136,7 +140,8 @@ export async function readCounters(named: readonly Named[], db: Database): Promi
   const { dialect, nameOf } = db
   const { tenant, name } = TABLES.counters.columns
   const rows = dialect.rows(dialect.parameter(1), { tenant, name }, 'x')
-  const text = `select distinct ${columnsOf('counters', 'c', dialect)} from ${rows} join ${nameOf('counters')} c on c.tenant = x.tenant and c.name = x.name`
+  const own = { table: 'counters', alias: 'c', on: 'c.tenant = x.tenant and c.name = x.name' } as const
+  const text = `select distinct ${columnsOf('counters', 'c', dialect)} from ${rows} ${lookUp(own, dialect, nameOf)}`
   return (await db.query<Row>(text, [JSON.stringify(named)])).map((row) => readRecord('counters', row))
 }
 
@@ -150,9 +155,11 @@ async function readDispatches(ids: readonly string[], db: Database): Promise<Fou
   if (ids.length === 0) return []
   const { dialect, nameOf } = db
   const columns = `${columnsOf('dispatches', 'h', dialect, 'h_')}, ${columnsOf('deliveries', 'd', dialect)}`
-  const text = `select ${columns} from ${idRows(db)} join ${nameOf('dispatches')} h on h.dispatch_id = x.dispatch_id left join ${nameOf('deliveries')} d on d.dispatch_id = h.dispatch_id`
+  const own = { alias: 'd', on: 'd.dispatch_id = h.dispatch_id', index: 'of_dispatch', isLeft: true } as const
+  const deliveries = lookUp({ table: 'deliveries', ...own }, dialect, nameOf)
+  const text = `select ${columns} from ${idRows(db)} ${headsOfIds(db)} ${deliveries}`
   const found = new Map<string, Found>()
-  for (const row of await db.query<Row>(text, [idList(ids)])) {
+  for (const row of await db.scan<Row>(text, [idList(ids)])) {
     const id = String(row.h_dispatch_id)
     let one = found.get(id)
     if (!one) {
@@ -167,30 +174,38 @@ async function readDispatches(ids: readonly string[], db: Database): Promise<Fou
 
 async function readHeads(ids: readonly string[], db: Database): Promise<readonly DispatchRecord[]> {
   if (ids.length === 0) return []
-  const { dialect, nameOf } = db
-  const text = `select ${columnsOf('dispatches', 'h', dialect)} from ${idRows(db)} join ${nameOf('dispatches')} h on h.dispatch_id = x.dispatch_id`
+  const text = `select ${columnsOf('dispatches', 'h', db.dialect)} from ${idRows(db)} ${headsOfIds(db)}`
   return (await db.query<Row>(text, [idList(ids)])).map((row) => readRecord('dispatches', row))
 }
 
 /** All events of the digests that these dispatches have events in. */
 async function readEvents(ids: readonly string[], db: Database): Promise<DigestEventRecord[]> {
   const { dialect, nameOf } = db
-  const own = `select o.delivery_id from ${idRows(db)} join ${nameOf('digest_events')} o on o.dispatch_id = x.dispatch_id`
-  const text = `select ${columnsOf('digest_events', 'e', dialect)} from ${nameOf('digest_events')} e where e.delivery_id in (${own})`
+  const table = 'digest_events'
+  const own = { table, alias: 'o', on: 'o.dispatch_id = x.dispatch_id', index: 'of_dispatch' } as const
+  const digests = `select distinct o.delivery_id from ${idRows(db)} ${lookUp(own, dialect, nameOf)}`
+  const all = lookUp({ table, alias: 'e', on: 'e.delivery_id = g.delivery_id' }, dialect, nameOf)
+  const text = `select ${columnsOf(table, 'e', dialect)} from (${digests}) g ${all}`
   return (await db.query<Row>(text, [idList(ids)])).map((row) => readRecord('digest_events', row))
 }
 
 async function readEventsOf(digests: readonly DeliveryRecord[], db: Database): Promise<DigestEventRecord[]> {
   const { dialect, nameOf } = db
-  const rows = deliveryRows(db)
-  const text = `select ${columnsOf('digest_events', 'e', dialect)} from ${rows} join ${nameOf('digest_events')} e on e.delivery_id = x.delivery_id`
+  const events = lookUp({ table: 'digest_events', alias: 'e', on: 'e.delivery_id = x.delivery_id' }, dialect, nameOf)
+  const text = `select ${columnsOf('digest_events', 'e', dialect)} from ${deliveryRows(db)} ${events}`
   return (await db.query<Row>(text, [deliveryList(digests)])).map((row) => readRecord('digest_events', row))
 }
 
 async function readDeliveries(events: readonly DigestEventRecord[], db: Database): Promise<readonly DeliveryRecord[]> {
   const { dialect, nameOf } = db
-  const text = `select ${columnsOf('deliveries', 'd', dialect)} from ${deliveryRows(db)} join ${nameOf('deliveries')} d on d.delivery_id = x.delivery_id`
+  const own = lookUp({ table: 'deliveries', alias: 'd', on: 'd.delivery_id = x.delivery_id' }, dialect, nameOf)
+  const text = `select ${columnsOf('deliveries', 'd', dialect)} from ${deliveryRows(db)} ${own}`
   return (await db.query<Row>(text, [deliveryList(events)])).map((row) => readRecord('deliveries', row))
+}
+
+/** Of the ids of {@link idRows}. */
+function headsOfIds({ dialect, nameOf }: Database): string {
+  return lookUp({ table: 'dispatches', alias: 'h', on: 'h.dispatch_id = x.dispatch_id' }, dialect, nameOf)
 }
 
 function idRows({ dialect }: Database): string {

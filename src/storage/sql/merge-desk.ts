@@ -150,7 +150,8 @@ export function mergeDesk(): MergeDesk {
   return {
     putRun(run, sessionId, version) {
       const key = runKey(run.tenant, run.state.runId)
-      runs.set(key, { run, sessionId, version, isChanged: false, written: NOT_WRITTEN })
+      const { tags } = run.state
+      runs.set(key, { run, sessionId, version, tags, isChanged: false, written: NOT_WRITTEN })
     },
     putSession(session, version) {
       const known = { session: { ...session }, version, isTouched: false, hasTally: false, hasFailures: false }
@@ -176,6 +177,7 @@ export function mergeDesk(): MergeDesk {
       const { state, account } = found?.written ?? NOT_WRITTEN
       runs.set(runKey(tenant, runId), {
         sessionId,
+        tags: [],
         ...found,
         run,
         isChanged: true,

@@ -1,6 +1,7 @@
 import type { Tally } from '../../model/tally.ts'
 import type { StoredRun, StoredSession } from '../../ports/run-store.ts'
 import { type Changes, firstVersion } from './changes.ts'
+import { indexKey } from './delivery-records.ts'
 import { runRecord, sessionRecord } from './run-records.ts'
 
 /** A run as it was read, and what has become of it. */
@@ -10,6 +11,8 @@ export interface KnownRun {
   readonly sessionId: string
   /** Absent: it is new. */
   version?: number
+  /** The tags that it is stored with. */
+  tags: readonly string[]
   readonly isChanged: boolean
   readonly written: { readonly state: boolean; readonly account: boolean }
 }
@@ -41,6 +44,18 @@ export function saveRun(known: KnownRun, changes: Changes): void {
   if (version !== undefined) changes.update('runs', runRecord(run, sessionId, version, written))
   known.version = version === undefined ? firstVersion() : version + 1
   if (version === undefined) changes.insert('runs', runRecord(run, sessionId, known.version, ALL_WRITTEN))
+  if (known.tags !== run.state.tags) saveTags(known, changes)
+}
+
+/** Their rows never change, and are guarded by the version of the run. */
+function saveTags(known: KnownRun, changes: Changes): void {
+  const { tenant, createdAt, state } = known.run
+  const before = new Set(known.tags.map(indexKey))
+  const after = new Set(state.tags.map(indexKey))
+  const row = { run_id: state.runId, tenant, created_at: createdAt, version: 1 }
+  for (const tag_key of before) if (!after.has(tag_key)) changes.remove('run_tags', { ...row, tag_key })
+  for (const tag_key of after) if (!before.has(tag_key)) changes.insert('run_tags', { ...row, tag_key })
+  known.tags = state.tags
 }
 
 export function saveSession(known: KnownSession, changes: Changes): void {

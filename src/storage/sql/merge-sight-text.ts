@@ -1,6 +1,7 @@
 import { MAX_RUNS_ABOVE } from '../../model/run-tree-limit.ts'
 import type { Dialect } from './dialects.ts'
-import type { NameTable } from './statements.ts'
+import { type LookUp, lookUp } from './look-ups.ts'
+import type { NameTable } from './name-table.ts'
 import { TABLES } from './tables.ts'
 
 /** The columns of what merges see. */
@@ -20,27 +21,30 @@ export function sightText(parameter: string, dialect: Dialect, nameOf: NameTable
   const { same } = dialect
   const { tenant, session_id, run_id, parent_run_id } = TABLES.runs.columns
   const keys = dialect.rows(parameter, { tenant, session_id, run_id, parent_run_id }, 'x')
-  const [runs, sums, sessions] = [nameOf('runs'), nameOf('run_sums'), nameOf('sessions')]
+  const join = (look: LookUp): string => lookUp(look, dialect, nameOf)
+  const run = (on: string, isLeft: boolean): string => join({ table: 'runs', alias: 'r', on, isLeft })
+  const ofKey = `r.run_id = k.run_id and ${same('r.tenant', 'k.tenant')}`
+  const ofNext = `r.run_id = c.next_id and ${same('r.tenant', 'c.tenant')} and ${same('r.session_id', 'c.session_id')}`
+  const ofSum = 's.tenant = n.tenant and s.session_id = n.session_id and s.run_id = n.run_id'
+  const ofSession = 's.tenant = d.tenant and s.session_id = d.session_id'
   return `with recursive k as (select x.tenant, x.session_id, x.run_id, x.parent_run_id from ${keys}),
     c (tenant, session_id, run_id, next_id, depth) as (
       select k.tenant, k.session_id, coalesce(r.run_id, k.run_id),
         case when r.top is null then coalesce(r.parent_run_id, k.parent_run_id) end, 0
-      from k left join ${runs} r on r.run_id = k.run_id and ${same('r.tenant', 'k.tenant')}
+      from k ${run(ofKey, true)}
       union all
       select c.tenant, c.session_id, c.next_id, case when r.top is null then r.parent_run_id end, c.depth + 1
-      from c left join ${runs} r on r.run_id = c.next_id and ${same('r.tenant', 'c.tenant')}
-        and ${same('r.session_id', 'c.session_id')}
+      from c ${run(ofNext, true)}
       where c.next_id is not null and c.depth < ${MAX_RUNS_ABOVE}
     ),
     n as (select distinct tenant, session_id, run_id from c)
     select 'run' as kind, r.tenant, r.session_id, r.run_id, r.state, r.account, r.created_at, r.updated_at, r.last_seen_at,
       r.revision, r.version
-    from n join ${runs} r on r.run_id = n.run_id and ${same('r.tenant', 'n.tenant')}
+    from n ${run(`r.run_id = n.run_id and ${same('r.tenant', 'n.tenant')}`, false)}
     union all
     select 'sum', s.tenant, s.session_id, s.run_id, s.tally, '', 0, 0, 0, 0, s.version
-    from n join ${sums} s on s.tenant = n.tenant and s.session_id = n.session_id and s.run_id = n.run_id
+    from n ${join({ table: 'run_sums', alias: 's', on: ofSum })}
     union all
     select 'session', s.tenant, s.session_id, '', s.tally, s.failures, s.created_at, s.updated_at, 0, 0, s.version
-    from (select distinct tenant, session_id from k) d join ${sessions} s
-      on s.tenant = d.tenant and s.session_id = d.session_id`
+    from (select distinct tenant, session_id from k) d ${join({ table: 'sessions', alias: 's', on: ofSession })}`
 }

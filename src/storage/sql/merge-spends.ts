@@ -3,6 +3,7 @@ import { compoundKey } from '../compound-key.ts'
 import { boundedMap } from './bounded-map.ts'
 import { type Changes, firstVersion } from './changes.ts'
 import { Conflict, type Database } from './database.ts'
+import { lookUp } from './look-ups.ts'
 import type { Spent } from './merge-desk.ts'
 import { columnsOf, readRecord } from './read-records.ts'
 import { readSpend } from './run-records.ts'
@@ -110,8 +111,9 @@ function shareReader(db: Database): (shares: readonly Share[]) => Promise<readon
   const { dialect, nameOf } = db
   const { tenant, user_id, day, part } = TABLES.spends.columns
   const wanted = dialect.rows(dialect.parameter(1), { tenant, user_id, day, part }, 'x')
-  const text = `select ${columnsOf('spends', 's', dialect)} from ${wanted} join ${nameOf('spends')} s
-    on s.tenant = x.tenant and s.user_id = x.user_id and s.day = x.day and s.part = x.part`
+  const on = 's.tenant = x.tenant and s.user_id = x.user_id and s.day = x.day and s.part = x.part'
+  const found = lookUp({ table: 'spends', alias: 's', on }, dialect, nameOf)
+  const text = `select ${columnsOf('spends', 's', dialect)} from ${wanted} ${found}`
   return async (shares) => {
     if (shares.length === 0) return []
     const keys = shares.map(({ tenant, user_id, day, part }) => ({ tenant, user_id, day, part }))

@@ -1,6 +1,6 @@
 import { definitions } from './definitions.ts'
 import type { Dialect } from './dialects.ts'
-import { tableNames } from './statements.ts'
+import { tableNames } from './name-table.ts'
 
 /** One step of a store's tables from one version to the next. */
 export interface SqlMigration {

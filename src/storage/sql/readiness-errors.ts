@@ -17,9 +17,12 @@ export function isNoSuchTable(cause: unknown): boolean {
 }
 
 /** Says what keeps a store from being used, in one sentence, and what to do, in another. */
-export function notReady(what: string, remedy: string): SallyportError {
-  return new SallyportError('config_invalid', `${what} ${remedy}`)
+export function notReady(what: string, remedy: string, options?: { readonly cause?: unknown }): SallyportError {
+  return new SallyportError('config_invalid', `${what} ${remedy}`, [], options)
 }
+
+/** What to do about a database that is not migrated. */
+export const REMEDY = 'Run `await store.migrate()`, or the statements of `sqlStatements()`.'
 
 /** A failure of the driver, by its code alone: its message may have a password in it, or a host's name. */
 export function unusable(cause: unknown): SallyportError {

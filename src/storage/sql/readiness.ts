@@ -1,12 +1,10 @@
 import type { Database } from './database.ts'
 import { functions } from './functions.ts'
 import { MIGRATION_NAMES, recordsName } from './migrations.ts'
-import { isNoSuchTable, notReady, unusable } from './readiness-errors.ts'
+import { isNoSuchTable, notReady, REMEDY, unusable } from './readiness-errors.ts'
 import { checkServer } from './readiness-server.ts'
 import type { TableName } from './records.ts'
 import { TABLES, type Table } from './tables.ts'
-
-const REMEDY = 'Run `await store.migrate()`, or the statements of `sqlStatements()`.'
 
 /**
  * Resolves when a store can be used. It only reads.
@@ -46,9 +44,14 @@ export async function migrationsMade(db: Database): Promise<readonly string[] | 
 export function migrationsLeft(made: readonly string[]): readonly string[] {
   const unknown = made.filter((name) => !MIGRATION_NAMES.includes(name))
   if (unknown.length > 0) {
+    const newest = unknown
+      .filter((name) => /^\w{1,100}$/.test(name))
+      .sort()
+      .at(-1)
+    const called = newest === undefined ? 'another migration' : `migration ${newest}`
     throw notReady(
-      'The database was migrated by a newer version of Sallyport.',
-      `Use that version: this one does not know ${unknown.length === 1 ? 'its last migration' : 'its last migrations'}.`,
+      `The database was migrated by a newer version of Sallyport, to ${called}; this version knows migrations up to ${MIGRATION_NAMES.at(-1)}.`,
+      `Run a version that knows ${called}, or restore a backup from before it: migrations are not undone.`,
     )
   }
   return MIGRATION_NAMES.filter((name) => !made.includes(name))

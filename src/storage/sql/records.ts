@@ -12,8 +12,12 @@ export interface DispatchRecord {
   readonly locale: string | null
   readonly digested: number | null
   readonly created_at: number
-  readonly accepted_at: number
   readonly records: string | null
+  readonly status: string | null
+  readonly open_count: number | null
+  readonly sent_count: number | null
+  readonly lost_count: number | null
+  readonly cancelled_count: number | null
   readonly version: number
 }
 
@@ -21,6 +25,9 @@ export interface DispatchRecord {
 export interface DeliveryRecord {
   readonly delivery_id: string
   readonly dispatch_id: string
+  readonly tenant: string
+  readonly created_at: number
+  readonly dispatch_status: string | null
   readonly place: number
   readonly channel: string
   readonly concurrency_key: string | null
@@ -54,6 +61,13 @@ export interface DigestEventRecord {
   readonly number: number
   readonly place: number
   readonly event_data: string
+  readonly version: number
+}
+
+/** A row of `plan_sources`. */
+export interface PlanSourceRecord {
+  readonly dispatch_id: string
+  readonly source: string
   readonly version: number
 }
 
@@ -113,6 +127,15 @@ export interface RunRecord {
   readonly version: number
 }
 
+/** A row of `run_tags`. */
+export interface RunTagRecord {
+  readonly run_id: string
+  readonly tenant: string
+  readonly tag_key: string
+  readonly created_at: number
+  readonly version: number
+}
+
 /** A row of `run_sums`. */
 export interface RunSumRecord {
   readonly tenant: string
@@ -137,10 +160,12 @@ export interface Records {
   readonly dispatches: DispatchRecord
   readonly deliveries: DeliveryRecord
   readonly digest_events: DigestEventRecord
+  readonly plan_sources: PlanSourceRecord
   readonly idempotency_keys: KeyRecord
   readonly counters: CounterRecord
   readonly sessions: SessionRecord
   readonly runs: RunRecord
+  readonly run_tags: RunTagRecord
   readonly run_sums: RunSumRecord
   readonly spends: SpendRecord
 }

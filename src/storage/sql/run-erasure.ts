@@ -5,7 +5,7 @@ import { columnsOf, readRecord } from './read-records.ts'
 import type { RunSumRecord, SessionRecord } from './records.ts'
 import { untilWritten } from './retries.ts'
 import { readTally } from './run-records.ts'
-import { removeWhere } from './run-removal.ts'
+import { removeRunsWhere, removeWhere } from './run-removal.ts'
 import { holds } from './run-texts.ts'
 import { changeParameters, changeText, partsOf } from './statements.ts'
 import { TABLES } from './tables.ts'
@@ -81,7 +81,7 @@ async function eraseFrom(sessionIds: readonly string[], erased: Erased, on: Quer
 
   let removed = 0
   for (const sessionId of sessionIds)
-    removed += await removeWhere('runs', { tenant, session_id: sessionId, user_id: userId }, on, db)
+    removed += await removeRunsWhere({ tenant, session_id: sessionId, user_id: userId }, on, db)
   return removed
 }
 

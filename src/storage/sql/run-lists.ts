@@ -1,17 +1,16 @@
-import type { Page } from '../../ports/dispatch-store.ts'
+import type { Page } from '../../ports/dispatch-query.ts'
 import type { RunQuery, StoredRun } from '../../ports/run-store.ts'
 import { isOpenRun } from '../open-run.ts'
 import { cursorOf, placeOf } from './cursors.ts'
 import type { Database } from './database.ts'
+import { indexKey } from './delivery-records.ts'
 import type { Dialect } from './dialects.ts'
+import { filledPage } from './filled-page.ts'
+import { binder, type IndexScan, mergedText, type ScanRange, scanText } from './index-scan.ts'
+import { lookUp } from './look-ups.ts'
 import { RUN_COLUMNS, storedRun, tagLines } from './run-records.ts'
 import { holds } from './run-texts.ts'
 import { NOW } from './statements.ts'
-
-/** Looked at for one page at most, so that a list of which little fits does not take forever. */
-const MAX_SEEN = 10_000
-/** By so much more is read at once, where little of what was read fits. */
-const GROWTH = 4
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -22,115 +21,123 @@ interface RunPlace {
   readonly runId: string
 }
 
-/**
- * One page of runs, in the order in which they were created. The cursor is the place of the run that it ends with. Where very
- * few runs fit, the page ends early: what does not fit is passed over by the database, and its state is not read.
- */
+/** One page of runs, in the order in which they were created. The cursor is the place of the run that it ends with. */
 export async function listRuns(query: RunQuery, db: Database): Promise<Page<StoredRun>> {
-  const { limit, status } = query
-  if (status?.length === 0) return { items: [] }
-  const items: StoredRun[] = []
-  let place = readPlace(query)
-  let last = place
-  let seen = 0
-  for (let wanted = limit + 1; ; wanted = Math.min(wanted * GROWTH, MAX_SEEN - seen)) {
-    const rows = await readRows(query, place, wanted, db)
-    for (const row of rows) {
-      const fits = row.state !== null
-      // What was passed over since the last one that fits may fit by then.
-      if (fits && items.length >= limit) return pageOf(items, last)
-      place = placeAt(row, query)
-      if (!fits) continue
-      items.push(storedRun(row))
-      last = place
+  if (query.status?.length === 0) return { items: [] }
+  return filledPage(query.limit, query.cursor, async (cursor, amount) => {
+    const rows = await readRows({ ...query, cursor }, amount, db)
+    const entries = rows.map((row) => ({
+      cursor: writePlace(placeAt(row, query)),
+      item: row.state === null ? undefined : storedRun(row),
+    }))
+    return { entries, isEnd: rows.length < amount }
+  })
+}
+
+/** Rows from the cursor on; those that do not fit have no state and no account. */
+async function readRows(query: RunQuery, amount: number, db: Database): Promise<readonly Row[]> {
+  const { tenant, since, until } = query
+  const { scans, told } = planOf(query)
+  const from = readPlace(query)
+  const isOverTenants = scans[0]?.ids.includes('tenant')
+  const after = from && { at: from.at, ids: isOverTenants ? [from.tenant ?? tenant ?? '', from.runId] : [from.runId] }
+  const range: ScanRange = { since, until, after, isNewestFirst: query.first === 'newest' }
+  const { bind, parameters } = binder(db)
+  const columns = (): string => {
+    const ifFits = (column: string): string => {
+      const filters = filtersOf(query, told, db.dialect).map(([text, ...values]) => bind(text, values))
+      return filters.length > 0 ? `case when ${filters.join(' and ')} then r.${column} end as ${column}` : `r.${column}`
     }
-    if (rows.length < wanted) return { items }
-    seen += rows.length
-    if (seen >= MAX_SEEN) return pageOf(items, place)
+    // The long texts are not read of rows that do not fit.
+    const isLong = (column: string): boolean => column === 'state' || column === 'account'
+    const own = RUN_COLUMNS.map((column) => (isLong(column) ? ifFits(column) : `r.${column}`))
+    return `r.run_id, ${own.join(', ')}`
   }
+  const [scan, ...others] = scans
+  if (scan?.table === 'runs' && others.length === 0)
+    return db.scan<Row>(scanText(scan, range, columns(), amount, bind, db), parameters)
+
+  // The states are read of those rows alone that are left.
+  const shown = columns()
+  const texts = scans.map((one) => scanText(one, range, 'r.run_id, r.created_at', amount, bind, db))
+  const places = mergedText(texts, ['created_at', 'run_id'], range, amount)
+  const direction = range.isNewestFirst ? 'desc' : 'asc'
+  const on = `r.run_id = p.run_id and ${bind('r.tenant = ?', [tenant])}`
+  const runs = lookUp({ table: 'runs', alias: 'r', on }, db.dialect, db.nameOf)
+  const text = `select ${shown} from (${places}) p ${runs}
+    order by p.created_at ${direction}, p.run_id ${direction}`
+  return db.scan<Row>(text, parameters)
 }
 
-function pageOf(items: readonly StoredRun[], end: RunPlace | undefined): Page<StoredRun> {
-  return { items, ...(end && { nextCursor: writePlace(end) }) }
+/** The indexes that serve a query, and the filters that they tell all of. */
+interface Plan {
+  readonly scans: readonly IndexScan[]
+  readonly told?: 'sessionId' | 'userId' | 'status' | 'model' | 'provider'
 }
 
-/** Rows from there on; those that do not fit have no state. */
-async function readRows(
-  query: RunQuery,
-  from: RunPlace | undefined,
-  wanted: number,
-  db: Database,
-): Promise<readonly Row[]> {
-  const { dialect, nameOf } = db
-  const parameters: unknown[] = []
-  const bind = (condition: string, values: readonly unknown[]): string => {
-    let at = parameters.length
-    parameters.push(...values)
-    return condition.replaceAll('?', () => dialect.parameter(++at))
+/**
+ * A session, a user and a tag have fewer runs than a status, unless that is `completed`; then a model, and a provider. The others of
+ * a combination are filters of the rows that are read. Of all tenants, what is open or untold has an index, and nothing else.
+ */
+function planOf({ tenant, sessionId, userId, tag, status, model, provider, untold }: RunQuery): Plan {
+  if (untold) return { scans: [overTenants('untold_since', 'untold')] }
+  if (tenant === undefined) {
+    const isOpen = status?.every(isOpenRun)
+    return { scans: [isOpen ? overTenants('open_since', 'open') : overTenants('created_at')] }
   }
-  const filters = filtersOf(query, dialect).map(([condition, ...values]) => bind(condition, values))
-  const fits = filters.length > 0 ? `case when ${filters.join(' and ')} then r.state end` : 'r.state'
-  const columns = RUN_COLUMNS.filter((column) => column !== 'state').map((column) => `r.${column}`)
-  const rangeTexts = rangesOf(query, from).map(([condition, ...values]) => bind(condition, values))
-  const where = rangeTexts.length > 0 ? `where ${rangeTexts.join(' and ')}` : ''
-  const order = orderOf(query).map((column) => `r.${column} ${query.first === 'newest' ? 'desc' : 'asc'}`)
-  const text = `select r.run_id, ${columns.join(', ')}, ${fits} as state from ${nameOf('runs')} r ${where}
-    order by ${order.join(', ')} ${bind('limit ?', [wanted])}`
-  return db.query<Row>(text, parameters)
+  const by = (index: string, column: string, value: string, table: IndexScan['table'] = 'runs'): IndexScan => {
+    return {
+      table,
+      index,
+      keys: [
+        ['tenant', tenant],
+        [column, value],
+      ],
+      at: 'created_at',
+      ids: ['run_id'],
+    }
+  }
+  const byStatus = [...new Set(status)].map((one) => by('by_status', 'status', one))
+  const isRare = status !== undefined && !status.includes('completed')
+  if (sessionId !== undefined) return { scans: [by('by_session', 'session_id', sessionId)], told: 'sessionId' }
+  if (userId !== undefined) return { scans: [by('by_user', 'user_id', userId)], told: 'userId' }
+  if (tag !== undefined) return { scans: [by('by_tag', 'tag_key', indexKey(tag), 'run_tags')] }
+  if (isRare) return { scans: byStatus, told: 'status' }
+  if (model !== undefined) return { scans: [by('by_model', 'model', model)], told: 'model' }
+  if (provider !== undefined) return { scans: [by('by_provider', 'provider', provider)], told: 'provider' }
+  if (status !== undefined) return { scans: byStatus, told: 'status' }
+  const all: IndexScan = {
+    table: 'runs',
+    index: 'by_time',
+    keys: [['tenant', tenant]],
+    at: 'created_at',
+    ids: ['run_id'],
+  }
+  return { scans: [all] }
+}
+
+function overTenants(at: string, index?: string): IndexScan {
+  return { table: 'runs', ...(index !== undefined && { index }), keys: [], at, ids: ['tenant', 'run_id'] }
 }
 
 type Condition = readonly [text: string, ...values: readonly unknown[]]
 
-/** What an index tells, or what few rows of one are left out by. */
-function rangesOf(query: RunQuery, from: RunPlace | undefined): readonly Condition[] {
-  const { tenant, sessionId, userId, since, until } = query
-  const at = timeOf(query)
-  const ranges: Condition[] = []
-  if (tenant !== undefined) ranges.push(['r.tenant = ?', tenant])
-  if (sessionId !== undefined) ranges.push(['r.session_id = ?', sessionId])
-  if (userId !== undefined) ranges.push(['r.user_id = ?', userId])
-  if (at !== 'created_at') ranges.push([`r.${at} is not null`])
-  if (query.untold && at !== 'untold_since') ranges.push(['r.untold_since is not null'])
-  if (since !== undefined) ranges.push([`r.${at} >= ?`, Math.ceil(since)])
-  if (until !== undefined) ranges.push([`r.${at} < ?`, Math.ceil(until)])
-  return from ? [...ranges, ...after(from, query)] : ranges
-}
-
-function after({ at, tenant, runId }: RunPlace, query: RunQuery): readonly Condition[] {
-  const sign = query.first === 'newest' ? '<' : '>'
-  const time = `r.${timeOf(query)}`
-  const within: Condition =
-    tenant === undefined
-      ? [`r.run_id ${sign} ?`, runId]
-      : [`(r.tenant ${sign} ? or (r.tenant = ? and r.run_id ${sign} ?))`, tenant, tenant, runId]
-  const [text, ...values] = within
-  return [
-    [`${time} ${sign}= ?`, at],
-    [`(${time} ${sign} ? or ${text})`, at, ...values],
-  ]
-}
-
 /** What each row is held against. */
-function filtersOf({ status, provider, model, tag, silentForMs }: RunQuery, dialect: Dialect): readonly Condition[] {
+function filtersOf(query: RunQuery, told: Plan['told'], dialect: Dialect): readonly Condition[] {
+  const { tenant, sessionId, status, provider, model, userId, tag, silentForMs, untold } = query
   const filters: Condition[] = []
-  if (status)
-    filters.push(status.length > 0 ? [`r.status in (${status.map(() => '?').join(', ')})`, ...status] : ['1 = 0'])
-  if (provider !== undefined) filters.push(['r.provider = ?', provider])
-  if (model !== undefined) filters.push(['r.model = ?', model])
+  const hold = (name: Plan['told'], column: string, value: string | undefined): void => {
+    if (value !== undefined && told !== name) filters.push([`r.${column} = ?`, value])
+  }
+  if (untold && tenant !== undefined) filters.push(['r.tenant = ?', tenant])
+  hold('sessionId', 'session_id', sessionId)
+  hold('userId', 'user_id', userId)
+  hold('provider', 'provider', provider)
+  hold('model', 'model', model)
+  if (status && told !== 'status') filters.push([`r.status in (${status.map(() => '?').join(', ')})`, ...status])
   if (tag !== undefined) filters.push([holds('r.tags', '?', dialect), tagLines([tag])])
   if (silentForMs !== undefined) filters.push([`r.last_seen_at < ${NOW} - ?`, Math.floor(silentForMs)])
   return filters
-}
-
-/** The column that tells when a run was created, in the shortest index that has all that may fit. */
-function timeOf({ tenant, sessionId, userId, status, untold }: RunQuery): 'created_at' | 'open_since' | 'untold_since' {
-  if (untold) return 'untold_since'
-  if (tenant !== undefined && (sessionId !== undefined || userId !== undefined)) return 'created_at'
-  return status?.every(isOpenRun) ? 'open_since' : 'created_at'
-}
-
-function orderOf(query: RunQuery): readonly string[] {
-  return query.tenant === undefined ? [timeOf(query), 'tenant', 'run_id'] : [timeOf(query), 'run_id']
 }
 
 function placeAt(row: Row, { tenant }: RunQuery): RunPlace {

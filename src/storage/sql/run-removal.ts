@@ -13,7 +13,7 @@ const SOME = 1_000
 /** So often it is tried to remove what others hold: for a fifth of a second, give or take. */
 const TRIES = 30
 
-/** Runs go in one statement; those that have not ended, if they are asked for, in another. */
+/** Those that have ended go first; then those that have not, if they are asked for. */
 export async function removeRuns(query: RemovalQuery, db: Database): Promise<number> {
   const statuses = [...new Set(query.status)]
   const over = statuses.filter((status) => !isOpenRun(status))
@@ -39,20 +39,61 @@ async function removeOf(
   const { dialect, nameOf } = db
   const parameters: unknown[] = []
   const next = (value: unknown): string => dialect.parameter(parameters.push(value))
-  const text = `select r.tenant, r.run_id from ${nameOf('runs')} r
+  const text = `select ${REMOVED} from ${nameOf('runs')} r
     where ${condition} and ${changed} < ${NOW} - ${next(Math.floor(unchangedForMs))}
     and r.status in (${status.map(next).join(', ')})${tenant === undefined ? '' : ` and r.tenant = ${next(tenant)}`}
     order by ${changed} limit ${dialect.parameter(parameters.length + 1)}`
-  const removal = removalText(nameOf('runs'), ['tenant', 'run_id'], `${text}${dialect.skipLocked}`, dialect)
+  const free = `${text}${dialect.skipLocked}`
   let removed = 0
   for (let tries = 1; ; tries++) {
-    const most = Math.floor(limit) - removed
-    removed += await untilWritten(() => db.change(removal, [...parameters, most]))
-    if (removed >= Math.floor(limit) || dialect.skipLocked === '' || tries >= TRIES) return removed
+    const most = Math.min(Math.floor(limit) - removed, SOME)
+    const count = await untilWritten(() =>
+      db.transaction(async (on) => removeRows(await on.query<RemovedRun>(free, [...parameters, most]), on, db)),
+    )
+    removed += count
+    if (removed >= Math.floor(limit)) return removed
+    if (count === SOME) continue
+    if (dialect.skipLocked === '' || tries >= TRIES) return removed
     const left = await db.query(text, [...parameters, 1])
     if (left.length === 0) return removed
     await pause(tries)
   }
+}
+
+/** What a run that is to be removed is known by, and whether it has tags. */
+const REMOVED = 'r.tenant, r.run_id, case when r.tags is null then 0 else 1 end as is_tagged'
+
+interface RemovedRun {
+  readonly tenant: string
+  readonly run_id: string
+  readonly is_tagged: unknown
+}
+
+/** Removes runs with their tags. */
+async function removeRows(runs: readonly RemovedRun[], on: Queries, { dialect, nameOf }: Database): Promise<number> {
+  if (runs.length === 0) return 0
+  const { tenant, run_id } = TABLES.runs.columns
+  const these = `select k.run_id, k.tenant from ${dialect.rows(dialect.parameter(1), { tenant, run_id }, 'k')}`
+  const list = JSON.stringify(runs.map(({ tenant, run_id }) => ({ tenant, run_id })))
+  const remove = (table: 'runs' | 'run_tags'): Promise<number> =>
+    on.change(removalText(nameOf(table), ['run_id', 'tenant'], these, dialect), [list])
+  const removed = await remove('runs')
+  if (runs.some(({ is_tagged }) => Number(is_tagged) === 1)) await remove('run_tags')
+  return removed
+}
+
+/** Removes the runs of a session, or those of a user in it, some at a time. */
+export async function removeRunsWhere(
+  values: Readonly<Partial<Record<'tenant' | 'session_id' | 'user_id', string>>>,
+  on: Queries,
+  db: Database,
+): Promise<number> {
+  const where = Object.keys(values).map((column, at) => `r.${column} = ${db.dialect.parameter(at + 1)}`)
+  const text = `select ${REMOVED} from ${db.nameOf('runs')} r where ${where.join(' and ')} limit ${SOME}`
+  let removed = 0
+  for (let count = SOME; count >= SOME; removed += count)
+    count = await removeRows(await on.query<RemovedRun>(text, Object.values(values)), on, db)
+  return removed
 }
 
 /**
@@ -65,7 +106,7 @@ export function eraseSession(tenant: string, sessionId: string, db: Database): P
     db.transaction(async (on) => {
       if ((await removeWhere('sessions', of, on, db)) === 0) return 0
       await removeWhere('run_sums', of, on, db)
-      return removeWhere('runs', of, on, db)
+      return removeRunsWhere(of, on, db)
     }),
   )
 }

@@ -7,8 +7,9 @@ import { jsonSize } from './json-size.ts'
 import { fenceOf, type LeaseMemory } from './lease-memory.ts'
 import { loadDispatches, ownersOf } from './load-dispatches.ts'
 import { untilWritten } from './retries.ts'
+import { saveWork } from './save-work.ts'
 import { unsureSettlements } from './unsure-settlements.ts'
-import { saveWork, type Workspace, workspace } from './workspace.ts'
+import { type Workspace, workspace } from './workspace.ts'
 
 /** Settles: what is known here, and concerns nothing else, is written without reading anything, all of a moment together. */
 export function settlements(db: Database, memory: LeaseMemory): DispatchStore['settle'] {
@@ -20,10 +21,11 @@ export function settlements(db: Database, memory: LeaseMemory): DispatchStore['s
     now: number,
     asked: readonly Settlement[],
   ): Promise<readonly (Settled | undefined)[]> {
+    const latest = now + db.uncertaintyMs()
     const settled = asked.map((settlement) => {
       const found = work.found(settlement.deliveryId)
       if (!found) return undefined
-      const one = settleDelivery(found.row, settlement, now, work.moves)
+      const one = settleDelivery(found.row, settlement, now, work.moves, latest)
       // When this fails, or nobody waits for it any longer, it may be written all the same.
       unsure.keep(settlement, found, one)
       return one

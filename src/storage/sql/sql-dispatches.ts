@@ -7,13 +7,16 @@ import { acceptor } from './accept.ts'
 import { claims } from './claims.ts'
 import type { Database } from './database.ts'
 import { removeDispatches } from './dispatch-removal.ts'
+import { expiredForgetter } from './forget-expired.ts'
 import { leaseMemory } from './lease-memory.ts'
 import { listDispatches } from './list-dispatches.ts'
 import { loadDispatches, loadToShow } from './load-dispatches.ts'
 import { renewals } from './renewals.ts'
+import { replans } from './replans.ts'
 import { untilWritten } from './retries.ts'
+import { saveWork } from './save-work.ts'
 import { settlements } from './settlements.ts'
-import { saveWork, workspace } from './workspace.ts'
+import { workspace } from './workspace.ts'
 
 /** How the dispatch half of an SQL store is made. */
 export interface SqlDispatchesOptions {
@@ -45,10 +48,12 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
   }
 
   const memory = leaseMemory()
+  const forgetExpired = expiredForgetter(db)
   const settle = settlements(db, memory)
 
   return {
     ...acceptor(db, isAlone),
+    ...replans(db),
     claim: claims(db, memory, settle, newFence),
     renew: renewals(db, memory),
     settle,
@@ -73,5 +78,6 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
     },
 
     removeDispatches: (query) => removeDispatches(query, db),
+    forgetExpired: (limit) => untilWritten(() => forgetExpired(limit)),
   }
 }

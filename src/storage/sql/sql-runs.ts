@@ -21,7 +21,9 @@ type Row = Readonly<Record<string, unknown>>
 export function sqlRuns(db: Database, { isAlone }: SqlRunsOptions): RunStore {
   const { dialect, nameOf } = db
   const [first, second, third] = [dialect.parameter(1), dialect.parameter(2), dialect.parameter(3)]
-  const runText = `select ${RUN_COLUMNS.join(', ')} from ${nameOf('runs')} where tenant = ${first} and run_id = ${second}`
+  // By its id alone: other indexes begin with the tenant.
+  const ofRun = `${dialect.same('tenant', first)} and run_id = ${second}`
+  const runText = `select ${RUN_COLUMNS.join(', ')} from ${nameOf('runs')} where ${ofRun}`
   const sessionText = `select ${SESSION_COLUMNS.join(', ')} from ${nameOf('sessions')} where tenant = ${first} and session_id = ${second}`
   const spendText = `select spend from ${nameOf('spends')} where tenant = ${first} and user_id = ${second} and day >= ${third}`
 

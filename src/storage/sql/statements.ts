@@ -1,34 +1,29 @@
 import type { ChangeKind, TableChange } from './changes.ts'
 import type { Dialect } from './dialects.ts'
+import { statusText } from './dispatch-status.ts'
+import { tableAlong } from './look-ups.ts'
+import type { NameTable } from './name-table.ts'
 import type { TableName } from './records.ts'
 import { type Column, TABLES, type Table } from './tables.ts'
 
 /** Stands for the time of the statement, where one is written down beforehand. */
 export const NOW = '{now}'
 
-/** The names of a store's tables. */
-export type NameTable = (table: TableName) => string
-
-export function tableNames(dialect: Dialect, prefix: string): NameTable {
-  return (table) => dialect.quote(`${prefix}${table}`)
-}
-
 /** A change as SQL: of its rows as a JSON array in one parameter, or of so many rows of parameters. */
 export function changeText(change: TableChange, dialect: Dialect, nameOf: NameTable, parameter: string): string {
   const { kind } = change
-  const table: Table = TABLES[change.table]
   const name = nameOf(change.table)
   const columns = WRITTEN[kind][change.table]
   const names = columns.map(([column]) => dialect.quote(column)).join(', ')
   if (!dialect.givesValues) {
     const rows = dialect.rows(parameter, Object.fromEntries(columns), 'x')
     if (kind === 'insert') return `insert into ${name} (${names}) select ${names} from ${rows}`
-    return TEXTS[kind](table, name, dialect, rows)
+    return TEXTS[kind](change, dialect, nameOf, rows)
   }
   const row = `(${columns.map(() => '?').join(', ')})`
   const values = `values ${Array(change.rows.length).fill(row).join(', ')}`
   if (kind === 'insert') return `insert into ${name} (${names}) ${values}`
-  return `with x (${names}) as (${values}) ${TEXTS[kind](table, name, dialect, 'x')}`
+  return `with x (${names}) as (${values}) ${TEXTS[kind](change, dialect, nameOf, 'x')}`
 }
 
 /** The parameters of that text. */
@@ -75,10 +70,15 @@ function isPlainJson(json: unknown): boolean {
   return typeof json === 'string' && /^[[{]/.test(json) && !json.includes('\\u')
 }
 
-type WriteText = (table: Table, name: string, dialect: Dialect, given: string) => string
+type WriteText = (change: TableChange, dialect: Dialect, nameOf: NameTable, given: string) => string
 
-const TEXTS: Readonly<Record<'update' | 'remove', WriteText>> = {
-  update(table, name, dialect, given) {
+/**
+ * The given rows lead, and each finds its own by the primary key: a planner that takes the table for empty would read all of it
+ * instead. PostgreSQL is first asked where they are.
+ */
+const TEXTS: Readonly<Record<'update' | 'remove' | 'count', WriteText>> = {
+  update(change, dialect, nameOf, given) {
+    const table: Table = TABLES[change.table]
     const changed = Object.entries(table.columns).filter(([, { fixed }]) => !fixed)
     const sets = changed.map(([column, { kept }]) => {
       const target = dialect.updatesFrom ? dialect.quote(column) : `d.${dialect.quote(column)}`
@@ -86,21 +86,59 @@ const TEXTS: Readonly<Record<'update' | 'remove', WriteText>> = {
       const value = `x.${dialect.quote(column)}`
       return `${target} = ${kept ? `coalesce(${value}, d.${dialect.quote(column)})` : value}`
     })
-    const same = isSame(table, dialect)
+    const same = isSame(table, dialect, 'd')
+    const target = tableAlong({ table: change.table, alias: 'd' }, dialect, nameOf)
+    if (dialect.hasLateral) {
+      const found = placed(change, 'x.*', dialect, nameOf, given)
+      return `update ${nameOf(change.table)} as d set ${sets.join(', ')} from (${found}) x where ${FOUND}`
+    }
     return dialect.updatesFrom
-      ? `update ${name} as d set ${sets.join(', ')} from ${given} where ${same}`
-      : `update ${name} as d join ${given} on ${same} set ${sets.join(', ')}`
+      ? `update ${target} set ${sets.join(', ')} from ${given} where ${same}`
+      : `update ${given} straight_join ${target} on ${same} set ${sets.join(', ')}`
   },
-  remove(table, name, dialect, given) {
-    if (!dialect.updatesFrom) return `delete d from ${name} as d join ${given} on ${isSame(table, dialect)}`
+  count(change, dialect, nameOf, given) {
+    const table: Table = TABLES[change.table]
+    const counts = Object.entries(table.columns).filter(([, { counted }]) => counted)
+    const target = dialect.updatesFrom ? '' : 'd.'
+    // The status goes first: some databases go by the counts that are set before it.
+    const sets = [`${target}status = ${statusText('d', 'x')}`]
+      .concat(counts.map(([column]) => `${target}${column} = d.${column} + x.${column}`))
+      .concat(`${target}version = d.version + 1`)
+      .join(', ')
+    const same = table.primaryKey.map((column) => `d.${column} = x.${column}`).join(' and ')
+    if (dialect.hasLateral) {
+      // Additions of others do not matter: the row is found by its key alone, in whatever version.
+      const found = table.primaryKey.map((column) => `d.${column} = any (array(select x.${column} from ${given}))`)
+      return `update ${nameOf(change.table)} as d set ${sets} from ${given} where ${same} and ${found.join(' and ')}`
+    }
+    const rows = tableAlong({ table: change.table, alias: 'd' }, dialect, nameOf)
+    return dialect.updatesFrom
+      ? `update ${rows} set ${sets} from ${given} where ${same}`
+      : `update ${given} straight_join ${rows} on ${same} set ${sets}`
+  },
+  remove(change, dialect, nameOf, given) {
+    const table: Table = TABLES[change.table]
+    const target = tableAlong({ table: change.table, alias: 'd' }, dialect, nameOf)
+    if (dialect.hasLateral)
+      return `delete from ${nameOf(change.table)} as d using (${placed(change, 'x.version', dialect, nameOf, given)}) x where ${FOUND}`
+    if (!dialect.updatesFrom) return `delete d from ${given} straight_join ${target} on ${isSame(table, dialect, 'd')}`
     const known = (of: string): string =>
       [...table.primaryKey, 'version'].map((column) => `${of}.${dialect.quote(column)}`).join(', ')
-    return `delete from ${name} as d where (${known('d')}) in (select ${known('x')} from ${given})`
+    return `delete from ${target} where (${known('d')}) in (select ${known('x')} from ${given})`
   },
 }
 
-function isSame({ primaryKey, compared = [] }: Table, dialect: Dialect): string {
-  const sides = (column: string): [string, string] => [`d.${dialect.quote(column)}`, `x.${dialect.quote(column)}`]
+/** The version is compared once more: what another changed in between is looked at again where it is then. */
+const FOUND = 'd.ctid = x.found_at and d.version = x.version'
+
+/** The given rows whose row is as it was read, and where that row is. */
+function placed({ table }: TableChange, columns: string, dialect: Dialect, nameOf: NameTable, given: string): string {
+  const found = `select o.ctid as found_at from ${nameOf(table)} o where ${isSame(TABLES[table], dialect, 'o')} offset 0`
+  return `select ${columns}, o.found_at from ${given} cross join lateral (${found}) o`
+}
+
+function isSame({ primaryKey, compared = [] }: Table, dialect: Dialect, of: string): string {
+  const sides = (column: string): [string, string] => [`${of}.${dialect.quote(column)}`, `x.${dialect.quote(column)}`]
   return [...primaryKey, 'version']
     .map((column) => (compared.includes(column) ? dialect.same(...sides(column)) : sides(column).join(' = ')))
     .join(' and ')
@@ -121,6 +159,11 @@ function isProof(table: Table): Wanted {
   return (name) => isKey(table, name) || name === 'version'
 }
 
+/** What counts are added to, and the row they belong to. */
+function isCounted(table: Table): Wanted {
+  return (name, { counted }) => counted === true || isKey(table, name)
+}
+
 type Columns = readonly (readonly [name: string, column: Column])[]
 
 /** The columns that a change tells of. */
@@ -128,6 +171,7 @@ const WRITTEN: Readonly<Record<ChangeKind, Readonly<Record<TableName, Columns>>>
   insert: columnsIn(() => () => true),
   update: columnsIn(isUpdated),
   remove: columnsIn(isProof),
+  count: columnsIn(isCounted),
 }
 
 function columnsIn(wanted: (table: Table) => Wanted): Readonly<Record<TableName, Columns>> {

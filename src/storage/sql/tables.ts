@@ -16,6 +16,8 @@ export interface Column {
   readonly fixed?: true
   /** An update that says nothing of it leaves it as it is. */
   readonly kept?: true
+  /** A change of the kind `count` adds to it. */
+  readonly counted?: true
 }
 
 /** An index; of columns that may be absent only the rows that have the first `present` are in it, where a database can do that. */
@@ -59,6 +61,9 @@ function kept(column: Column): Column {
   return { ...column, kept: true }
 }
 
+/** Absent where nothing is counted. */
+const counted: Column = { kind: 'integer', optional: true, counted: true }
+
 /** What this store keeps, and how it finds it again. */
 export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
   /** One row for each accepted event. */
@@ -76,11 +81,17 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       sandboxed: fixed(flag),
       locale: fixed(optional(text)),
       /** One of its deliveries is a digest, which others may share. */
-      digested: fixed(flag),
+      digested: flag,
       created_at: fixed(integer),
-      accepted_at: fixed(integer),
       /** What is left of deliveries that it shared and was taken out of. */
       records: optional(json),
+      /** Derived from its deliveries, for lists; absent where its only delivery has it. */
+      status: optional(word),
+      /** How many of its deliveries may yet be sent, were sent, failed or expired, and were cancelled; absent where the status is. */
+      open_count: counted,
+      sent_count: counted,
+      lost_count: counted,
+      cancelled_count: counted,
       version,
     },
     primaryKey: ['dispatch_id'],
@@ -88,7 +99,9 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       { name: 'by_time', columns: ['tenant', 'created_at', 'dispatch_id'] },
       { name: 'by_session', columns: ['tenant', 'session_id', 'created_at', 'dispatch_id'], present: 'session_id' },
       { name: 'by_recipient', columns: ['tenant', 'recipient_key', 'created_at', 'dispatch_id'] },
-      { name: 'by_age', columns: ['accepted_at'] },
+      { name: 'by_event_type', columns: ['tenant', 'event_type', 'created_at', 'dispatch_id'] },
+      { name: 'by_status', columns: ['tenant', 'status', 'created_at', 'dispatch_id'], present: 'status' },
+      { name: 'by_age', columns: ['created_at'] },
     ],
   },
   /** One row for each delivery: it is the job. Of a digest it is that of the oldest event's dispatch. */
@@ -96,6 +109,11 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
     columns: {
       delivery_id: id,
       dispatch_id: { kind: 'key', length: ID },
+      tenant: id,
+      /** When the dispatch was created. */
+      created_at: fixed(integer),
+      /** The status of its dispatch, where it is the only delivery and no digest: one row is written when it ends. */
+      dispatch_status: optional(word),
       /** Where it stands among those of its dispatch. */
       place: integer,
       channel: fixed(id),
@@ -131,8 +149,15 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
     primaryKey: ['delivery_id'],
     indexes: [
       { name: 'of_dispatch', columns: ['dispatch_id'] },
-      { name: 'due', columns: ['channel', 'wake_at'], present: 'wake_at' },
-      { name: 'expiring', columns: ['expires_at', 'wake_at'], present: 'wake_at' },
+      // By status, since leases and what is queued are looked through from different places.
+      { name: 'due', columns: ['channel', 'status', 'wake_at'], present: 'wake_at' },
+      // By status also where an index cannot leave out what has ended.
+      { name: 'expiring', columns: ['status', 'expires_at', 'wake_at'], present: 'wake_at' },
+      {
+        name: 'by_status',
+        columns: ['tenant', 'dispatch_status', 'created_at', 'dispatch_id'],
+        present: 'dispatch_status',
+      },
       { name: 'open_digests', columns: ['open_key'], present: 'open_key' },
     ],
   },
@@ -150,6 +175,12 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
     },
     primaryKey: ['delivery_id', 'dispatch_id'],
     indexes: [{ name: 'of_dispatch', columns: ['dispatch_id'] }],
+  },
+  /** One row for each dispatch of which a delivery failed in host code: what it is planned from again. */
+  plan_sources: {
+    columns: { dispatch_id: id, source: fixed(text), version },
+    primaryKey: ['dispatch_id'],
+    indexes: [],
   },
   /** What was answered under an idempotency key. */
   idempotency_keys: {
@@ -202,8 +233,8 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       /** Its account says so: it is counted as if it had no parent. */
       top: flag,
       status: word,
-      provider: optional(text),
-      model: optional(text),
+      provider: { kind: 'key', length: ID, optional: true },
+      model: { kind: 'key', length: ID, optional: true },
       user_id: { kind: 'key', length: ID, optional: true },
       /** Each as JSON, in a line of its own, with an empty line before and after. */
       tags: optional(text),
@@ -227,10 +258,27 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       { name: 'by_time', columns: ['tenant', 'created_at', 'run_id'] },
       { name: 'by_session', columns: ['tenant', 'session_id', 'created_at', 'run_id'] },
       { name: 'by_user', columns: ['tenant', 'user_id', 'created_at', 'run_id'], present: 'user_id' },
+      { name: 'by_status', columns: ['tenant', 'status', 'created_at', 'run_id'] },
+      { name: 'by_provider', columns: ['tenant', 'provider', 'created_at', 'run_id'], present: 'provider' },
+      { name: 'by_model', columns: ['tenant', 'model', 'created_at', 'run_id'], present: 'model' },
       { name: 'open', columns: ['open_since', 'tenant', 'run_id'], present: 'open_since' },
       { name: 'untold', columns: ['untold_since', 'tenant', 'run_id'], present: 'untold_since' },
       { name: 'over', columns: ['over_since'], present: 'over_since' },
     ],
+  },
+  /** One row for each tag of a run: by these lists find it. */
+  run_tags: {
+    columns: {
+      run_id: id,
+      tenant: id,
+      /** How the tag begins. */
+      tag_key: id,
+      /** When the run was created. */
+      created_at: fixed(integer),
+      version,
+    },
+    primaryKey: ['run_id', 'tenant', 'tag_key'],
+    indexes: [{ name: 'by_tag', columns: ['tenant', 'tag_key', 'created_at', 'run_id'] }],
   },
   /** What was summed up below a run, stored or not. */
   run_sums: {

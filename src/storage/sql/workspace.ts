@@ -1,13 +1,15 @@
-import type { DispatchHead } from '../../model/dispatch.ts'
 import { type Places, type Transitions, transitions } from '../deliveries/delivery-transitions.ts'
 import { digestKey, isOpenDigest } from '../deliveries/digest-key.ts'
 import type { DeliveryRow, DigestEvent, DispatchRow } from '../deliveries/dispatch-rows.ts'
 import { type Counter, sendLimits } from '../deliveries/send-limits.ts'
-import { type Changes, newChanges } from './changes.ts'
+import type { Changes } from './changes.ts'
+import { isChanged, isMadeAnew, openedBefore } from './compare-deliveries.ts'
 import { counterKey, counterRecord, endOf, type KnownCounter, knownCounter, limitName } from './counter-records.ts'
-import type { Database } from './database.ts'
+import { countsOfParts } from './counts-of-parts.ts'
 import { deliveryRecord, deliveryRow, dispatchRecord, headOf, readJson, writeJson } from './delivery-records.ts'
-import type { CounterRecord, DeliveryRecord, DigestEventRecord, DispatchRecord } from './records.ts'
+import { isKeptInDelivery, keptStatus } from './dispatch-status.ts'
+import { knownPlans } from './known-plans.ts'
+import type { CounterRecord, DeliveryRecord, DigestEventRecord, DispatchRecord, PlanSourceRecord } from './records.ts'
 
 /**
  * What was read of some dispatches, as the rules of deliveries take it, and what they have made of it: for one attempt at
@@ -25,6 +27,8 @@ export interface Workspace {
   putEvent(record: DigestEventRecord): void
   putDelivery(record: DeliveryRecord): void
   putCounter(record: CounterRecord): void
+  /** After its dispatch. */
+  putPlan(record: PlanSourceRecord): void
   /** Who else comes to this name at the same time has to try again. */
   takeTurn(tenant: string, name: string): void
   /** A dispatch that is new. */
@@ -45,7 +49,8 @@ interface Standing {
   readonly row: DeliveryRow
 }
 
-interface KnownDispatch {
+/** A dispatch as it is now, and as it was read. */
+export interface KnownDispatch {
   readonly row: DispatchRow
   /** Absent: it is new. */
   readonly record?: DispatchRecord
@@ -79,6 +84,7 @@ export function workspace(now: number, uncertaintyMs = 0): Workspace {
   const counters = new Map<string, KnownCounter>()
   const standings = new Map<DispatchRow, Standing[]>()
   const removed = new Set<DispatchRow>()
+  const plans = knownPlans()
 
   const places: Places = {
     place(row, wakeAt) {
@@ -131,8 +137,7 @@ export function workspace(now: number, uncertaintyMs = 0): Workspace {
 
     putDispatch(record, isWhole) {
       if (dispatches.has(record.dispatch_id)) return
-      const head: DispatchHead = headOf(record)
-      const row: DispatchRow = { head, acceptedAt: record.accepted_at, place: 0, deliveries: [] }
+      const row: DispatchRow = { head: headOf(record), place: 0, deliveries: [], plan: undefined }
       dispatches.set(record.dispatch_id, { row, record, isWhole })
       for (const { place, delivery, event } of readJson<LeftRecord[]>(record.records) ?? [])
         stand(row, place, deliveryRow(delivery, row, [{ dispatch: row, eventData: JSON.parse(event) }], self.dispatch))
@@ -165,6 +170,11 @@ export function workspace(now: number, uncertaintyMs = 0): Workspace {
       counters.set(counterKey(record.tenant, record.name), knownCounter(record))
     },
 
+    putPlan(record) {
+      const row = self.dispatch(record.dispatch_id)
+      if (row) plans.put(row, record)
+    },
+
     takeTurn: (tenant, name) => change(name, { tenant, name, times: [now], max: 1, windowMs: TURN_MS }),
     add(row) {
       dispatches.set(row.head.dispatchId, { row, isWhole: true })
@@ -180,16 +190,24 @@ export function workspace(now: number, uncertaintyMs = 0): Workspace {
       for (const known of counters.values())
         if (known.isChanged) changes[known.version === 0 ? 'insert' : 'update']('counters', counterRecord(known))
       for (const known of dispatches.values()) saveDispatch(known, isMoved, changes)
+      for (const counts of countsOfParts(deliveries.values(), dispatches)) changes.count(counts)
     },
+  }
+
+  /** Where not all of the dispatch is known, its delivery goes on as it was. */
+  function keepsStatus(row: DeliveryRow, record: DeliveryRecord): boolean {
+    const known = dispatches.get(row.dispatch.head.dispatchId)
+    return known?.isWhole ? isKeptInDelivery(row.dispatch) : record.dispatch_status !== null
   }
 
   /** @param isMoved Some delivery is written. */
   function saveDispatch({ row, record, isWhole }: KnownDispatch, isMoved: boolean, changes: Changes): void {
+    plans.save(row, removed.has(row), changes)
     if (!record) {
       changes.insert('dispatches', dispatchRecord(row))
       for (const [place, delivery] of row.deliveries.entries()) {
         const known = deliveries.get(delivery.deliveryId)?.row === delivery
-        if (!known) changes.insert('deliveries', deliveryRecord(delivery, place, 1))
+        if (!known) changes.insert('deliveries', deliveryRecord(delivery, place, 1, isKeptInDelivery(row)))
         if (delivery.digest) insertEvent(row, delivery, place, changes)
       }
       return
@@ -201,7 +219,19 @@ export function workspace(now: number, uncertaintyMs = 0): Workspace {
     }
     // Its version guards all that is decided by looking at its deliveries together. Where nothing is, they were read in one
     // statement, and were so at that moment; but for those that others share.
-    if (isMoved || record.digested !== null) changes.update('dispatches', { ...record, records: leftRecords(row) })
+    if (!isMoved && record.digested === null) return
+    const digested = record.digested ?? (row.deliveries.some(({ digest }) => digest) ? 1 : null)
+    changes.update('dispatches', { ...record, digested, records: leftRecords(row), ...keptStatus(row) })
+    for (const [at, { place }] of (standings.get(row) ?? []).entries()) {
+      const delivery = row.deliveries[at]
+      if (delivery && isNewEvent(row, delivery)) insertEvent(row, delivery, place, changes)
+    }
+  }
+
+  /** Whether an event of a dispatch has come to be in a digest by its being planned again. */
+  function isNewEvent({ head }: DispatchRow, delivery: DeliveryRow): boolean {
+    if (!delivery.digest || deliveries.get(delivery.deliveryId)?.row !== delivery) return false
+    return events.get(delivery.deliveryId)?.every((event) => event.dispatch_id !== head.dispatchId) ?? true
   }
 
   function insertEvent(dispatch: DispatchRow, delivery: DeliveryRow, place: number, changes: Changes): void {
@@ -224,7 +254,7 @@ export function workspace(now: number, uncertaintyMs = 0): Workspace {
       const row = dispatch.deliveries[at]
       if (!row || deliveries.get(row.deliveryId)?.row === row) return []
       const event = JSON.stringify(row.digest?.events[0]?.eventData)
-      return [{ place, delivery: deliveryRecord(row, place, 0), event }]
+      return [{ place, delivery: deliveryRecord(row, place, 0, false), event }]
     })
     return writeJson(left.length > 0 ? left : undefined) ?? null
   }
@@ -233,7 +263,7 @@ export function workspace(now: number, uncertaintyMs = 0): Workspace {
   function saveDelivery(row: DeliveryRow, record: DeliveryRecord, changes: Changes): boolean {
     const gathered = events.get(record.delivery_id) ?? []
     const owners = new Set(row.digest?.events.map(({ dispatch }) => dispatch.head.dispatchId))
-    const isGone = removed.has(row.dispatch)
+    const isGone = removed.has(row.dispatch) || hasJoined(row)
     for (const event of gathered)
       if (isGone || !owners.has(event.dispatch_id))
         changes.remove('digest_events', {
@@ -246,31 +276,20 @@ export function workspace(now: number, uncertaintyMs = 0): Workspace {
       return true
     }
     const own = gathered.find((event) => event.dispatch_id === row.dispatch.head.dispatchId)
-    const after = deliveryRecord(row, own?.place ?? record.place, record.version)
+    const after = deliveryRecord(row, own?.place ?? record.place, record.version, keepsStatus(row, record))
     if (!isChanged(record, after) && owners.size === gathered.length) return false
-    changes.update('deliveries', after.content === record.content ? { ...after, content: null } : after)
+    if (isMadeAnew(record, after)) {
+      changes.remove('deliveries', { delivery_id: record.delivery_id, version: record.version })
+      changes.insert('deliveries', { ...after, version: record.version + 1 })
+    } else changes.update('deliveries', after.content === record.content ? { ...after, content: null } : after)
     return true
   }
 
-  return self
-}
-
-/** Writes down what has become of all that a workspace holds. */
-export async function saveWork(work: Workspace, db: Pick<Database, 'write'>): Promise<void> {
-  const changes = newChanges()
-  work.save(changes)
-  await db.write(changes)
-}
-
-function isChanged(before: DeliveryRecord, after: DeliveryRecord): boolean {
-  for (const name in after) {
-    const key = name as keyof DeliveryRecord
-    if (before[key] !== after[key]) return true
+  /** It was to be planned again, and its event joined the digest of another delivery. */
+  function hasJoined(row: DeliveryRow): boolean {
+    const { isWhole = false } = dispatches.get(row.dispatch.head.dispatchId) ?? {}
+    return isWhole && !row.dispatch.deliveries.includes(row)
   }
-  return false
-}
 
-function openedBefore(one: DeliveryRow, other: DeliveryRow): boolean {
-  const before = (one.digest?.opened ?? 0) - (other.digest?.opened ?? 0)
-  return before < 0 || (before === 0 && one.deliveryId < other.deliveryId)
+  return self
 }

@@ -10,9 +10,10 @@ function handingOut(): readonly DispatchCase[] {
   return [
     contractCase('a claim gives all that an attempt needs', async (desk) => {
       const { accept, advance, claimOne } = desk
-      const head = { sessionId: 's1', locale: 'de', critical: true, createdAt: desk.now() } as const
+      const head = { sessionId: 's1', locale: 'de', critical: true } as const
       const x = delivery('x', { concurrencyKey: 'receiver', deferred: true })
       const accepted = await timed(desk, () => accept('1', { ...head, deliveries: [x] }))
+      const { createdAt } = await desk.found('1')
       await advance(MINUTE)
       const { value: claimed, from, to } = await timed(desk, () => claimOne())
       const { fence, waitedMs, expiresInMs, ...rest } = claimed
@@ -33,7 +34,15 @@ function handingOut(): readonly DispatchCase[] {
         deferred: true,
         attempts: 1,
         history: [],
-        dispatch: { dispatchId: '1', tenant: 't1', eventType: 'e', recipient: ADDRESS, route: 'all', ...head },
+        dispatch: {
+          dispatchId: '1',
+          tenant: 't1',
+          eventType: 'e',
+          recipient: ADDRESS,
+          route: 'all',
+          ...head,
+          createdAt,
+        },
       })
     }),
 

@@ -20,8 +20,8 @@ import {
 /** Nothing that is stored is aliased. */
 export function copyingCases(): readonly DispatchCase[] {
   return [
-    contractCase('what is stored does not change with what was given', async ({ store, found, claim, now }) => {
-      const given = acceptance('1', now(), { ...keyed(), deliveries: everyKind() })
+    contractCase('what is stored does not change with what was given', async ({ store, found, claim }) => {
+      const given = acceptance('1', { ...keyed(), deliveries: everyKind() })
       await store.accept(given)
       const before = await found('1')
       spoil(given)
@@ -32,20 +32,20 @@ export function copyingCases(): readonly DispatchCase[] {
     }),
 
     contractCase('the limits of what is held do not change with what was given', async (desk) => {
-      const { store, accept, fail, states, now } = desk
+      const { store, accept, fail, states } = desk
       const limits = () => [{ key: 'l', max: 1, windowMs: HOUR }]
       await accept('1', { deliveries: [delivery('x', { channel: 'b', limits: limits() })] })
       const deliveries = [delivery('y'), delivery('z', { channel: 'c', status: 'held', limits: limits() })]
-      const given = acceptance('2', now(), { route: 'first', deliveries })
+      const given = acceptance('2', { route: 'first', deliveries })
       await store.accept(given)
       spoil(given)
       await fail()
       equal(await states('2'), ['failed provider_rejected', 'skipped throttled'])
     }),
 
-    contractCase('a digest does not change with what was given', async ({ store, accept, advance, claimOne, now }) => {
+    contractCase('a digest does not change with what was given', async ({ store, accept, advance, claimOne }) => {
       const [opened] = everyKind().slice(-1)
-      const given = acceptance('1', now(), { deliveries: opened ? [opened] : [] })
+      const given = acceptance('1', { deliveries: opened ? [opened] : [] })
       await store.accept(given)
       spoil(given)
       await accept('2', { deliveries: [digested('e', {}, { channel: 'd' })] })
@@ -74,7 +74,7 @@ export function copyingCases(): readonly DispatchCase[] {
         spoil(await handle.findDispatch(TENANT, '1'))
         spoil(await handle.listDispatches({ tenant: TENANT, limit: 5 }))
         spoil(await handle.recall(TENANT, 'k'))
-        spoil(await handle.accept(acceptance('2', 0, keyed())))
+        spoil(await handle.accept(acceptance('2', keyed())))
         equal(await handle.findDispatch(TENANT, '1'), before)
         equal(await handle.recall(TENANT, 'k'), { fingerprint: 'f1', answer: first })
       }

@@ -74,7 +74,7 @@ function desk(trial: StoreTrial<DispatchStore>): Desk {
     other,
     now: () => trial.now(),
     advance: async (ms) => trial.advance(ms),
-    accept: (dispatchId, given, through = store) => through.accept(acceptance(dispatchId, trial.now(), given)),
+    accept: (dispatchId, given, through = store) => through.accept(acceptance(dispatchId, given)),
     claim: (limits = { a: 100 }, leaseMs = LEASE) => store.claim({ limits, leaseMs, busy: [] }),
     async claimAll() {
       const all: ClaimedDelivery[] = []

@@ -12,9 +12,9 @@ export function expiringCases(): readonly DispatchCase[] {
 function expiring(): readonly DispatchCase[] {
   return [
     contractCase('what is past its expiry is told to be expired, and not handed out', async (desk) => {
-      const { accept, advance, claim, states, now } = desk
-      const createdAt = now()
-      await accept('1', { ...keyed(), createdAt, expiresInMs: HOUR, sessionId: 's1' })
+      const { accept, advance, claim, states, found } = desk
+      await accept('1', { ...keyed(), expiresInMs: HOUR, sessionId: 's1' })
+      const { createdAt } = await found('1')
       await advance(HOUR)
       const { deliveries, expired } = await claim()
       equal(deliveries, [])

@@ -16,7 +16,7 @@ const NUMBERS: readonly number[] = [
 ]
 
 /** All that JSON can be, in so many ways that something is likely to go wrong. */
-function everything(): JsonObject {
+export function everything(): JsonObject {
   return {
     texts: TEXTS,
     numbers: NUMBERS,
@@ -44,7 +44,7 @@ function nested(levels: number): JsonValue {
 }
 
 /** Text of about so many bytes, in which no two parts are the same. */
-function longText(bytes: number): string {
+export function longText(bytes: number): string {
   let text = ''
   for (let at = 0; text.length < bytes; at++) text += `${at} 💌 "quoted" \\ ${at * 7_919}\n`
   return text

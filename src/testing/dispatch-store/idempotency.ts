@@ -4,6 +4,22 @@ import { delivery, digested, HOUR, keyed, MARGIN, MINUTE, proof, SENT, TENANT } 
 
 export function idempotencyCases(): readonly DispatchCase[] {
   return [
+    contractCase('to free the space of keys whose time is over changes no other', async (desk) => {
+      const { store, other, accept, advance } = desk
+      const answers: unknown[] = []
+      for (const [at, ttlMs] of [HOUR, 5 * HOUR].entries()) {
+        const outcome = await accept(`${at}`, keyed(`k${at}`, 'f', ttlMs))
+        answers.push('answer' in outcome && outcome.answer)
+      }
+      equal((await store.forgetExpired?.(100)) ?? 0, 0, 'none is over')
+      await advance(2 * HOUR)
+      ok(((await store.forgetExpired?.(100)) ?? 0) < 100, 'fewer than asked for: none is left')
+      equal(await other.recall(TENANT, 'k0'), undefined)
+      equal(await other.recall(TENANT, 'k1'), { fingerprint: 'f', answer: answers[1] })
+      matches(await accept('2', keyed('k0', 'f')), { outcome: 'accepted' })
+      equal(await accept('3', keyed('k1', 'f')), { outcome: 'replayed', answer: answers[1] })
+    }),
+
     contractCase('without a key nothing is de-duplicated', async ({ accept, found }) => {
       await accept('1')
       matches(await accept('2'), { outcome: 'accepted' })

@@ -123,10 +123,9 @@ function settling(): readonly DispatchCase[] {
     }),
 
     contractCase('what is accepted, sent and read at once is not lost', async (desk) => {
-      const { now } = desk
       await race(desk, 30, async (handle, at) => {
         const channel = `channel-${at % 5}`
-        await handle.accept(acceptance(`${at}`, now(), { deliveries: [delivery(`d${at}`, { channel })] }))
+        await handle.accept(acceptance(`${at}`, { deliveries: [delivery(`d${at}`, { channel })] }))
         const { deliveries } = await handle.claim({ limits: { [channel]: 1 }, leaseMs: LEASE, busy: [] })
         for (const one of deliveries) await handle.settle({ ...proof(one), to: 'failed', reason: 'channel_error' })
         await handle.retry(TENANT, `${at}`, { expiresInMs: HOUR })

@@ -1,5 +1,5 @@
 import type { DispatchStatus } from '../../model/dispatch.ts'
-import type { DispatchQuery } from '../../ports/dispatch-store.ts'
+import type { DispatchQuery } from '../../ports/dispatch-query.ts'
 import { equal, ok } from '../assertions.ts'
 import { contractCase, type Desk, type DispatchCase, numbers } from './desk.ts'
 import { delivery, digested, type Given, MINUTE, proof, SENT, TENANT } from './samples.ts'

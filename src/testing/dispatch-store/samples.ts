@@ -32,6 +32,11 @@ export function skipped(deliveryId: string): NewDelivery {
   return { deliveryId, channel: 'a', status: 'skipped', reason: 'condition_false' }
 }
 
+/** A delivery that failed in the host's own code, before there was anything to send. */
+export function broken(deliveryId: string, rest: Partial<NewDelivery> = {}): NewDelivery {
+  return { deliveryId, channel: 'a', status: 'failed', reason: 'template_error', ...rest }
+}
+
 /** A delivery of a digest, which is due in an hour: it has no content of its own. */
 export function digested(
   deliveryId: string,
@@ -63,7 +68,7 @@ export function everyKind(): NewDelivery[] {
   ]
 }
 
-export function acceptance(dispatchId: string, now: number, given: Given = {}): Acceptance {
+export function acceptance(dispatchId: string, given: Given = {}): Acceptance {
   const { expiresInMs = 72 * HOUR, answer = answerOf, idempotency, quota, ...rest } = given
   const dispatch: NewDispatch = {
     dispatchId,
@@ -71,7 +76,6 @@ export function acceptance(dispatchId: string, now: number, given: Given = {}): 
     eventType: 'e',
     recipient: ADDRESS,
     route: 'all',
-    createdAt: now,
     deliveries: [delivery(`${dispatchId}-a`)],
     ...rest,
   }

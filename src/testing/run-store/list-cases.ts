@@ -9,6 +9,10 @@ import { standsStill } from './store-time.ts'
 const MINUTE = 60_000
 const STATUSES = ['queued', 'running', 'waiting', 'completed', 'failed', undefined] as const
 
+/** More than a store may look at for a page where few fit, and few enough to be put quickly. */
+const OTHERS = 1_200
+const AT_ONCE = 200
+
 type Filter = Omit<RunQuery, 'limit' | 'cursor' | 'first'>
 
 /** Runs of all kinds, a minute apart from one another. As they are stored, oldest first. */
@@ -125,6 +129,37 @@ export const LIST_CASES: readonly RunStoreCase[] = [
         counts.some((count) => count > 0 && count < runs.length),
         'some of the filters tell runs apart',
       )
+    },
+  },
+  {
+    name: 'a page of any one filter is full, however many other runs there are',
+    async run({ store, advance }) {
+      const latest = { provider: 'p', model: 'm', userId: 'u' }
+      const wanted = { status: 'failed', latest, tags: ['a'] } as const
+      for (const runId of ['w0', 'w1', 'w2']) {
+        await put(store, keyOf(runId, { sessionId: 'wanted' }), wanted)
+        await advance(MINUTE)
+      }
+      const rest = { status: 'completed', latest: { provider: 'q', model: 'n', userId: 'v' }, tags: ['b'] } as const
+      for (let from = 0; from < OTHERS; from += AT_ONCE)
+        await Promise.all(
+          Array.from({ length: AT_ONCE }, (_, at) =>
+            put(store, keyOf(`${from + at}`, { sessionId: `s${from + at}` }), rest),
+          ),
+        )
+      const filters: readonly Filter[] = [
+        { status: ['failed'] },
+        { status: ['failed', 'running'] },
+        { provider: 'p' },
+        { model: 'm' },
+        { userId: 'u' },
+        { tag: 'a' },
+        { sessionId: 'wanted' },
+      ]
+      for (const filter of filters) {
+        const { items } = await store.listRuns({ tenant: 't', ...filter, first: 'newest', limit: 3 })
+        equal(idsOf(items), ['w2', 'w1', 'w0'], JSON.stringify(filter))
+      }
     },
   },
   {

@@ -18,21 +18,23 @@ export function testCallers(host: Host): void {
       ['too large, chunked', { body: ['x'.repeat(65_537), 'x'] }],
       ['empty', { body: '' }],
     ])('learn nothing about a body that is %s, without a good token', async (_name, wrong) => {
-      const { url, endpoints } = await start()
-      const unknown = await call(url + RUN, { ...wrong, headers: { ...wrong.headers, authorization: undefined } })
+      const { url, endpoints, complete } = await start()
+      const send = (authorization?: string) =>
+        complete(call(url + RUN, { ...wrong, headers: { ...wrong.headers, authorization } }))
+      const unknown = await send()
       expect(unknown.status).toBe(401)
       expect(unknown.json.code).toBe('unauthorized')
       expect(unknown.headers['www-authenticate']).toBe('Bearer realm="sallyport"')
-      const bad = await call(url + RUN, { ...wrong, headers: { ...wrong.headers, authorization: 'Bearer bad' } })
+      const bad = await send('Bearer bad')
       expect(bad.json).toMatchObject({ status: 401, code: 'invalid_token' })
       expect(endpoints.refusals).toHaveLength(2)
     })
 
     test('are refused at once, with the body still to come', async () => {
-      const { url, endpoints } = await start()
+      const { url, endpoints, complete } = await start()
       const sent = half(url + RUN, '{"a":')
       endpoints.authenticate = async () => ({ refused: 'unauthorized', detail: 'No.' })
-      expect((await sent.reply).status).toBe(401)
+      expect((await complete(sent.reply)).status).toBe(401)
       sent.leave()
     })
 
@@ -52,20 +54,17 @@ export function testCallers(host: Host): void {
       expect(replies.map((reply) => reply.json.body.n)).toEqual(Array.from({ length: 60 }, (_, n) => n))
     })
 
-    test('keep their connection through refusals', async () => {
+    test('keep their connection through refusals of bodies that are there', async () => {
       const { url } = await start()
       const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-      const big = 'x'.repeat(200_000)
       const ports = new Set<number | undefined>()
       const statuses: number[] = []
       for (const sent of [
         { body: '{}' },
-        { body: big, headers: { authorization: undefined } },
-        { body: big },
-        { body: [big, big] },
+        { body: 'x', headers: { authorization: undefined } },
         { body: 'x', headers: { 'content-type': 'text/plain' } },
         { body: '{' },
-        { method: 'PUT', body: big },
+        { method: 'PUT', body: 'x' },
         { body: '{"a":1}' },
       ]) {
         const reply = await call(url + RUN, { ...sent, agent })
@@ -73,7 +72,7 @@ export function testCallers(host: Host): void {
         ports.add(reply.port)
       }
       agent.destroy()
-      expect(statuses).toEqual([201, 401, 413, 413, 415, 400, 405, 201])
+      expect(statuses).toEqual([201, 401, 415, 400, 405, 201])
       expect(ports.size).toBe(1)
     })
   })

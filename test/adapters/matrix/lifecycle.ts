@@ -65,6 +65,26 @@ export function testLifecycle(host: Host): void {
       await expect(call(url + RUN, { body: '{}' })).rejects.toThrow('ECONNREFUSED')
     })
 
+    test('ends each connection with its next answer, whatever that is', async () => {
+      const { url, endpoints } = await start()
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      const answers = [
+        { body: '{}' },
+        { body: '{' },
+        { method: 'PUT' },
+        { body: '{}', headers: { authorization: 'no' } },
+      ]
+      const connections = async () => {
+        const replies = []
+        for (const answer of answers) replies.push(await call(url + RUN, { ...answer, agent }))
+        return replies.map(({ headers }) => headers.connection)
+      }
+      expect(await connections()).toEqual(answers.map(() => 'keep-alive'))
+      endpoints.stopping = true
+      expect(await connections()).toEqual(answers.map(() => 'close'))
+      agent.destroy()
+    })
+
     test('does not wait for connections that are idle', async () => {
       const { url, running } = await start()
       const agent = new Agent({ keepAlive: true })

@@ -8,6 +8,7 @@ import { testContentTypes } from './content-types.ts'
 import { testLifecycle } from './lifecycle.ts'
 import { testMounts } from './mounts.ts'
 import { testRefusals } from './refusals.ts'
+import { testRefusedBodies } from './refused-bodies.ts'
 import { testRoutes } from './routes.ts'
 import { testSlowBodies } from './slow-bodies.ts'
 import { testWholeSallyport } from './whole-sallyport.ts'
@@ -33,6 +34,7 @@ export function testHost(host: Host): void {
     testContentTypes(host)
     testCallers(host)
     testSlowBodies(host)
+    testRefusedBodies(host)
     testLifecycle(host)
     testBatches(host)
     testRefusals(host)

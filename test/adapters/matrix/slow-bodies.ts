@@ -10,13 +10,13 @@ export function testSlowBodies(host: Host): void {
 
   describe('slow bodies', () => {
     test('are answered 408 when they do not arrive in 10 s', async () => {
-      const { url, endpoints } = await start()
+      const { url, endpoints, complete } = await start()
       const sent = half(url + RUN, '{"a":')
       await endpoints.clock.pending(1)
       endpoints.clock.advance(9_999)
       expect(endpoints.refusals).toEqual([])
       endpoints.clock.advance(1)
-      const reply = await sent.reply
+      const reply = await complete(sent.reply)
       expect(reply.status).toBe(408)
       expect(reply.json).toMatchObject({ code: 'body_timeout', limit: 10_000 })
       expect(endpoints.handled).toEqual([])

@@ -1,4 +1,6 @@
 import { afterEach } from 'vitest'
+import { LINGER_MS } from '../../../src/http/body-reader.ts'
+import type { HostClock } from '../../support/host-clock.ts'
 import { FakeEndpoints } from '../../support/host-endpoints.ts'
 import type { Host, HostOptions, RunningHost } from '../../support/hosts/host.ts'
 
@@ -6,6 +8,8 @@ export interface Started {
   readonly url: string
   readonly endpoints: FakeEndpoints
   readonly running: RunningHost
+  /** The reply to a body that may be refused while it arrives, complete as soon as the host can have it so. */
+  complete<Reply>(reply: Promise<Reply>): Promise<Reply>
 }
 
 /** Starts a host over endpoints that tell what they were handed; it is closed after the test. */
@@ -20,6 +24,19 @@ export function starterOf(host: Host): Start {
     const endpoints = new FakeEndpoints()
     const running = await host.start({ endpoints }, options)
     open.push(running)
-    return { url: running.url, endpoints, running }
+    const isLate = host.own?.['completes the last answer of a connection only as that closes'] !== undefined
+    return {
+      url: running.url,
+      endpoints,
+      running,
+      complete: (reply) => (isLate ? afterLingering(reply, endpoints.clock) : reply),
+    }
   }
+}
+
+/** Lets pass how long a connection stays open for a refused body, where that does not end by itself. */
+async function afterLingering<Reply>(reply: Promise<Reply>, clock: HostClock): Promise<Reply> {
+  await Promise.race([reply, clock.dueWithin(LINGER_MS)])
+  clock.advance(LINGER_MS)
+  return reply
 }

@@ -18,7 +18,7 @@ import { CLAIMS, HEADER, KEYS } from '../../auth/session-token-fixtures.ts'
 import { watchBuiltins } from './builtins.ts'
 import { hostileBody, hostileRun, parsed } from './hostile-requests.ts'
 import { CANARY } from './hostile-texts.ts'
-import { LONG_MS, SEED, scale } from './scale.ts'
+import { PATIENCE_MS, SEED, scale } from './scale.ts'
 import { events, SECRET } from './shop.ts'
 
 const AT = Date.parse('2026-11-21T08:00:00Z')
@@ -40,7 +40,7 @@ function merged(updates: readonly RunUpdate[]): RunState | undefined {
   }, undefined)
 }
 
-describe(`${bodies.numRuns} hostile bodies of seed ${SEED}`, { timeout: LONG_MS }, () => {
+describe(`${bodies.numRuns} hostile bodies of seed ${SEED}`, { timeout: PATIENCE_MS }, () => {
   it('are merged, where the schema lets them by: in any order, any number of times', () => {
     let merges = 0
     const posts = fc.array(hostileRun, { minLength: 1, maxLength: 4 })

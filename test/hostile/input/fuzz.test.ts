@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { databaseKinds } from '../../storage/databases.ts'
 import { barrage } from './barrage.ts'
 import { type House, openHouse } from './house.ts'
-import { IS_WHOLE, LONG_MS, SEED, scale } from './scale.ts'
+import { IS_WHOLE, PATIENCE_MS, SEED, scale } from './scale.ts'
 
 const requests = scale(4_000)
 const SAMPLES = 40
@@ -49,7 +49,7 @@ test(
     console.log(`heap: ${first} at first, ${last} at last, ${slope.toFixed(1)} bytes a request over the second half`)
     expect(slope).toBeLessThan(MAX_SLOPE)
   },
-  LONG_MS,
+  PATIENCE_MS,
 )
 
 /** Gives how much is left on the heap once it was swept. */

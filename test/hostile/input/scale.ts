@@ -11,4 +11,5 @@ export function scale(everyTime: number): number {
 /** What all that is hostile follows from. */
 export const SEED: number = Number(process.env.SALLYPORT_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
-export const LONG_MS = 3_600_000
+/** How long one test of it may take. */
+export const PATIENCE_MS: number = IS_WHOLE ? 3_600_000 : 120_000

@@ -68,8 +68,13 @@ async function contentOf(redis: Redis, key: string): Promise<unknown> {
 
 it('notifications of PostgreSQL hold nothing of what they are for', async () => {
   const said: unknown[] = []
-  const client: NotificationClient = { query: async (...args) => void said.push(args), on() {}, end: async () => {} }
-  const queue = postgresQueue({ connect: async () => client })
+  const client: NotificationClient = {
+    connect: async () => {},
+    query: async (...args) => void said.push(args),
+    on() {},
+    end: async () => {},
+  }
+  const queue = postgresQueue({ client: () => client })
   queue.listen(() => {})
   const house = await openHouse({ rest: { queue } })
   await keepBusy(house)

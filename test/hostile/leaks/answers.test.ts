@@ -101,7 +101,7 @@ describe('answers', () => {
   ])('tell nothing of a price book that gives %s', async (_, price) => {
     let secret = ''
     const house = await openHouse({ rest: { prices: { price: () => price(secret) as never } } })
-    secret = house.canaries.word('what was thrown')
+    secret = house.canaries.word('what a port threw')
     const run = { runId: 'r', status: 'completed', model: 'm', counts: { inputTokens: 1 } }
     await house.post('session_run', { body: { sessionId: 's', run } })
     expect([...house.collected.events]).toContain('request.failed')

@@ -22,9 +22,12 @@ export interface Collected {
 
 /** Every member of {@link LogFields}: the compiler holds this to be all of them. */
 const FIELDS = {
-  ...{ requestId: true, dispatchId: true, deliveryId: true, runId: true, eventType: true, event: true, channel: true },
+  ...{ requestId: true, dispatchId: true, deliveryId: true, runId: true, eventType: true, channel: true },
+  ...{ field: true, message: true, stack: true },
   ...{ hook: true, queue: true, code: true, reason: true, detail: true, cause: true, causeCode: true, errors: true },
-  ...{ attempt: true, delayMs: true, events: true, inHand: true },
+  ...{ attempt: true, delayMs: true, events: true, inFlight: true, authenticating: true },
+  ...{ unfinished: true, unfinishedBytes: true },
+  ...{ givenBack: true, aborted: true },
 } satisfies Readonly<Record<keyof LogFields, true>>
 
 const guide = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')

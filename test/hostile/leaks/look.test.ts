@@ -44,7 +44,7 @@ it('shows no secret of what a host holds, however it is printed', async () => {
     webhooks: webhook({ secret: [`whsec_${hook}`] }),
     sql: sqlStore({ db, dialect: 'postgresql' }),
     memory: memoryStore(),
-    line: postgresQueue({ connect: async () => new pg.Client(url) as never }),
+    line: postgresQueue({ client: () => new pg.Client(url) }),
     limits: rateLimits({
       recipient: limiter,
       recipientKey: canaries.word('credentials for a provider').padEnd(32, 'k'),

@@ -30,7 +30,7 @@ it('lets nothing at all into the log, an alarm or the process', () => {
     'content',
     'session id',
     'run: what it says',
-    'what was thrown',
+    'what a port threw',
   ])
     for (const column of ['log', 'alarm', 'process'] as const) expect(readerOf(kind, column)).toBe('-')
 })

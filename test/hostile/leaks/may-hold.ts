@@ -4,7 +4,7 @@
  *
  * | column | is |
  * |---|---|
- * | log | lines of the logger that the host gave, and of the one it has by default |
+ * | log | lines of the logger that the host gave; those of the one it has by default are in the column process |
  * | problem | a refusal: headers and body; pointers name keys, and nothing says a value |
  * | answer | any other answer |
  * | preview | the answer to a dry run: for applications alone, to see what would be sent |
@@ -39,7 +39,8 @@ const TABLE = `
 | run: what it says           | -   | -       | sender | -       | -     | host | -    | -      | -     | -       | -       | -    |
 | run: kind of its error      | -   | -       | sender | -       | -     | host | host | host   | -     | -       | -       | -    |
 | answer of a provider's      | -   | -       | -      | -       | -     | -    | -    | -      | -     | -       | -       | -    |
-| what was thrown             | -   | -       | -      | -       | -     | host | -    | -      | -     | -       | -       | -    |
+| what a port threw           | -   | -       | -      | -       | -     | host | -    | -      | -     | -       | -       | -    |
+| what own code threw         | host | -      | -      | -       | -     | host | -    | -      | -     | -       | host    | -    |
 `
 
 export type Column =

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import type { ErrorDetails } from '../../../src/core/report-fault.ts'
 import { type House, openHouse } from './house.ts'
 import { throughTime } from './through-time.ts'
 import { THROWN } from './thrown.ts'
@@ -67,14 +68,41 @@ async function callAll(house: House): Promise<void> {
   }
 }
 
+/** Functions of the host's own: the log may hold their messages. */
+const OWN: readonly string[] = ['hook', 'condition', 'template', 'digest key', 'run event']
+
+/** Who may see what a part throws: `none` lets nobody, and with `full` the log may hold all. */
+function kindOf(part: string, details: ErrorDetails = 'default'): string {
+  const isOpen = details === 'full' || (details === 'default' && OWN.includes(part))
+  return isOpen ? 'what own code threw' : 'what a port threw'
+}
+
+async function askAll(house: House, thrown: (secret: string) => unknown, details?: ErrorDetails): Promise<void> {
+  for (const [part, ask] of Object.entries(ASKED)) {
+    house.faults.set(part, thrown(house.canaries.word(kindOf(part, details))))
+    await ask(house)
+    house.faults.clear()
+  }
+}
+
+describe.each<ErrorDetails>(['default', 'full', 'none'])('an error, with errorDetails %s,', (errorDetails) => {
+  const says = THROWN['an error that says it everywhere'] as (secret: string) => unknown
+
+  it('is in the log as far as that says, and in no answer', async () => {
+    const reported: unknown[] = []
+    const hooks = { onError: (...args: unknown[]) => reported.push(args) }
+    const house = await openHouse({ rest: { errorDetails, hooks } })
+    await askAll(house, says, errorDetails)
+    await throughTime(house, house.sallyport.worker.runDue(), 20)
+    const isSeen = house.collected.seen.has('what own code threw: log')
+    expect([isSeen, house.collected.seen.has('what a port threw: log')]).toEqual([errorDetails !== 'none', false])
+    expect(reported.length).toBeGreaterThan(10)
+  })
+})
+
 describe.each(Object.entries(THROWN))('%s', (_, thrown) => {
-  it('is told to nobody by a request, whatever part of a host threw it', async () => {
-    const house = await openHouse()
-    for (const [part, ask] of Object.entries(ASKED)) {
-      house.faults.set(part, thrown(house.canaries.word('what was thrown')))
-      await ask(house)
-      house.faults.clear()
-    }
+  it('is told to nobody by a request, whatever port threw it, and to the log alone, if own code did', async () => {
+    await askAll(await openHouse(), thrown)
   })
 
   it('is told to the host alone by a worker and by calls, whatever part of a host threw it', async () => {
@@ -83,7 +111,7 @@ describe.each(Object.entries(THROWN))('%s', (_, thrown) => {
       for (const eventType of ['order', 'digested', 'first']) await dispatch(house, eventType)
       await record(house)
       house.clock.advance(120_000)
-      house.faults.set(part, thrown(house.canaries.word('what was thrown')))
+      house.faults.set(part, thrown(house.canaries.word(kindOf(part))))
       await callAll(house)
       house.faults.clear()
     }

@@ -37,7 +37,7 @@ function bodiesOf({ canaries }: House) {
 
 const failed = (part: string, action: 'dispatch' | 'session_run' = 'dispatch'): Refusal => ({
   async provoke(house, { dispatch, run, headers }) {
-    house.faults.set(part, THROWN['an error that says it everywhere']?.(house.canaries.word('what was thrown')))
+    house.faults.set(part, THROWN['an error that says it everywhere']?.(house.canaries.word('what a port threw')))
     return house.post(action, { body: action === 'dispatch' ? dispatch : run, headers })
   },
 })
@@ -110,7 +110,7 @@ const REFUSALS: Readonly<Record<ProblemCode, Refusal>> = {
   redactor_unavailable: failed('redactor', 'session_run'),
   auth_unavailable: failed('auth'),
   rate_limiter_unavailable: failed('rateLimiter'),
-  overloaded: { options: { rest: { maxInHand: 1 } }, provoke: crowd },
+  overloaded: { options: { rest: { maxUnfinished: 1 } }, provoke: crowd },
 }
 
 async function spendGrant(house: House, { headers, eventData }: Bodies): Promise<Answer> {
@@ -130,16 +130,16 @@ function endless(data: string): ReadableStream {
 async function tooSlow(house: House, { data }: Bodies): Promise<Answer> {
   const answer = house.post('dispatch', { text: endless(data) })
   await isWaitedFor(house)
-  house.clock.advance(10_000)
+  house.clock.advance(11_000)
   return answer
 }
 
 /** There is room for one, and that one's body takes its time. */
-async function crowd(house: House, { dispatch, data }: Bodies): Promise<Answer> {
+async function crowd(house: House, { data }: Bodies): Promise<Answer> {
   const first = house.post('dispatch', { text: endless(data) })
   await isWaitedFor(house)
-  const answer = await house.post('dispatch', { body: dispatch })
-  house.clock.advance(10_000)
+  const answer = await house.post('dispatch', { text: endless(data) })
+  house.clock.advance(11_000)
   await first
   return answer
 }

@@ -82,7 +82,8 @@ function texting(status: number, body: (text: string) => unknown): Provider {
 
 /** A channel of the host's own that gives a provider's text as whatever it can. */
 function own(outcome: (text: string) => unknown): Provider {
-  return async (secrets) => recordingChannel([outcome(said(secrets)) as SendOutcome], { address: ({ email }) => email })
+  return async (secrets) =>
+    recordingChannel([async () => outcome(said(secrets)) as SendOutcome], { address: ({ email }) => email })
 }
 
 /** Each with the channel that it stands in for, and the code that its first attempt ends with. */

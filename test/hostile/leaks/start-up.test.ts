@@ -89,7 +89,7 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
     (secret) => bullmqQueue({ connection: as(`redis://:${secret}@redis.example`) }),
     (secret) => bullmqQueue({ connection: { password: secret, keyPrefix: secret }, name: `:${secret}` }),
     (secret) => bullmqQueue(as(`redis://:${secret}@redis.example`)),
-    (secret) => postgresQueue({ connect: as(`postgres://u:${secret}@db.example`), channel: `${secret}-` }),
+    (secret) => postgresQueue({ client: as(`postgres://u:${secret}@db.example`), channel: `${secret}-` }),
     (secret) =>
       sqlStore({
         db: as(`postgres://u:${secret}@db.example`),
@@ -121,7 +121,9 @@ const nothing = (): object => ({ auth: { verify() {} }, events: defineEvents({})
 
 function numbers(secret: string): object {
   const names = [
-    'maxInHand',
+    'maxInFlight',
+    'maxUnfinished',
+    'maxUnfinishedBytes',
     'expiresInMs',
     'idempotencyTtlMs',
     'staleAfterMs',
@@ -177,10 +179,13 @@ describe('a start that is refused', () => {
     const token = canaries.word('application secret')
     for (const given of mixed(token)) {
       const options = as({ baseUrl: `nowhere:${token}`, token: given, retries: 0 })
-      await createClient(options)
-        .recordRun(as({ sessionId: 's', run: { runId: 'r' } }))
-        .catch((error) => keep('start', error))
-      keep('look', [createClient(options), createRunRecorder(as({ client: createClient(options) }))])
+      try {
+        const client = createClient(options)
+        keep('look', [client, createRunRecorder(as({ client }))])
+        await client.recordRun(as({ sessionId: 's', run: { runId: 'r' } }))
+      } catch (error) {
+        keep('start', error)
+      }
     }
   })
 })

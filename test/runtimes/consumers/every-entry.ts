@@ -89,9 +89,14 @@ const dialect = {
 }
 export const db: Kysely<{ orders: { id: string } }> = new Kysely({ dialect })
 const inDatabase = sqlStore({ db, dialect: 'sqlite' })
-const listening: NotificationClient | undefined = undefined
+const listening: NotificationClient = {
+  connect: () => Promise.reject(new Error('none')),
+  query: async () => {},
+  on() {},
+  end: async () => {},
+}
 const queues = {
-  postgres: () => postgresQueue({ connect: async () => listening ?? Promise.reject(new Error('none')) }),
+  postgres: () => postgresQueue({ client: () => listening }),
   redis: (): BullmqQueue => bullmqQueue({ connection: { host: '127.0.0.1' } }),
 }
 

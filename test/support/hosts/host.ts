@@ -46,6 +46,7 @@ export interface Host {
 export type Peculiarity =
   | 'redirects trailing slashes'
   | 'sends answers chunked'
+  | 'completes the last answer of a connection only as that closes'
   | 'answers 500 to a malformed path'
   | 'drops the parameter __proto__'
   | 'hands over the first of two Authorization headers'

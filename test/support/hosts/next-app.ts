@@ -60,9 +60,13 @@ function files(dir: string): Record<string, string> {
     'app/own/json/route.js': 'export const POST = async (request) => Response.json({ own: await request.json() })',
     'app/[[...rest]]/route.js': `const handler = () => new Response('the host itself')
       export { handler as GET, handler as POST, handler as HEAD }`,
-    'sallyport.js': `const now = () => globalThis.sallyportInTest.endpoints
-      const values = ['clock', 'logger', 'gate', 'admit']
-      const through = (_, name) => (values.includes(name) ? now()[name] : (...all) => now()[name](...all))
+    // A build loads this module as well, and serves nothing: it only mounts.
+    'sallyport.js': `const atBuild = { handle() {} }
+      const now = () => globalThis.sallyportInTest?.endpoints ?? atBuild
+      const through = (_, name) => {
+        const value = now()[name]
+        return typeof value === 'function' ? value.bind(now()) : value
+      }
       export const sallyport = { endpoints: new Proxy({}, { get: through }) }`,
   }
 }

@@ -26,6 +26,8 @@ export const nextHost: Host = {
   own: {
     'redirects trailing slashes': 'a 308 to the path without, unless skipTrailingSlashRedirect is set',
     'sends answers chunked': 'it drops the Content-Length of a route handler',
+    'completes the last answer of a connection only as that closes':
+      'without a Content-Length the end of an answer is the last chunk, after which Node closes the connection',
     'answers 500 to a malformed path': 'its router decodes the path, and fails',
     'drops the parameter __proto__': 'it takes the query string apart, and puts it together again',
     'hands over the first of two Authorization headers': 'its Request is made of what Node has joined',

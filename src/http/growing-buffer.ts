@@ -1,0 +1,49 @@
+/** The least that is reserved: below it, growing costs more than it saves. */
+const LEAST_BYTES = 1_024
+
+/**
+ * Collects bytes that arrive in pieces, of whatever size, in one buffer. It reserves at most twice as much as has arrived, or 1 KiB,
+ * and never more than `greatest`, however much is still announced.
+ */
+export class GrowingBuffer {
+  readonly #greatest: number
+  #bytes: Uint8Array = new Uint8Array(0)
+  #size = 0
+
+  /** @param greatest The length of the body where it is known, otherwise its limit. */
+  constructor(greatest: number) {
+    this.#greatest = greatest
+  }
+
+  /** How many bytes have arrived. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** How many bytes are reserved once so many more have arrived. */
+  reservedWith(more: number): number {
+    const size = this.#size + more
+    if (size <= this.#bytes.byteLength) return this.#bytes.byteLength
+    return Math.max(size, Math.min(this.#greatest, Math.max(LEAST_BYTES, 2 * size)))
+  }
+
+  append(piece: Uint8Array): void {
+    const reserved = this.reservedWith(piece.byteLength)
+    if (reserved > this.#bytes.byteLength) {
+      // All that will come came in one piece: it is not copied.
+      if (piece.byteLength === reserved) this.#bytes = piece
+      else {
+        const grown = new Uint8Array(reserved)
+        grown.set(this.#bytes.subarray(0, this.#size))
+        grown.set(piece, this.#size)
+        this.#bytes = grown
+      }
+    } else this.#bytes.set(piece, this.#size)
+    this.#size += piece.byteLength
+  }
+
+  /** What has arrived, without a copy. */
+  whole(): Uint8Array {
+    return this.#bytes.subarray(0, this.#size)
+  }
+}

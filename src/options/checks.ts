@@ -1,0 +1,81 @@
+import { type Check, faultOf, isRecord, problemsAt } from './read-options.ts'
+
+const HOUR_MS = 3_600_000
+
+/** A value for which `fits` holds. It is called for any value. */
+// @__NO_SIDE_EFFECTS__
+export function matching(fits: (value: unknown) => boolean, detail: string): Check {
+  return (value) => (fits(value) ? undefined : detail)
+}
+
+export const bool: Check = matching((value) => typeof value === 'boolean', 'must be true or false')
+
+export const fn: Check = matching((value) => typeof value === 'function', 'must be a function')
+
+export const text: Check = matching((value) => typeof value === 'string', 'must be a string')
+
+/** A text that is not empty. */
+export const word: Check = matching((value) => typeof value === 'string' && value !== '', 'must be a non-empty string')
+
+/** A text of a form. */
+// @__NO_SIDE_EFFECTS__
+export function like(pattern: RegExp, detail: string): Check {
+  return matching((value) => typeof value === 'string' && pattern.test(value), detail)
+}
+
+/** A whole number in a range, both ends included. */
+// @__NO_SIDE_EFFECTS__
+export function whole(least: number, greatest: number): Check {
+  return matching(
+    (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= greatest,
+    `must be a whole number from ${least} to ${greatest}`,
+  )
+}
+
+/** One of several values. */
+// @__NO_SIDE_EFFECTS__
+export function oneOf(values: readonly unknown[]): Check {
+  return matching((value) => values.includes(value), `must be one of ${values.join(', ')}`)
+}
+
+/** An object with methods, of any class. */
+// @__NO_SIDE_EFFECTS__
+export function has(...methods: readonly string[]): Check {
+  return (value) => {
+    if (value === null) return 'is null'
+    const missing = methods.filter((method) => typeof Reflect.get(Object(value), method) !== 'function')
+    if (missing.length === 0) return undefined
+    return `has no ${missing.join(', ')}${typeof value === 'function' ? ': must it be called?' : ''}`
+  }
+}
+
+/** A list. The check of its items is never called for `undefined`. */
+// @__NO_SIDE_EFFECTS__
+export function listOf(item: Check, detail = 'must be a list', least = 0): Check {
+  return (value) => {
+    if (!Array.isArray(value) || value.length < least) return detail
+    return value.flatMap((each, index) => problemsAt(`[${index}]`, faultOf(each, item)))
+  }
+}
+
+/** Values by names of the caller's. */
+// @__NO_SIDE_EFFECTS__
+export function recordOf(item: Check): Check {
+  return (value) => {
+    if (!isRecord(value)) return 'must be an object'
+    return Object.entries(value).flatMap(([name, each]) => problemsAt(name, faultOf(each, item)))
+  }
+}
+
+/** A list that narrows something down. An empty one would turn it off silently. */
+export const names: Check = listOf(word, 'must be a list of at least one name', 1)
+
+/** Milliseconds that a call over the network may take. */
+export const timeout: Check = whole(1, HOUR_MS)
+
+/** Milliseconds before each further attempt. */
+export const schedule: Check = matching(
+  (value) =>
+    Array.isArray(value) && value.every((ms, index) => Number.isSafeInteger(ms) && ms >= (value[index - 1] ?? 0)),
+  'must be whole milliseconds in ascending order',
+)

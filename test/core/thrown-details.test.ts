@@ -1,0 +1,94 @@
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { detailsOf } from '../../src/model/thrown-details.ts'
+import { THROWN } from '../hostile/leaks/thrown.ts'
+
+const SECRET = 'canary-7f3a'
+
+/** An error with a stack of its own. */
+function made(message: string, stack: string, cause?: unknown): Error {
+  return Object.assign(new Error(message, { cause }), { stack })
+}
+
+const FRAMES = `    at order (file:///app/shop.js:10:5)\n    at async Shop.run [as go] (/app/my shop/run.ts:1:1)`
+const TRIMMED = FRAMES.replaceAll('    at', 'at')
+
+describe('what the log may hold of a thrown value', () => {
+  it('is its message and its frames, and the frames of its causes', () => {
+    const cause = Object.assign(made('inner', `TypeError: inner\n    at pg (node:net:5:6)`), { code: '23505' })
+    expect(detailsOf(made('outer', `Error: outer\n${FRAMES}`, cause), 'own')).toEqual({
+      message: 'outer',
+      stack: `${TRIMMED}\nCaused by Error 23505\nat pg (node:net:5:6)`,
+    })
+    expect(detailsOf(made('outer', `Error: outer\n${FRAMES}`, cause), 'all').stack).toContain(
+      'Caused by Error 23505: inner\n',
+    )
+    expect(detailsOf(made('outer', `Error: outer\n${FRAMES}`, cause), 'none')).toEqual({
+      stack: `${TRIMMED}\nCaused by Error 23505\nat pg (node:net:5:6)`,
+    })
+  })
+
+  it('is the frames of a real error', () => {
+    const { message, stack } = detailsOf(new RangeError('the total is -1'), 'own')
+    expect(message).toBe('the total is -1')
+    expect(stack).toMatch(/^at .*thrown-details\.test\.ts:\d+:\d+/)
+    expect(stack).not.toContain('total')
+  })
+
+  it.each<[string, string, string]>([
+    ['of one line', SECRET, `Error: ${SECRET}\n${FRAMES}`],
+    ['of several lines', `a\n${SECRET}\n`, `Error: a\n${SECRET}\n\n${FRAMES}`],
+    ['that looks like frames', `x\n    at ${SECRET} (/a.js:1:1)`, `Error: x\n    at ${SECRET} (/a.js:1:1)\n${FRAMES}`],
+    ['behind a code', SECRET, `TypeError [ERR_X]: ${SECRET}\n${FRAMES}`],
+    ['that was changed later', 'wrapped', `Error: before ${SECRET}\n  more ${SECRET}\n${FRAMES}`],
+    [
+      'that was changed later and looks like frames in part',
+      'wrapped',
+      `Error: x\n    at ${SECRET} (/a.js:1:1)\n${SECRET}\n${FRAMES}`,
+    ],
+    ['in front of which a file stands', SECRET, `/app/${SECRET}.js:1\n^\n\nSyntaxError: ${SECRET}\n${FRAMES}`],
+  ])('has no message %s in the frames', (_, message, stack) => {
+    expect(detailsOf(made(message, stack), 'none')).toEqual({ stack: TRIMMED })
+    expect(detailsOf(new Error('outer', { cause: made(message, stack) }), 'own').stack).not.toContain(SECRET)
+  })
+
+  it.each([
+    `at ${SECRET}`,
+    `at ${SECRET}:1:1`,
+    `at f (${SECRET}:1:1)`,
+    `at f (data:text/javascript,${SECRET}:1:1)`,
+    `at f@${SECRET} (/a.js:1:1)`,
+    `at eval (eval at f (/${SECRET}), <anonymous>:1:1)`,
+  ])('takes no line for a frame that is none: %s', (line) => {
+    expect(detailsOf(made('', `Error\n    ${line}`), 'none')).toEqual({})
+  })
+
+  it('has the frames of built-in code', () => {
+    const lines = ['at Array.map (<anonymous>)', 'at async Promise.all (index 0)', 'at new Foo (C:\\app\\a.js:1:2)']
+    const more = ['at node:internal/timers:5:1', 'at async file:///a.mjs:1:1', 'at worker.js:3:4', 'at native']
+    const stack = [...lines, ...more].map((line) => `    ${line}`).join('\n')
+    expect(detailsOf(made('no', `Error: no\n${stack}`), 'none').stack?.split('\n')).toEqual([...lines, ...more])
+  })
+
+  it('is bounded, whatever an error holds', () => {
+    const frame = `    at f (/${'a'.repeat(100)}.js:1:1)\n`
+    const long = 'm'.repeat(200_000)
+    const error = made(long, `Error: ${long}\n${frame.repeat(10_000)}`)
+    const { message, stack } = detailsOf(error, 'all')
+    expect([message?.length, stack?.length]).toEqual([1_000, 4_000])
+    const circle: { cause?: unknown } = new Error('round')
+    circle.cause = circle
+    expect(detailsOf(circle, 'all').stack?.match(/Caused by/g)).toHaveLength(5)
+  })
+
+  it.each(Object.entries(THROWN))('is taken from %s without a throw, and without messages of ports', (_, thrown) => {
+    expect(inspect(detailsOf(thrown(SECRET), 'none'))).not.toContain(SECRET)
+    for (const messages of ['own', 'all'] as const) expect(() => detailsOf(thrown(SECRET), messages)).not.toThrow()
+  })
+
+  it('of a thrown text is the text', () => {
+    expect(detailsOf('no such order', 'own')).toEqual({ message: 'no such order' })
+    expect(detailsOf('no such order', 'none')).toEqual({})
+    expect(detailsOf(undefined, 'all')).toEqual({})
+  })
+})

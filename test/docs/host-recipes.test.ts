@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { generateAppSecret } from '../../src/auth/generate-app-secret.ts'
+import { busyCallers, type Call } from '../processes/busy-callers.ts'
+import { answeredSocket } from '../processes/idle-socket.ts'
+import { documented } from '../support/documented.ts'
+import type { Program } from '../support/program.ts'
+import { portOf, type RecipeProject, recipeProject } from '../support/recipe-project.ts'
+
+const CALLERS = 50
+
+let project: RecipeProject
+const { secret } = await generateAppSecret({ env: 'test' })
+
+beforeAll(async () => {
+  project = await recipeProject()
+}, 120_000)
+afterAll(() => project.remove())
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+const dispatch: Call = {
+  ...{ method: 'POST', path: '/api/outbound/dispatch' },
+  headers: { ...JSON_TYPE, authorization: `Bearer ${secret}` },
+  body: JSON.stringify({ eventType: 'order.shipped', recipient: 'ada@example.com' }),
+}
+const order: Call = { method: 'POST', path: '/orders', headers: JSON_TYPE, body: '{"id":"o1"}' }
+const home: Call = { method: 'GET', path: '/' }
+
+/** Each with a route of the host's own, and what that answers. */
+const HOSTS: readonly (readonly [page: string, own: Call, status: number])[] = [
+  ['docs/hosts/express.md', order, 200],
+  ['docs/hosts/koa.md', home, 200],
+  ['docs/hosts/node.md', home, 404],
+  ['docs/hosts/fastify.md', order, 200],
+  ['docs/hosts/h3.md', order, 200],
+  ['docs/hosts/hono.md', order, 200],
+  ['docs/hosts/itty-router.md', home, 200],
+  ['docs/runtimes/node.md', home, 404],
+]
+
+/** Runs the code of a page as it is printed. */
+async function start(page: string): Promise<Program> {
+  const file = `${page.replaceAll(/\W/g, '-')}.js`
+  await project.write(file, documented(page, "process.once('SIGTERM'"))
+  return project.start(file, { APP_SECRET: secret })
+}
+
+describe.each(HOSTS)('the host of %s', (page, own, status) => {
+  it('delivers what it is sent, and at SIGTERM leaves no busy caller without an answer, and ends', async () => {
+    const host = await start(page)
+    const port = await portOf(host)
+    const callers = busyCallers(port, CALLERS, [dispatch, own])
+    await callers.answered(3)
+    await host.line('[sallyport] log')
+    const idle = await answeredSocket(port)
+    host.signal('SIGTERM')
+    const { losses, statuses } = await callers.gone
+    expect([losses, Object.keys(statuses)]).toEqual([[], ['202', `${status}`].sort()])
+    expect(await host.ended).toBe(0)
+    expect(idle.destroyed || idle.readableEnded).toBe(true)
+  })
+})

@@ -1,0 +1,50 @@
+import { createRequire } from 'node:module'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { generateAppSecret } from '../../src/auth/generate-app-secret.ts'
+import { documented } from '../support/documented.ts'
+import { freePort } from '../support/free-port.ts'
+import { startNode } from '../support/program.ts'
+import { type RecipeProject, recipeProject } from '../support/recipe-project.ts'
+
+const PAGE = 'docs/hosts/nextjs.md'
+const NEXT = createRequire(import.meta.url).resolve('next/dist/bin/next')
+/** What a project of one's own does not need: what it depends on lies outside of it. */
+const CONFIG = `export default {
+  turbopack: { root: '/' },
+  experimental: { turbopackMinify: false, turbopackFileSystemCacheForBuild: false },
+}`
+
+const { secret } = await generateAppSecret({ env: 'test' })
+
+describe('the app of docs/hosts/nextjs.md', () => {
+  let project: RecipeProject
+  beforeAll(async () => {
+    project = await recipeProject()
+    await project.write('sallyport.js', documented(PAGE, '// sallyport.ts'))
+    await project.write('app/api/[...path]/route.js', documented(PAGE, '// app/api/[...path]/route.ts'))
+    await project.write('instrumentation.js', documented(PAGE, '// instrumentation.ts'))
+    await project.write('next.config.js', CONFIG)
+  }, 120_000)
+  afterAll(() => project.remove())
+
+  it('is built, delivers what it is sent, and ends at SIGTERM', async () => {
+    const env = { APP_SECRET: secret, NEXT_TELEMETRY_DISABLED: '1' }
+    const building = startNode([NEXT, 'build'], project.folder, env)
+    expect(await building.ended, building.lines.join('\n')).toBe(0)
+    const port = await freePort()
+    const host = startNode([NEXT, 'start', '--port', `${port}`], project.folder, env)
+    try {
+      await host.line('Ready')
+      const answer = await fetch(`http://127.0.0.1:${port}/api/outbound/dispatch`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ eventType: 'order.shipped', recipient: 'ada' }),
+      })
+      expect(answer.status).toBe(202)
+      await host.line('[sallyport] log')
+    } finally {
+      host.signal('SIGTERM')
+    }
+    expect([0, 143, 'SIGTERM']).toContain(await host.ended)
+  }, 180_000)
+})

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { unfinishedBodies } from '../../src/core/unfinished-bodies.ts'
+import { readBody, readWhole } from '../../src/http/body-reader.ts'
+import { jsonOf } from '../../src/http/json-body.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+
+const CALLER = { id: 'app', tenant: 'default' }
+
+function reading(max: { readonly count: number; readonly bytes: number }) {
+  const clock = fakeClock()
+  const bodies = unfinishedBodies(max, () => {})
+  return { clock, options: { maxBytes: 1_000, clock, begin: (refuse: () => void) => bodies.begin(CALLER, refuse) } }
+}
+
+test('a body that throws when it is asked for is refused at once, and leaves its share', async () => {
+  const { clock, options } = reading({ count: 1, bytes: 1_000 })
+  const broken = (): never => {
+    throw new TypeError('no stream')
+  }
+  for (const _ of [1, 2, 3])
+    expect(await readBody(broken, undefined, options)).toMatchObject({ refused: 'invalid_json' })
+  clock.advance(20_000)
+})
+
+test.each(['abc', '-5', '', '0x10', '1e3', '1.5', ' 7', '9'.repeat(40)])(
+  'a Content-Length of %j is refused, and takes nothing of the budget',
+  (length) => {
+    const { options } = reading({ count: 1, bytes: 1_000 })
+    const body = { kind: 'stream', pump: () => () => {} } as const
+    expect(jsonOf(body, { 'content-length': length }, options)).toMatchObject({ refused: 'invalid_json' })
+  },
+)
+
+test('a short body that is refused for its share is not read', async () => {
+  const { options } = reading({ count: 1, bytes: 10 })
+  let isRead = false
+  const bytes = async (): Promise<ArrayBuffer> => {
+    isRead = true
+    return new ArrayBuffer(100)
+  }
+  const read = await readWhole({ kind: 'whole', bytes, isTaken: () => false }, 100, options)
+  expect([read, isRead]).toMatchObject([{ refused: 'overloaded' }, false])
+})

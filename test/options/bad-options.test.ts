@@ -1,0 +1,263 @@
+import { describe, expect, it } from 'vitest'
+import { toNode } from '../../src/adapters/node.ts'
+import { anyOf, appSecrets } from '../../src/auth.ts'
+import { email } from '../../src/channels/email.ts'
+import { failover } from '../../src/channels/failover.ts'
+import { isClientError } from '../../src/client.ts'
+import { isSallyportError } from '../../src/errors.ts'
+import { createSallyport, defineEvents } from '../../src/index.ts'
+import { agentsSdk, aiSdk, recordingFetch } from '../../src/integrations.ts'
+import { allOf, preferences, quietHours, throttle } from '../../src/policy.ts'
+import { memoryStore } from '../../src/storage/memory.ts'
+import { fakeClock, recordingChannel } from '../../src/testing.ts'
+import { publicNames } from '../package/public-names.ts'
+import { question } from '../policies/question.ts'
+import { told } from '../support/told.ts'
+import { HOST_ROWS, runsOnly, sallyport } from './host-rows.ts'
+import { optionMembers } from './option-members.ts'
+import type { OptionRow } from './option-rows.ts'
+import { PART_ROWS } from './part-rows.ts'
+
+const ROWS: readonly OptionRow[] = [...HOST_ROWS, ...PART_ROWS]
+
+/** Published functions and methods with no object of options, and why. */
+const WITHOUT_OPTIONS: Readonly<Record<string, string>> = {
+  'sallyport SallyportError': 'an error',
+  'sallyport isSallyportError': 'takes anything',
+  'sallyport handleDispatch': 'takes its ports with each request, and answers 500 where one of them is none',
+  'sallyport handleSessionRun': 'takes its ports with each request, and answers 500 where one of them is none',
+  'sallyport handleSessionRunBatch': 'takes its ports with each request, and answers 500 where one of them is none',
+  'sallyport addSpend': 'a rule of stores',
+  'sallyport addTally': 'a rule of stores',
+  'sallyport facetsOf': 'a rule of stores',
+  'sallyport mergeRun': 'a rule of stores',
+  'sallyport noSpend': 'a rule of stores',
+  'sallyport noTally': 'a rule of stores',
+  'sallyport ready': 'takes nothing',
+  'sallyport worker.start': 'takes nothing',
+  'sallyport worker.runDue': 'takes nothing',
+  'sallyport/auth anyOf': 'takes verifiers: tried below',
+  'sallyport/client ClientError': 'an error',
+  'sallyport/client isClientError': 'takes anything',
+  'sallyport/integrations agentsSdk': 'takes two arguments: tried below',
+  'sallyport/integrations aiSdk': 'takes two arguments: tried below',
+  'sallyport/json-logic jsonLogic': 'takes nothing',
+  'sallyport/policy allOf': 'takes policies: tried below',
+  'sallyport/policy preferences': 'takes a function: tried below',
+  'sallyport/channels/failover failover': 'takes channels: tried below',
+  'sallyport/testing fakeClock': 'takes a number: tried below',
+}
+
+/** What a call says of options: a line for each problem. Empty: it took them. */
+async function linesOf({ run }: OptionRow, options: unknown): Promise<string> {
+  try {
+    const given: unknown = await run(options as never)
+    const { ok, body } = Object(given)
+    return ok === false ? String(body.detail).replaceAll('; ', '\n') : ''
+  } catch (error) {
+    if (isSallyportError(error)) {
+      expect(error.code).toMatch(/^(?:config|option|events)_invalid$/)
+      return told(error)
+    }
+    if (isClientError(error) && error.code === 'network') return ''
+    if (isClientError(error)) {
+      expect(error.code).toBe('option_invalid')
+      return error.message.replace(/^\S+: /, '').replaceAll('; ', '\n')
+    }
+    throw error
+  }
+}
+
+/** The good options of a row, with some of those it is about changed. */
+function changed({ good, at = '' }: OptionRow, change: object): unknown {
+  const put = (whole: object, [name, ...rest]: readonly string[]): object => {
+    if (name === undefined) return { ...whole, ...change }
+    const inner = put(Reflect.get(whole, name), rest)
+    return Array.isArray(whole) ? whole.with(Number(name), inner) : { ...whole, [name]: inner }
+  }
+  return put(good, at.match(/[^.[\]]+/g) ?? [])
+}
+
+const fieldsOf = ({ at, fields = at === undefined ? '' : `${at}.` }: OptionRow): string => fields
+const nameOf = ({ call, type, at }: OptionRow): string => `${call}, ${type}${at === undefined ? '' : ` at ${at}`}`
+
+describe('the table of options', () => {
+  it('has every published function', () => {
+    const calls = new Set([...ROWS.map(({ call }) => call), ...Object.keys(WITHOUT_OPTIONS)])
+    const published = [...publicNames()].flatMap(([entry, { values }]) => values.map((name) => `${entry} ${name}`))
+    const isFunction = (name: string): boolean => !name.startsWith('sallyport/storage/rules ')
+    expect(published.filter((name) => isFunction(name) && !calls.has(name))).toEqual([])
+  })
+
+  it.each(Object.entries({ sallyport, runsOnly }))('has every method of a host: %s', (_, host) => {
+    const calls = new Set([...ROWS.map(({ call }) => call), ...Object.keys(WITHOUT_OPTIONS)])
+    const methods = Object.entries(host).flatMap(([name, part]) => {
+      if (name === 'endpoints') return []
+      return typeof part === 'function' ? [name] : Object.keys(part).map((method) => `${name}.${method}`)
+    })
+    expect(methods.filter((name) => !calls.has(`sallyport ${name}`))).toEqual([])
+  })
+
+  it('has every published type of options', () => {
+    const types = new Set(ROWS.flatMap(({ type }) => type.split(/[.|#]/)))
+    const published = [...publicNames().values()]
+      .flatMap(({ types }) => types)
+      .filter((name) => name.endsWith('Options'))
+    // What others extend, and is tried with them.
+    const bases = ['ContractOptions', 'ListOptions']
+    expect(published.filter((name) => !types.has(name) && !bases.includes(name))).toEqual([])
+  })
+
+  it.each(ROWS.map((row) => [nameOf(row), row] as const))('has every option of %s', (_, row) => {
+    expect(Object.keys(row.bad).sort()).toEqual([...optionMembers(row.call, row.type).keys()].sort())
+  })
+})
+
+describe.each(ROWS.map((row) => [nameOf(row), row] as const))('%s', (_, row) => {
+  it('takes what is right', async () => {
+    expect(await linesOf(row, row.good)).toBe('')
+  })
+
+  it.each(Object.entries(row.bad).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
+    'refuses %s that is %o',
+    async (name, value) => {
+      expect(`\n${await linesOf(row, changed(row, { [name]: value }))}`).toContain(`\n${fieldsOf(row)}${name}`)
+    },
+  )
+
+  it.each(Object.keys(row.bad).filter((name) => !row.anything?.includes(name)))('refuses null for %s', async (name) => {
+    expect(`\n${await linesOf(row, changed(row, { [name]: null }))}`).toContain(`\n${fieldsOf(row)}${name}`)
+  })
+
+  it.each(Object.keys(row.bad).filter(() => !row.open))(
+    'refuses a misspelt %s, and names what is near',
+    async (name) => {
+      const lines = await linesOf(row, changed(row, { [`${name}x`]: Object(row.good)[name] ?? 1 }))
+      const line = lines.split('\n').filter((each) => each.startsWith(`${fieldsOf(row)}${name}x is not an option`))
+      expect(line).toHaveLength(1)
+      expect(lines.slice(lines.indexOf('is not an option'))).toContain(name)
+    },
+  )
+
+  it('refuses the absence of what is required', async () => {
+    for (const [name, isRequired] of optionMembers(row.call, row.type)) {
+      if (!isRequired) continue
+      expect(`\n${await linesOf(row, changed(row, { [name]: undefined }))}`).toContain(`\n${fieldsOf(row)}${name}`)
+    }
+  })
+
+  it('reports all problems at once', async () => {
+    const names = Object.keys(row.bad).filter((name) => !row.anything?.includes(name))
+    const wrong = { ...Object.fromEntries(names.map((name) => [name, null])), ...(!row.open && { nonsense: 1 }) }
+    const lines = `\n${await linesOf(row, changed(row, wrong))}`
+    for (const name of names) expect(lines).toContain(`\n${fieldsOf(row)}${name}`)
+    if (!row.open) expect(lines).toContain(`\n${row.foreign ?? `${fieldsOf(row)}nonsense`}`)
+  })
+})
+
+describe('options of a class', () => {
+  class Limits {
+    readonly #max = -1
+    get max(): number {
+      return this.#max
+    }
+  }
+  class Keyed {
+    readonly max = 5
+    readonly windowMs = 1_000
+    readonly #prefix = 'p'
+    key(): string {
+      return this.#prefix
+    }
+  }
+
+  it('are read through getters, and refused like any other', () => {
+    expect(() => throttle(Object.assign(new Limits(), { windowMs: 1_000 }))).toThrow('field "max"')
+  })
+
+  it('keep their `this` in methods', async () => {
+    const verdict = await throttle(new Keyed() as never).decide(question())
+    expect(verdict).toMatchObject({ verdict: 'send' })
+  })
+})
+
+describe('options that are no object', () => {
+  it.each(
+    ROWS.filter(({ at, fields, open }) => at === undefined && fields === undefined && !open).map(
+      (row) => [nameOf(row), row] as const,
+    ),
+  )('are refused by %s', async (_, row) => {
+    for (const none of [null, 'x', 7, [], () => {}]) expect(await linesOf(row, none)).not.toBe('')
+  })
+})
+
+describe('arguments that are parts', () => {
+  const part = {
+    verify() {},
+    decide() {},
+    address() {},
+    send() {},
+    update() {},
+    add() {},
+    start() {},
+    flush() {},
+  } as never
+  it.each<[string, (...parts: never[]) => unknown, readonly unknown[]]>([
+    ['anyOf', anyOf, []],
+    ['anyOf', anyOf, [part, null]],
+    ['allOf', allOf, []],
+    ['allOf', allOf, [part, { decide: true }]],
+    ['failover', failover, [part]],
+    ['failover', failover, [part, null]],
+    ['preferences', preferences, [undefined]],
+    ['preferences', preferences, [{}]],
+    ['aiSdk', aiSdk, [part, 'openai/gpt-5']],
+    ['aiSdk', aiSdk, [null, { doGenerate() {}, doStream() {} }]],
+    ['agentsSdk', agentsSdk, [null]],
+    ['agentsSdk', agentsSdk, [part, 'start']],
+    ['recordingFetch', recordingFetch, [undefined]],
+    ['fakeClock', fakeClock, ['2026']],
+    ['fakeClock', fakeClock, [null]],
+    ['recordingChannel', recordingChannel, ['sent']],
+    ['recordingChannel', recordingChannel, [[null]]],
+    ['email', email, [{}, { from: 'a@example.com' }]],
+    ['appSecrets', appSecrets, [[]]],
+    ['appSecrets', appSecrets, [[undefined]]],
+    ['toNode', toNode, [{}]],
+  ])('are refused by %s: %#', async (call, make, parts) => {
+    const error = await new Promise((resolve) => resolve(make(...(parts as never[])))).catch(
+      (thrown: unknown) => thrown,
+    )
+    expect(isSallyportError(error) || isClientError(error)).toBe(true)
+    expect(error).toMatchObject({ code: 'option_invalid', message: expect.stringMatching(`^${call}:`) })
+  })
+
+  it('of which an erasure is told either, and not both or another', async () => {
+    for (const of of [{}, { sessionId: 's', userId: 'u' }, { sessionId: '' }, { sessionid: 's' }, null])
+      await expect(sallyport.runs.erase(of as never)).rejects.toMatchObject({ code: 'option_invalid' })
+  })
+})
+
+describe('the start of a host', () => {
+  it('reports an unknown option, a bad channel, a bad worker and an event without a channel at once', () => {
+    const events = defineEvents({ one: { channels: { emial: {} } } })
+    const wrong = { auth: {}, store: memoryStore(), events, channels: { email: {} }, worker: { pollMs: 1 }, queues: {} }
+    expect(() => createSallyport(wrong as never)).toThrow(
+      expect.objectContaining({
+        code: 'config_invalid',
+        problems: [
+          { field: 'queues', detail: 'is not an option; near: queue' },
+          { field: 'auth', detail: 'has no verify' },
+          { field: 'channels.email', detail: 'has no address, send' },
+          { field: 'worker.pollMs', detail: 'must be a whole number from 10 to 3600000' },
+          { event: 'one', channel: 'emial', detail: 'is not configured; the channels are: email' },
+        ],
+      }),
+    )
+  })
+
+  it('names the option that a misspelt one stands for', () => {
+    const night = { from: '22:00', to: '08:00', timeZone: 'UTC', channel: ['sms'] }
+    expect(() => quietHours(night)).toThrow('field "channel": is not an option; near: channels')
+  })
+})

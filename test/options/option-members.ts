@@ -1,0 +1,40 @@
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { entries, ROOT, readJson } from '../support/entries.ts'
+
+const files = new Map([...entries()].map(([entry, file]) => [entry, fileURLToPath(new URL(file, ROOT))]))
+const { options } = ts.convertCompilerOptionsFromJson(readJson('tsconfig.json').compilerOptions, fileURLToPath(ROOT))
+const program = ts.createProgram([...files.values()], options)
+const checker = program.getTypeChecker()
+
+/**
+ * The members of a published type, and whether they are required.
+ *
+ * @param path `Type`, `Type.member` for the type of a member, `Type|a,b` for some of its members, `entry#Type` for that of another entry.
+ */
+export function optionMembers(call: string, path: string): ReadonlyMap<string, boolean> {
+  const [entry = '', name = ''] = path.includes('#') ? path.split('#') : [call.split(' ')[0], path]
+  const [whole = '', picked] = name.split('|')
+  const [typeName = '', ...members] = whole.split('.')
+  const type = members.reduce(memberType, declaredType(entry, typeName))
+  const properties = checker.getPropertiesOfType(type).filter(({ name }) => !picked || picked.split(',').includes(name))
+  const isPartial = path.includes('#')
+  return new Map(properties.map(({ name, flags }) => [name, !isPartial && !(flags & ts.SymbolFlags.Optional)]))
+}
+
+function declaredType(entry: string, name: string): ts.Type {
+  for (const each of new Set([entry, ...files.keys()])) {
+    const source = program.getSourceFile(files.get(each) ?? '')
+    const module = source && checker.getSymbolAtLocation(source)
+    const found = module && checker.getExportsOfModule(module).find((symbol) => symbol.name === name)
+    if (!found) continue
+    return checker.getDeclaredTypeOfSymbol(found.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(found) : found)
+  }
+  throw new Error(`no entry has a type ${name}`)
+}
+
+function memberType(type: ts.Type, member: string): ts.Type {
+  const found = checker.getPropertyOfType(type, member)
+  if (!found) throw new Error(`there is no member ${member}`)
+  return checker.getNonNullableType(checker.getTypeOfSymbol(found))
+}

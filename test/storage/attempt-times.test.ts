@@ -1,0 +1,51 @@
+import { CompiledQuery } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import type { HostKysely } from '../../src/storage/sql/host-kysely.ts'
+import { sqlStore } from '../../src/storage/sql.ts'
+import { databaseKinds } from './databases.ts'
+import { afterEvery } from './host-between.ts'
+import { storeEach } from './store-each.ts'
+import { acceptance, claimOne } from './storing.ts'
+
+/** So far the database's clock moves on before an answer of it is read. */
+const LATE_MS = 40
+
+const SQL = 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint'
+
+for (const kind of (await databaseKinds()).filter(({ name }) => name === 'postgresql'))
+  describe.skipIf(kind.absent)(`attempts in ${kind.name}, whose answers come late`, () => {
+    const own = storeEach(kind.open)
+
+    async function databaseNow(): Promise<number> {
+      const { rows } = await own.db.executeQuery<{ now: unknown }>(CompiledQuery.raw(`select ${SQL} as now`))
+      return Number(rows[0]?.now)
+    }
+
+    /** The answer is read when the database's clock has moved on. */
+    async function beLate(): Promise<void> {
+      const until = (await databaseNow()) + LATE_MS
+      while ((await databaseNow()) < until);
+    }
+
+    it.each([0, 1, 60_000])(
+      'end no sooner than they were begun, and no later than what is known, due again after %d ms',
+      async (delayMs) => {
+        const store = (db: HostKysely) => sqlStore({ db, dialect: own.dialect, prefix: own.prefix, timeoutMs: 20_000 })
+        await store(own.db).accept(acceptance('1'))
+        const before = await databaseNow()
+        const late = store(afterEvery(own.db, /claim_/, beLate))
+        const { deliveryId, fence } = await claimOne(late)
+        const begunAt = await databaseNow()
+        await late.settle({ deliveryId, fence, to: 'queued', delayMs, attempt: { outcome: 'retry', code: 'busy' } })
+        const endedBy = await databaseNow()
+        const [delivery] = (await own.other.findDispatch('default', '1'))?.deliveries ?? []
+        const { startedAt = 0, endedAt = 0 } = delivery?.attemptLog[0] ?? {}
+        expect(endedAt).toBeGreaterThanOrEqual(startedAt)
+        // By no more than the claim's answer took.
+        expect(endedAt).toBeLessThanOrEqual(endedBy + (begunAt - before) + 2)
+        if (delayMs === 0) return
+        expect(endedAt).toBeGreaterThanOrEqual(begunAt)
+        expect(delivery?.dueAt).toBeGreaterThan(endedAt)
+      },
+    )
+  })

@@ -1,0 +1,84 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { handleDispatch } from '../../src/core/dispatch/handle-dispatch.ts'
+import type { Acceptance, DispatchStore } from '../../src/ports/dispatch-store.ts'
+import type { RunStore } from '../../src/ports/run-store.ts'
+import { randomIds } from '../../src/runtime/random-ids.ts'
+import { memoryStore } from '../../src/storage/memory.ts'
+import { spentQuotas } from '../../src/storage/sql/spent-quotas.ts'
+import { sqlStore } from '../../src/storage/sql.ts'
+import { acceptance } from '../../src/testing/dispatch-store/samples.ts'
+import { GRANT, testDeps } from '../support/deps.ts'
+import { databaseKinds } from './databases.ts'
+
+const BODY = {
+  eventType: 'order.shipped',
+  recipient: 'jane@example.com',
+  eventData: { orderId: 'A', total: 1 },
+  channel: 'email',
+}
+const POSTS = 200
+const MAX = 3
+
+/** Posts under one token that may dispatch three times, all at once, and gives how often there was which answer. */
+async function burst(store: DispatchStore & RunStore, jti: string, key?: (at: number) => string) {
+  const auth = {
+    verify: async () => ({ id: jti, tenant: 'default', sessionId: 's1', dispatch: { ...GRANT, maxDispatches: MAX } }),
+  }
+  const deps = { ...testDeps(undefined, { auth }), store, ids: randomIds(() => Date.now()) }
+  const posts = Array.from({ length: POSTS }, (_, at) => {
+    const headers = { authorization: 'Bearer t', ...(key && { 'idempotency-key': key(at) }) }
+    return handleDispatch({ headers, body: BODY }, deps)
+  })
+  const counts: Record<number, number> = {}
+  for (const { status } of await Promise.all(posts)) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+function testSpentQuotas(open: () => Promise<DispatchStore & RunStore>): void {
+  it('accepts what is left and refuses all others with 403, however many are posted at once', async () => {
+    const store = await open()
+    expect(await burst(store, 'a')).toEqual({ 202: MAX, 403: POSTS - MAX })
+    expect(await burst(store, 'a')).toEqual({ 403: POSTS })
+    expect(await burst(store, 'b', (at) => `key-${at}`)).toEqual({ 202: MAX, 403: POSTS - MAX })
+    expect(await burst(store, 'b', (at) => `again-${at}`)).toEqual({ 403: POSTS })
+  })
+
+  it('answers repeats under their key as before, however many are posted at once', async () => {
+    const store = await open()
+    expect(await burst(store, 'c', (at) => `key-c-${at % MAX}`)).toEqual({ 202: POSTS })
+    expect(await burst(store, 'c', (at) => `key-c-${at % (MAX + 1)}`)).toEqual({ 202: 150, 403: 50 })
+  })
+}
+
+describe('quotas that were found spent', () => {
+  it('are told apart by their key, their number and their window', () => {
+    const spent = spentQuotas()
+    const under = (quota: NonNullable<Acceptance['quota']>) => acceptance('1', { quota })
+    const quota = { key: 'k', max: 3, windowMs: 60_000 }
+    spent.add(under(quota), 0)
+    expect([spent.has(under(quota), 999), spent.has(under(quota), 1_000)]).toEqual([true, false])
+    const others = [
+      { ...quota, key: 'l' },
+      { ...quota, max: 4 },
+      { ...quota, windowMs: 3_600_000 },
+    ]
+    expect(others.map((other) => spent.has(under(other), 0))).toEqual([false, false, false])
+  })
+})
+
+describe('a spent grant in memory', () => testSpentQuotas(async () => memoryStore()))
+
+for (const kind of await databaseKinds())
+  describe.skipIf(kind.absent)(`a spent grant on ${kind.name}`, async () => {
+    const database = kind.absent ? undefined : await kind.open()
+    afterAll(() => database?.close())
+    let prefixes = 0
+    testSpentQuotas(async () => {
+      if (!database) throw new TypeError('there is no database')
+      prefixes += 1
+      // The time that a statement has by default.
+      const store = sqlStore({ db: database.connect(), dialect: database.dialect, prefix: `spent${prefixes}_` })
+      await store.migrate()
+      return store
+    })
+  })

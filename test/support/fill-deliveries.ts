@@ -1,0 +1,65 @@
+import type { DialectName } from '../../src/storage/sql/dialects.ts'
+
+/** Waiting deliveries that are written by the database itself, as accepting them leaves them. */
+export interface Filling {
+  /** That of the tables. */
+  readonly prefix: string
+  /** Within the ids: no two fillings of one table have the same. */
+  readonly name: string
+  readonly count: number
+  /** When the last one was accepted, and is due, epoch milliseconds. */
+  readonly until: number
+  /** So many were accepted in each millisecond before. Default: 5. */
+  readonly perMs?: number
+  readonly channel: string
+  readonly content?: string
+}
+
+const TEN_DAYS = 864_000_000
+
+/** One dispatch with one delivery for each. */
+export function fillTexts(dialect: DialectName, filling: Filling): readonly string[] {
+  const { prefix, name, count, until, perMs = 5, channel, content = '{"text":"x"}' } = filling
+  const { rows, idOf } = SERIES[dialect](count)
+  const at = `${until} - (${count} - n) ${dialect.startsWith('m') ? 'div' : '/'} ${perMs}`
+  return [
+    `insert into ${prefix}dispatches (dispatch_id, tenant, event_type, recipient, recipient_key, route, created_at, version)
+      select ${idOf(`dsp_${name}_`)}, 'default', 'order.shipped', 'user-1', 'user-1', 'all', ${at}, 1 from ${rows}`,
+    `insert into ${prefix}deliveries (delivery_id, dispatch_id, tenant, created_at, dispatch_status, place, channel, status, attempts,
+        attempts_before, attempt_log, accepted_at, expires_at, wake_at, alone, address, content, version)
+      select ${idOf(`dlv_${name}_`)}, ${idOf(`dsp_${name}_`)}, 'default', ${at}, 'queued', 0, '${channel}', 'queued', 0, 0, '',
+        ${at}, ${at} + ${TEN_DAYS}, ${at}, 1, 'ada@example.com', '${content.replaceAll("'", "''")}', 1 from ${rows}`,
+  ]
+}
+
+/** All that waits is sent, by the database itself: leased and settled, as the store does it. */
+export function drainTexts(prefix: string, now: number): readonly string[] {
+  return [
+    `update ${prefix}deliveries set status = 'sending', wake_at = ${now} + 30000, fence = 'f' where status = 'queued'`,
+    `update ${prefix}deliveries set status = 'sent', dispatch_status = 'sent', wake_at = null, fence = null where status = 'sending'`,
+  ]
+}
+
+interface Series {
+  readonly rows: string
+  readonly idOf: (start: string) => string
+}
+
+const MYSQL = (count: number): Series => ({
+  rows: `(select seq as n from seq_1_to_${count}) s`,
+  idOf: (start) => `concat('${start}', lpad(n, 8, '0'))`,
+})
+
+/** The numbers from 1 on, as `n`. */
+const SERIES: Readonly<Record<DialectName, (count: number) => Series>> = {
+  postgresql: (count) => ({
+    rows: `generate_series(1::bigint, ${count}) s(n)`,
+    idOf: (start) => `'${start}' || lpad(n::text, 8, '0')`,
+  }),
+  sqlite: (count) => ({
+    rows: `(with recursive s(n) as (select 1 union all select n + 1 from s where n < ${count}) select n from s) s`,
+    idOf: (start) => `'${start}' || printf('%08d', n)`,
+  }),
+  mysql: MYSQL,
+  mariadb: MYSQL,
+}

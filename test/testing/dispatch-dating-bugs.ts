@@ -1,0 +1,89 @@
+import type { Dispatch } from '../../src/model/dispatch.ts'
+import type { DispatchQuery, Page } from '../../src/ports/dispatch-query.ts'
+import type { Acceptance, DispatchStore } from '../../src/ports/dispatch-store.ts'
+import type { Planted } from './dispatch-planting.ts'
+
+const ALL = { limit: 10_000, cursor: undefined } as const
+
+/** What hosts believed the time to be when they accepted something. */
+function believedTimes() {
+  const times = new Map<string, number>()
+  const timeOf = ({ dispatchId, createdAt }: Dispatch): number => times.get(dispatchId) ?? createdAt
+  return {
+    note(given: Acceptance): Acceptance {
+      const createdAt: unknown = Reflect.get(given.dispatch, 'createdAt')
+      if (typeof createdAt === 'number') times.set(given.dispatch.dispatchId, createdAt)
+      return given
+    },
+    timeOf,
+    dated: (found: Dispatch | undefined) => found && { ...found, createdAt: timeOf(found) },
+  }
+}
+
+async function listedBy(
+  store: DispatchStore,
+  query: DispatchQuery,
+  before: (one: Dispatch, other: Dispatch) => number,
+): Promise<Page<Dispatch>> {
+  const { items } = await store.listDispatches({ ...query, ...ALL })
+  const sorted = items.toSorted(before)
+  return { items: query.first === 'oldest' ? sorted : sorted.reverse() }
+}
+
+/** Faults in what time records say it was. */
+export const DATING_BUGS: readonly Planted[] = [
+  {
+    name: 'a dispatch is dated by its host',
+    caughtBy: 'a dispatch is dated by the clock of the store, and not by that of its host',
+    plant(store) {
+      const believed = believedTimes()
+      return () => ({
+        accept: (given) => store.accept(believed.note(given)),
+        findDispatch: async (...args) => believed.dated(await store.findDispatch(...args)),
+      })
+    },
+  },
+  {
+    name: 'a caller is answered what its host believes the time to be',
+    caughtBy: 'a dispatch is dated by the clock of the store, and not by that of its host',
+    plant(store) {
+      const believed = believedTimes()
+      return () => ({
+        accept: (given) =>
+          store.accept({ ...believed.note(given), answer: (shown) => given.answer(believed.dated(shown) ?? shown) }),
+      })
+    },
+  },
+  {
+    name: 'a list goes by what hosts believed the time to be',
+    caughtBy: 'a list is in the order of acceptance, whatever hosts believe and however ids sort',
+    plant(store) {
+      const { note, timeOf } = believedTimes()
+      return () => ({
+        accept: (given) => store.accept(note(given)),
+        listDispatches: (query) => listedBy(store, query, (one, other) => timeOf(one) - timeOf(other)),
+      })
+    },
+  },
+  {
+    name: 'a list goes by ids, which hosts make',
+    caughtBy: 'a list is in the order of acceptance, whatever hosts believe and however ids sort',
+    plant: (store) => () => ({
+      listDispatches: (query) => listedBy(store, query, (one, other) => (one.dispatchId < other.dispatchId ? -1 : 1)),
+    }),
+  },
+  {
+    name: 'an attempt ends before it began',
+    caughtBy: 'an attempt ends no sooner than it began, and the next begins no sooner than that',
+    plant: (store) => () => ({
+      async findDispatch(tenant, dispatchId) {
+        const found = await store.findDispatch(tenant, dispatchId)
+        const deliveries = found?.deliveries.map((delivery) => ({
+          ...delivery,
+          attemptLog: delivery.attemptLog.map(({ endedAt = 0, ...attempt }) => ({ ...attempt, endedAt: endedAt - 65 })),
+        }))
+        return found && deliveries && { ...found, deliveries }
+      },
+    }),
+  },
+]

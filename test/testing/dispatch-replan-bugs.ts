@@ -1,0 +1,166 @@
+import type { DispatchStore, NewDelivery } from '../../src/ports/dispatch-store.ts'
+import type { Replannable } from '../../src/ports/plan-source.ts'
+import type { Bug, Planted } from './dispatch-planting.ts'
+
+/** Plans other deliveries again than it was given. */
+function replacing(store: DispatchStore, change: (delivery: NewDelivery) => NewDelivery): Bug {
+  return {
+    replan: (tenant, dispatchId, version, deliveries, options) =>
+      store.replan(tenant, dispatchId, version, deliveries.map(change), options),
+  }
+}
+
+/** Faults in how deliveries are planned again. */
+export const REPLAN_BUGS: readonly Planted[] = [
+  {
+    name: 'the version of a replan is not looked at',
+    caughtBy: 'a replan of another version changes nothing',
+    plant: (store) => () => ({
+      async replan(tenant, dispatchId, version, deliveries, options) {
+        const found = await store.findReplannable(tenant, dispatchId)
+        return store.replan(tenant, dispatchId, found?.version ?? version, deliveries, options)
+      },
+    }),
+  },
+  {
+    name: 'a version is looked at before others have written',
+    caughtBy: 'of replans of one version at once one counts',
+    plant: (store) => () => ({
+      async replan(tenant, dispatchId, version, deliveries, options) {
+        const read = await store.findReplannable(tenant, dispatchId)
+        if (read?.version !== version) return { outcome: 'conflict' }
+        const outcome = await store.replan(tenant, dispatchId, version, deliveries, options)
+        const now = outcome?.outcome === 'conflict' && (await store.findReplannable(tenant, dispatchId))
+        return now ? store.replan(tenant, dispatchId, now.version, deliveries, options) : outcome
+      },
+    }),
+  },
+  {
+    name: 'a replan that lost is said to have counted',
+    caughtBy: 'of replans of one version at once one counts',
+    plant: (store) => () => ({
+      async replan(tenant, dispatchId, version, deliveries, options) {
+        const outcome = await store.replan(tenant, dispatchId, version, deliveries, options)
+        const dispatch = await store.findDispatch(tenant, dispatchId)
+        return outcome?.outcome === 'conflict' && dispatch ? { outcome: 'replanned', changed: [], dispatch } : outcome
+      },
+    }),
+  },
+  {
+    name: 'what may not be replaced is left out, and the rest is replaced',
+    caughtBy: 'only what failed in host code is replaced, and all that is given or nothing',
+    plant: (store) => () => ({
+      async replan(tenant, dispatchId, version, deliveries, options) {
+        const { failed = [] } = (await store.findReplannable(tenant, dispatchId)) ?? {}
+        const fitting = deliveries.filter(({ deliveryId }) => failed.some((one) => one.deliveryId === deliveryId))
+        return store.replan(tenant, dispatchId, version, fitting, options)
+      },
+    }),
+  },
+  {
+    name: 'tenants are not told apart where something is planned again',
+    caughtBy: 'a replan knows no dispatch of another tenant, and none that there is not',
+    plant(store) {
+      const tenants = new Map<string, string>()
+      return () => ({
+        accept(acceptance) {
+          tenants.set(acceptance.dispatch.dispatchId, acceptance.dispatch.tenant)
+          return store.accept(acceptance)
+        },
+        replan: (tenant, dispatchId, ...rest) => store.replan(tenants.get(dispatchId) ?? tenant, dispatchId, ...rest),
+      })
+    },
+  },
+  {
+    name: 'what an event brought is kept when nothing of it has failed any longer',
+    caughtBy: 'what its event brought is kept until the last that failed is replaced',
+    plant(store) {
+      const kept = new Map<string, Replannable>()
+      return () => ({
+        async findReplannable(tenant, dispatchId) {
+          const found = (await store.findReplannable(tenant, dispatchId)) ?? kept.get(dispatchId)
+          if (found) kept.set(dispatchId, found)
+          return found
+        },
+      })
+    },
+  },
+  {
+    name: 'what an event brought is in what is read',
+    caughtBy: 'what an event brought is given to nobody else',
+    plant: (store) => () => ({
+      async findDispatch(tenant, dispatchId) {
+        const found = await store.findDispatch(tenant, dispatchId)
+        const { source } = (await store.findReplannable(tenant, dispatchId)) ?? {}
+        return found && { ...found, source }
+      },
+    }),
+  },
+  {
+    name: 'what an event brought is that of another dispatch of the same id',
+    caughtBy: 'what an event brought is removed with its dispatch',
+    plant(store) {
+      const sources = new Map<string, Replannable['source']>()
+      return () => ({
+        accept(acceptance) {
+          const { dispatch } = acceptance
+          const source = dispatch.source ?? sources.get(dispatch.dispatchId)
+          if (source) sources.set(dispatch.dispatchId, source)
+          return store.accept({ ...acceptance, dispatch: { ...dispatch, ...(source && { source }) } })
+        },
+      })
+    },
+  },
+  {
+    name: 'what an event brought is not copied',
+    caughtBy: 'what an event brought does not change with what was given, or with what a reader was given',
+    plant(store) {
+      const given = new Map<string, Replannable>()
+      return () => ({
+        async findReplannable(tenant, dispatchId) {
+          const found = given.get(dispatchId) ?? (await store.findReplannable(tenant, dispatchId))
+          if (found) given.set(dispatchId, found)
+          return found
+        },
+      })
+    },
+  },
+  {
+    name: 'a replan leaves what can be sent as it is',
+    caughtBy: 'a replan retries what can be sent as it is, too',
+    plant: (store) => () => ({
+      replan(tenant, dispatchId, version, deliveries, options) {
+        const [first] = deliveries
+        const channel = options.channel ?? first?.channel ?? ''
+        return store.replan(tenant, dispatchId, version, deliveries, { ...options, channel })
+      },
+    }),
+  },
+  {
+    name: 'what is replaced is counted under no limit',
+    caughtBy: 'what is replaced counts under its limits, and is throttled where they are spent',
+    plant: (store) => () => replacing(store, ({ limits, ...one }) => one),
+  },
+  {
+    name: 'what is replaced joins no digest of others',
+    caughtBy: 'what is replaced joins the digest that is open for it',
+    plant: (store) => () =>
+      replacing(store, (one) => ({ ...one, ...(one.digest && { digest: { ...one.digest, key: one.deliveryId } }) })),
+  },
+  {
+    name: 'what is replaced is due at once, whenever it was to be',
+    caughtBy: 'what is replaced may be due later, and expires after that',
+    plant: (store) => () => replacing(store, ({ delayMs, ...one }) => one),
+  },
+  {
+    name: 'what an event brought is forgotten by a restart',
+    caughtBy: 'what failed in host code can be planned again when the store is opened anew',
+    plant(store) {
+      let processes = 0
+      return () => {
+        const isRestarted = ++processes > 2
+        return isRestarted ? { findReplannable: async () => undefined } : { findReplannable: store.findReplannable }
+      }
+    },
+  },
+]
