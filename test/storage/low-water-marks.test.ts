@@ -7,6 +7,7 @@ const START = { queued: 0, leased: 0, isWhole: true }
 function marksAt(timeoutMs = 1_000): {
   pass(ms: number): void
   claim(seen?: Seen, tookMs?: number): number
+  renew(leaseEnd: number): void
   fail(tookMs: number, isTimeKnown?: boolean): void
   from(channel?: string): unknown
 } {
@@ -23,6 +24,7 @@ function marksAt(timeoutMs = 1_000): {
       const channels = [{ channel, queued: undefined, leased: undefined, ...seen }]
       return marks.learn(look, { now: at, channels, expiring: undefined }, leaseEnd) - at
     },
+    renew: marks.renewed,
     fail(tookMs, isTimeKnown = true) {
       const look = marks.begin()
       time += tookMs
@@ -82,6 +84,15 @@ describe('the low-water marks of claims', () => {
     marks.pass(301)
     expect(marks.claim()).toBe(699)
     expect(marks.claim({ leaseEnd: 1_000_900 })).toBe(99)
+  })
+
+  it('have a worker come back when a lease ends that was renewed to end sooner', () => {
+    const marks = marksAt()
+    marks.claim({ leased: 1_000_900 })
+    marks.renew(1_000_700)
+    expect(marks.claim()).toBe(200)
+    marks.renew(1_000_800)
+    expect(marks.claim()).toBe(200)
   })
 
   it('have a worker come back after whole milliseconds', () => {

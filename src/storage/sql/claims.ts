@@ -11,7 +11,7 @@ import { expiredRemover } from './forget-expired.ts'
 import { type LeaseMemory, proofFor } from './lease-memory.ts'
 import { loadDispatches, ownersOf } from './load-dispatches.ts'
 import { tableAlong } from './look-ups.ts'
-import { type ClaimLook, lowWaterMarks } from './low-water-marks.ts'
+import type { ClaimLook, LowWaterMarks } from './low-water-marks.ts'
 import { untilWritten } from './retries.ts'
 import { saveWork } from './save-work.ts'
 import { NOW } from './statements.ts'
@@ -30,21 +30,22 @@ interface FoundExpired {
 
 const NONE_EXPIRED: FoundExpired = { expired: [], isMore: false }
 
+/** What claims share with the rest of the store. */
+export interface ClaimParts {
+  readonly memory: LeaseMemory
+  readonly marks: LowWaterMarks
+  readonly settle: DispatchStore['settle']
+  /** New for every claim of every process. */
+  readonly newFence: () => string
+}
+
 /**
  * Claims. What was leased and could not be handed out, since the database was late or went away meanwhile, is given back by the
  * next claim, or else due again when its lease ends.
- *
- * @param newFence New for every claim of every process.
  */
-export function claims(
-  db: Database,
-  memory: LeaseMemory,
-  settle: DispatchStore['settle'],
-  newFence: () => string,
-): DispatchStore['claim'] {
+export function claims(db: Database, { memory, marks, settle, newFence }: ClaimParts): DispatchStore['claim'] {
   const abandoned = abandonedLeases(db, settle)
   const forgetExpired = expiredRemover(db)
-  const marks = lowWaterMarks(db.elapsed, db.timeoutMs)
   const expiredText = textOfExpired(db)
 
   /** A delivery that is leased; `undefined`: its end was asked for while its last worker had it. */

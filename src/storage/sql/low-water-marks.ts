@@ -56,6 +56,8 @@ export interface LowWaterMarks {
    * @returns When another claim may find what this one did not look at; `Infinity`: it looked at everything.
    */
   learn(look: ClaimLook, seen: SeenEntries, leaseEnd: number | undefined): number
+  /** A lease was renewed, and may end sooner than it would have: then the next claim is due by then. */
+  renewed(leaseEnd: number): void
   /**
    * The claim failed: it is not known what it saw.
    *
@@ -150,6 +152,10 @@ export function lowWaterMarks(time: () => number, timeoutMs: number): LowWaterMa
       const wholeFrom = nextWhole(EXPIRING, look.expiring === 0, look.begunAt)
       all.set(EXPIRING, { ...UNKNOWN, leased: mark(expiring), wholeFrom })
       return unseen
+    },
+
+    renewed(leaseEnd) {
+      for (const [name, known] of all) all.set(name, { ...known, leaseEnd: Math.min(known.leaseEnd, leaseEnd) })
     },
 
     failed(look, channels, now) {

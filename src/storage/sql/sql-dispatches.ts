@@ -11,6 +11,7 @@ import { expiredForgetter } from './forget-expired.ts'
 import { leaseMemory } from './lease-memory.ts'
 import { listDispatches } from './list-dispatches.ts'
 import { loadDispatches, loadToShow } from './load-dispatches.ts'
+import { lowWaterMarks } from './low-water-marks.ts'
 import { renewals } from './renewals.ts'
 import { replans } from './replans.ts'
 import { untilWritten } from './retries.ts'
@@ -48,14 +49,15 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
   }
 
   const memory = leaseMemory()
+  const marks = lowWaterMarks(db.elapsed, db.timeoutMs)
   const forgetExpired = expiredForgetter(db)
   const settle = settlements(db, memory)
 
   return {
     ...acceptor(db, isAlone),
     ...replans(db),
-    claim: claims(db, memory, settle, newFence),
-    renew: renewals(db, memory),
+    claim: claims(db, { memory, marks, settle, newFence }),
+    renew: renewals(db, memory, marks),
     settle,
 
     cancel: (tenant, dispatchId) =>

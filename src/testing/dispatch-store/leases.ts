@@ -1,5 +1,5 @@
 import { equal, matches, ok } from '../assertions.ts'
-import { contractCase, type DispatchCase, idsOf } from './desk.ts'
+import { between, contractCase, type DispatchCase, idsOf } from './desk.ts'
 import { delivery, HOUR, LEASE, MARGIN, MINUTE, proof, RETRY, SENT } from './samples.ts'
 
 export function leaseCases(): readonly DispatchCase[] {
@@ -64,6 +64,7 @@ function lasting(): readonly DispatchCase[] {
     contractCase('a renewal may also shorten a lease', async ({ store, accept, advance, claim, claimOne }) => {
       await accept('1')
       equal(await store.renew(proof(await claimOne('a', HOUR)), MINUTE), true)
+      between((await claim()).nextDueInMs, 1, MINUTE, 'when the next is due')
       await advance(MINUTE)
       equal(idsOf((await claim()).deliveries), ['1-a'])
     }),
