@@ -4,6 +4,7 @@ import { proofFor } from './lease-memory.ts'
 import { lookUp } from './look-ups.ts'
 import { NOW } from './statements.ts'
 import { TABLES } from './tables.ts'
+import { byWakeTime } from './waiting-deliveries.ts'
 
 /** What claims leased that failed, or were late: nobody sends it, and it was no attempt. */
 export interface AbandonedLeases {
@@ -37,9 +38,9 @@ export function abandonedLeases(db: Database, settle: DispatchStore['settle']): 
   const { channel, fence } = TABLES.deliveries.columns
   const channels = dialect.rows(dialect.parameter(1), { channel }, 'c')
   const fences = dialect.rows(dialect.parameter(3), { fence }, 'f')
-  const ends = `d.wake_at > ${NOW} and d.wake_at <= ${NOW} + ${dialect.parameter(2)}`
-  const on = `d.channel = c.channel and d.status = 'sending' and ${ends}`
-  const leased = lookUp({ table: 'deliveries', alias: 'd', on, index: 'due' }, dialect, nameOf)
+  const { index, at, condition } = byWakeTime('sending', dialect, nameOf)
+  const on = `d.channel = c.channel and ${condition} and ${at} > ${NOW} and ${at} <= ${NOW} + ${dialect.parameter(2)}`
+  const leased = lookUp({ table: 'deliveries', alias: 'd', on, index }, dialect, nameOf)
   const text = `select d.delivery_id, d.fence from ${channels} ${leased} where d.fence in (select f.fence from ${fences})`
 
   async function find(): Promise<readonly Row[]> {

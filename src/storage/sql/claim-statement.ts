@@ -10,6 +10,7 @@ import { columnsOf, readRecord } from './read-records.ts'
 import type { DeliveryRecord, DispatchRecord } from './records.ts'
 import { NOW } from './statements.ts'
 import { TABLES } from './tables.ts'
+import { byWakeTime } from './waiting-deliveries.ts'
 
 /** What a claim leased. */
 export interface ClaimedRecord {
@@ -89,7 +90,6 @@ async function lockDue(
 ): Promise<readonly string[]> {
   const limit = request.limits[channel] ?? 0
   if (limit <= 0) return []
-  const deliveries = tableAlong({ table: 'deliveries', alias: 'd', index: 'due' }, dialect, nameOf)
   const { queued, leased } = look.from(channel)
   const due: { readonly delivery_id: string; readonly wake_at: unknown }[] = []
   for (const [status, from] of [
@@ -97,11 +97,12 @@ async function lockDue(
     ['sending', leased],
   ] as const) {
     const parameters = new Parameters(dialect)
-    const own = `d.channel = ${parameters.add(channel)} and d.status = '${status}' and d.wake_at >= ${parameters.add(from)}`
+    const { table, at, condition } = byWakeTime(status, dialect, nameOf)
+    const own = `d.channel = ${parameters.add(channel)} and ${condition} and ${at} >= ${parameters.add(from)}`
     const free = notBusy(channel, request, dialect, parameters)
-    const text = `select d.delivery_id, d.wake_at from ${deliveries}
-      where ${own} and d.wake_at <= ${NOW} and d.expires_at > ${NOW} ${free}
-      order by d.wake_at limit ${parameters.add(limit)}${dialect.skipLocked}`
+    const text = `select d.delivery_id, d.wake_at from ${table}
+      where ${own} and ${at} <= ${NOW} and d.expires_at > ${NOW} ${free}
+      order by ${at} limit ${parameters.add(limit)}${dialect.skipLocked}`
     due.push(...(await queries.query<(typeof due)[number]>(text, parameters.values)))
   }
   if (due.length > limit) due.sort((one, other) => Number(one.wake_at) - Number(other.wake_at))

@@ -1,11 +1,11 @@
 import type { ClaimRequest } from '../../ports/dispatch-store.ts'
 import type { Database, Queries } from './database.ts'
 import type { Dialect } from './dialects.ts'
-import { tableAlong } from './look-ups.ts'
 import type { ClaimLook, SeenChannel, SeenEntries } from './low-water-marks.ts'
 import { Parameters } from './parameters.ts'
 import { NOW } from './statements.ts'
 import type { Column } from './tables.ts'
+import { byExpiry, byWakeTime } from './waiting-deliveries.ts'
 
 /** Everything that a claim says of more than one delivery. */
 export interface ClaimSummary extends SeenEntries {
@@ -84,7 +84,8 @@ export async function selectSummary(
     const channel = names[Number(number) - 1]
     return channel === undefined ? [] : [{ channel, queued, leased, next: earlier(queued_next, leased_next) }]
   })
-  const expiring = earlier(all.queued, all.leased)
+  // The latest that has expired was looked for: no live one is before where this look began.
+  const expiring = all.queued === null && all.leased === null ? null : look.expiring
   return summaryOf(all.claimed_at, channels, expiring, earlier(all.queued_next, all.leased_next))
 }
 
@@ -107,14 +108,18 @@ function rowText(number: number, first: FirstText, next?: FirstText): string {
   return `select ${number} as number, ${NOW} as claimed_at, ${columns} from (${firsts}) f`
 }
 
+/**
+ * The latest first, since InnoDB reads on past the end of a range, through all dead entries behind it: what was sent expires later
+ * than now.
+ */
 function expiryText({ expiring }: ClaimLook, { dialect, nameOf }: Database, parameters: Parameters): string {
-  const deliveries = tableAlong({ table: 'deliveries', alias: 'd', index: 'expiring' }, dialect, nameOf)
   const first =
-    (condition: string): FirstText =>
-    (status) =>
-      `select d.expires_at from ${deliveries}
-      where d.status = '${status}' and d.expires_at >= ${parameters.add(expiring)} and d.expires_at <= ${NOW} and ${condition}
-      order by d.expires_at limit 1`
+    (wanted: string): FirstText =>
+    (status) => {
+      const { table, at, condition } = byExpiry(status, dialect, nameOf)
+      const range = `${at} >= ${parameters.add(expiring)} and ${at} <= ${NOW}`
+      return `select ${at} from ${table} where ${condition} and ${range} and ${wanted} order by ${at} desc limit 1`
+    }
   return rowText(0, first('d.wake_at is not null'), first(`d.wake_at <= ${NOW}`))
 }
 
@@ -126,15 +131,14 @@ function channelText(
   { dialect, nameOf }: Database,
   parameters: Parameters,
 ): string {
-  const deliveries = tableAlong({ table: 'deliveries', alias: 'd', index: 'due' }, dialect, nameOf)
   const { queued, leased, isWhole } = look.from(channel)
   const first =
     (condition: () => string): FirstText =>
     (status) => {
-      const own = `d.channel = ${parameters.add(channel)} and d.status = '${status}'`
-      const from = `d.wake_at >= ${parameters.add(status === 'queued' ? queued : leased)}`
-      const until = status === 'queued' || isWhole ? '' : `and d.wake_at <= ${NOW}`
-      return `select d.wake_at from ${deliveries} where ${own} and ${from} ${until} ${condition()} order by d.wake_at limit 1`
+      const { table, at, condition: own } = byWakeTime(status, dialect, nameOf)
+      const from = `d.channel = ${parameters.add(channel)} and ${at} >= ${parameters.add(status === 'queued' ? queued : leased)}`
+      const until = status === 'queued' || isWhole ? '' : `and ${at} <= ${NOW}`
+      return `select ${at} from ${table} where ${own} and ${from} ${until} ${condition()} order by ${at} limit 1`
     }
   // What has expired is found by when it did: it needs no mark here.
   const wanted = `and (d.wake_at > ${NOW} or d.expires_at > ${NOW})`

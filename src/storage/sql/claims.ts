@@ -10,11 +10,11 @@ import type { Database } from './database.ts'
 import { expiredRemover } from './forget-expired.ts'
 import { type LeaseMemory, proofFor } from './lease-memory.ts'
 import { loadDispatches, ownersOf } from './load-dispatches.ts'
-import { tableAlong } from './look-ups.ts'
 import type { ClaimLook, LowWaterMarks } from './low-water-marks.ts'
 import { untilWritten } from './retries.ts'
 import { saveWork } from './save-work.ts'
 import { NOW } from './statements.ts'
+import { byExpiry } from './waiting-deliveries.ts'
 import { type Workspace, workspace } from './workspace.ts'
 
 /** So many expired deliveries are seen to by one claim. */
@@ -163,12 +163,12 @@ export function claims(db: Database, { memory, marks, settle, newFence }: ClaimP
 
 /** The deliveries that are past their expiry and under no lease, from some instant on. */
 function textOfExpired({ dialect, nameOf }: Database): string {
-  const deliveries = tableAlong({ table: 'deliveries', alias: 'd', index: 'expiring' }, dialect, nameOf)
-  const [first, second] = ['queued', 'sending'].map(
-    (status, at) => `select d.delivery_id from ${deliveries}
-      where d.status = '${status}' and d.expires_at >= ${dialect.parameter(at + 1)} and d.expires_at <= ${NOW} and d.wake_at <= ${NOW}
-      order by d.expires_at limit ${EXPIRED_AT_ONCE}`,
-  )
+  const [first, second] = (['queued', 'sending'] as const).map((status, number) => {
+    const { table, at, condition } = byExpiry(status, dialect, nameOf)
+    return `select d.delivery_id from ${table}
+      where ${condition} and ${at} >= ${dialect.parameter(number + 1)} and ${at} <= ${NOW} and d.wake_at <= ${NOW}
+      order by ${at} desc limit ${EXPIRED_AT_ONCE}`
+  })
   return `select q.delivery_id from (${first}) q union all select l.delivery_id from (${second}) l`
 }
 

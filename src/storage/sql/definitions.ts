@@ -8,7 +8,7 @@ import { type Index, TABLES, type Table } from './tables.ts'
 export function definitions(dialect: Dialect, nameOf: NameTable, prefix: string): readonly string[] {
   const tables = Object.entries<Table>(TABLES).flatMap(([table, definition]) => {
     const name = nameOf(table as TableName)
-    const indexes = definition.indexes.map((index) => indexOf(index, `${prefix}${table}`, dialect))
+    const indexes = indexesOf(definition, dialect).map((index) => indexOf(index, `${prefix}${table}`, dialect))
     if (!indexesApart(dialect)) {
       return [
         tableText(
@@ -25,6 +25,10 @@ export function definitions(dialect: Dialect, nameOf: NameTable, prefix: string)
   return dialect.hasFunctions ? [...tables, ...functions(dialect, nameOf, prefix)] : tables
 }
 
+function indexesOf({ indexes }: Table, { partialIndexes }: Dialect): readonly Index[] {
+  return partialIndexes ? indexes : indexes.flatMap((index) => index.instead ?? index)
+}
+
 /** MySQL cannot make an index only if it is not there: it makes those of a table together with it. */
 function indexesApart({ name }: Dialect): boolean {
   return name === 'sqlite' || name === 'postgresql'
@@ -35,8 +39,11 @@ function tableText(table: Table, name: string, dialect: Dialect, indexes: readon
     const type = dialect.types[kind](length)
     return `${dialect.quote(column)} ${type}${optional ? '' : ' not null'}`
   })
+  const derived = Object.entries(dialect.partialIndexes ? {} : (table.derived ?? {})).map(
+    ([column, text]) => `${dialect.quote(column)} ${dialect.types.integer(0)} as (${text}) stored`,
+  )
   const key = `primary key (${table.primaryKey.map(dialect.quote).join(', ')})`
-  const lines = [...columns, key, ...indexes].map((line) => `  ${line}`)
+  const lines = [...columns, ...derived, key, ...indexes].map((line) => `  ${line}`)
   return `create table if not exists ${name} (\n${lines.join(',\n')}\n)${dialect.tableOptions}`
 }
 

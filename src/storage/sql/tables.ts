@@ -25,6 +25,8 @@ export interface Index {
   readonly name: string
   readonly columns: readonly string[]
   readonly present?: string
+  /** What takes its place where an index cannot leave out rows. */
+  readonly instead?: readonly Index[]
 }
 
 /** One table. Every row has a `version`, which grows by 1 with every update: an update of another version changes nothing. */
@@ -37,6 +39,8 @@ export interface Table<Of = Readonly<Record<string, unknown>>> {
    */
   readonly compared?: readonly (keyof Of)[]
   readonly indexes: readonly Index[]
+  /** Instants that the database derives where an index cannot leave out rows: absent in rows that are to be left out. */
+  readonly derived?: Readonly<Record<string, string>>
 }
 
 const ID = 200
@@ -150,9 +154,21 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
     indexes: [
       { name: 'of_dispatch', columns: ['dispatch_id'] },
       // By status, since leases and what is queued are looked through from different places.
-      { name: 'due', columns: ['channel', 'status', 'wake_at'], present: 'wake_at' },
-      // By status also where an index cannot leave out what has ended.
-      { name: 'expiring', columns: ['status', 'expires_at', 'wake_at'], present: 'wake_at' },
+      {
+        name: 'due',
+        columns: ['channel', 'status', 'wake_at'],
+        present: 'wake_at',
+        instead: [
+          { name: 'queued', columns: ['channel', 'queued_at'] },
+          { name: 'leased', columns: ['channel', 'leased_until'] },
+        ],
+      },
+      {
+        name: 'expiring',
+        columns: ['status', 'expires_at', 'wake_at'],
+        present: 'wake_at',
+        instead: [{ name: 'expiring', columns: ['expiring_at'] }],
+      },
       {
         name: 'by_status',
         columns: ['tenant', 'dispatch_status', 'created_at', 'dispatch_id'],
@@ -160,6 +176,11 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       },
       { name: 'open_digests', columns: ['open_key'], present: 'open_key' },
     ],
+    derived: {
+      queued_at: "case when status = 'queued' then wake_at end",
+      leased_until: "case when status = 'sending' then wake_at end",
+      expiring_at: "case when status in ('queued', 'sending') then expires_at end",
+    },
   },
   /** One row for each event of a digest. */
   digest_events: {
