@@ -1,6 +1,6 @@
 import type { DispatchQuery, RunQuery } from 'sallyport'
 import { sqlStore } from 'sallyport/storage/sql'
-import { databaseKinds } from '../storage/databases.ts'
+import { databaseKinds, stopDatabases } from '../storage/databases.ts'
 import { fillDispatches, fillRuns, type ListFilling } from '../storage/list-fill.ts'
 
 /** `-- lists 1000000 sqlite`: so many dispatches, and runs, in that database. Default: a million, in all that are there. */
@@ -55,6 +55,7 @@ export async function benchLists(): Promise<void> {
       await database.close()
     }
   }
+  await stopDatabases()
 }
 
 async function measure(what: string, read: () => Promise<{ readonly items: readonly unknown[] }>): Promise<void> {

@@ -90,7 +90,12 @@ let cluster: Promise<Cluster> | undefined
 // Of a worker that is to end, vitest waits for no more than its hooks: what is left to the end of the process may be cut short.
 if (process.env.VITEST) {
   const { afterAll } = await import('vitest')
-  afterAll(async () => (await cluster)?.remove())
+  afterAll(stopDatabases)
+}
+
+/** Stops what was started for this process: without it a benchmark does not end. */
+export async function stopDatabases(): Promise<void> {
+  await (await cluster)?.remove()
 }
 
 async function startPostgres(): Promise<Cluster> {
