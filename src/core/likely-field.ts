@@ -26,14 +26,43 @@ const MAX_LENGTH = 64
 /** A shorter one is near to anything. */
 const SHORTEST = 4
 
-/** The field that was probably meant by one that is not known, of those that are; `undefined`: none. */
-export function likelyField(given: string, known: readonly string[]): string | undefined {
+/** So many names are kept for the fields of one schema. */
+const MAX_KEPT = 200
+
+/** What names were taken for that came before: whoever misnames a field does so in every request. */
+const KEPT = /* @__PURE__ */ new WeakMap<object, Map<string, readonly string[]>>()
+
+/**
+ * The field that was probably meant by one that is not known; `undefined`: none.
+ *
+ * @param fields By the names that are known.
+ * @param members What was sent: a field that is there is not meant.
+ */
+export function likelyField(
+  given: string,
+  fields: object,
+  members: Readonly<Record<string, unknown>>,
+): string | undefined {
   if (given.length > MAX_LENGTH) return undefined
+  return likelyFields(given, fields).find((name) => members[name] === undefined || members[name] === null)
+}
+
+/** All that may be meant, the likeliest first. */
+function likelyFields(given: string, fields: object): readonly string[] {
+  const kept = KEPT.get(fields) ?? new Map<string, readonly string[]>()
+  const found = kept.get(given)
+  if (found) return found
+  if (kept.size >= MAX_KEPT) kept.clear()
+  const likely = namesLike(given, Object.keys(fields))
+  KEPT.set(fields, kept.set(given, likely))
+  return likely
+}
+
+function namesLike(given: string, known: readonly string[]): readonly string[] {
   const plain = plainly(given)
   const meant = Object.hasOwn(MEANT, plain) ? MEANT[plain] : undefined
-  if (meant !== undefined && known.includes(meant)) return meant
-  const near = given.length < SHORTEST ? [] : nearNames(given, known)
-  return known.find((name) => plainly(name) === plain) ?? near[0]
+  const same = known.filter((name) => name === meant || plainly(name) === plain)
+  return given.length < SHORTEST ? same : [...same, ...nearNames(given, known)]
 }
 
 function plainly(name: string): string {

@@ -113,17 +113,12 @@ function compareMembers(
     if (known) step(known, member, key, path, shape)
     else if (member !== undefined && shape.unknown.length < MAX_TOLD) {
       const pointer = pointerTo(pointerOf(path), key)
-      const meant = likelyField(key, missingOf(entries, members))
+      const meant = likelyField(key, entries, members)
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`
       shape.unknown.push({ code: 'unknown_field', pointer, detail: `is not known here and was dropped${hint}` })
       if (hint) shape.misnamed.push({ pointer, code: 'not_allowed', detail: `is not known here${hint}` })
     }
   }
-}
-
-/** The known fields that were not sent. */
-function missingOf(entries: object, members: Readonly<Record<string, unknown>>): readonly string[] {
-  return Object.keys(entries).filter((name) => members[name] === undefined || members[name] === null)
 }
 
 function step(schema: Inspectable, value: unknown, key: string, path: string[], shape: Shape): void {

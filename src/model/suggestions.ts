@@ -7,6 +7,7 @@ export function nearNames(wanted: string, names: readonly string[]): readonly st
   const most = Math.min(MAX_EDITS, Math.max(2, Math.floor(wanted.length / 3)))
   const lower = wanted.toLowerCase()
   return names
+    .filter((name) => Math.abs(name.length - wanted.length) <= most)
     .map((name) => ({ name, edits: editsBetween(lower, name.toLowerCase(), most) }))
     .filter(({ edits }) => edits <= most)
     .sort((a, b) => a.edits - b.edits)
