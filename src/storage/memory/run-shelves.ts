@@ -1,5 +1,4 @@
 import type { RunState, RunStatus } from '../../model/run.ts'
-import { facetsOf, type RunFacets } from '../../model/run-facets.ts'
 import { noTally, type Spend, type Tally } from '../../model/tally.ts'
 import type { StoredRun, StoredSession } from '../../ports/run-store.ts'
 import { isOpenRun } from '../open-run.ts'
@@ -8,8 +7,6 @@ import { SortedList } from './sorted-list.ts'
 /** A run in its place: lists keep the row, and what is stored of the run is replaced in it. */
 export interface RunRow {
   run: StoredRun
-  /** What it is listed by. */
-  facets: RunFacets
   /** Grows with every run of the store. */
   readonly place: number
   /** When it was created, or the one before it, where the clock went back meanwhile. */
@@ -76,7 +73,7 @@ export function runShelves(): RunShelves {
 
   function remove(shelf: Shelf, row: RunRow): void {
     const status = statusOf(row.run.state)
-    for (const [name, value] of listedBy(row.facets)) removeFrom(shelf.byFacet[name], value, row)
+    takeOut(shelf, row, row.run.state)
     shelf.byId.delete(row.run.state.runId)
     all.delete(row)
     shelf.rows.delete(row)
@@ -84,16 +81,6 @@ export function runShelves(): RunShelves {
     shelf.byAge.get(status)?.delete(row)
     if (isOpenRun(status)) open.delete(row)
     if (isUntold(row.run)) untold.delete(row)
-  }
-
-  /** Moves a row between lists, as far as what it is listed by has changed. */
-  function list(shelf: Shelf, row: RunRow): void {
-    const before = listedBy(row.facets)
-    row.facets = facetsOf(row.run.state)
-    const after = listedBy(row.facets)
-    for (const [name, value] of before) if (!hasFacet(after, name, value)) removeFrom(shelf.byFacet[name], value, row)
-    for (const [name, value] of after)
-      if (!hasFacet(before, name, value)) entry(shelf.byFacet[name], value, newPlaces).add(row)
   }
 
   return {
@@ -112,8 +99,8 @@ export function runShelves(): RunShelves {
     add(shelf, room, run) {
       if (run.createdAt < latest) isInOrder = false
       latest = Math.max(latest, run.createdAt)
-      const row: RunRow = { run, facets: facetsOf(run.state), place: ++places, at: latest, room }
-      for (const [name, value] of listedBy(row.facets)) entry(shelf.byFacet[name], value, newPlaces).add(row)
+      const row: RunRow = { run, place: ++places, at: latest, room }
+      putIn(shelf, row, run.state)
       const status = statusOf(run.state)
       shelf.byId.set(run.state.runId, row)
       all.add(row)
@@ -134,7 +121,9 @@ export function runShelves(): RunShelves {
       if (ages) entry(shelf.byAge, is, newAges).add(row)
       if (isOpenRun(was) !== isOpenRun(is)) keep(open, row, isOpenRun(is))
       if (isUntold(old) !== isUntold(run)) keep(untold, row, isUntold(run))
-      if (!hasSameFacets(old.state, run.state)) list(shelf, row)
+      if (hasSameFacets(old.state, run.state)) return
+      takeOut(shelf, row, old.state, run.state)
+      putIn(shelf, row, run.state, old.state)
     },
 
     remove,
@@ -149,8 +138,7 @@ export function runShelves(): RunShelves {
       const rooms = new Set(rows.map(({ room }) => room))
       const lists = [all, open, untold, shelf.rows, ...shelf.byAge.values(), ...[...rooms].map((room) => room.rows)]
       for (const list of lists) list.deleteAll(gone)
-      for (const row of gone)
-        for (const [name, value] of listedBy(row.facets)) removeFrom(shelf.byFacet[name], value, row)
+      for (const row of gone) takeOut(shelf, row, row.run.state)
     },
   }
 }
@@ -195,19 +183,32 @@ function isListedBelow(one: RunRow, other: RunRow): boolean {
   return one.place < other.place
 }
 
-type Facets = readonly (readonly [name: FacetName, value: string])[]
-
-function listedBy({ status, provider, model, userId, tags }: RunFacets): Facets {
-  const facets: [FacetName, string][] = [['status', status]]
-  if (provider !== undefined) facets.push(['provider', provider])
-  if (model !== undefined) facets.push(['model', model])
-  if (userId !== undefined) facets.push(['userId', userId])
-  for (const tag of new Set(tags)) facets.push(['tag', tag])
-  return facets
+/** Lists a row by what its state has, and another state does not. */
+function putIn({ byFacet }: Shelf, row: RunRow, state: RunState, other?: RunState): void {
+  for (const name of FACETS) {
+    const value = facetOf(state, name)
+    if (value !== undefined && (!other || facetOf(other, name) !== value))
+      entry(byFacet[name], value, newPlaces).add(row)
+  }
+  for (const tag of state.tags) if (!other?.tags.includes(tag)) entry(byFacet.tag, tag, newPlaces).add(row)
 }
 
-function hasFacet(facets: Facets, name: FacetName, value: string): boolean {
-  return facets.some(([other, has]) => other === name && has === value)
+/** Takes a row out of the lists of what a state has, and another state does not. */
+function takeOut({ byFacet }: Shelf, row: RunRow, state: RunState, other?: RunState): void {
+  for (const name of FACETS) {
+    const value = facetOf(state, name)
+    if (value !== undefined && (!other || facetOf(other, name) !== value)) removeFrom(byFacet[name], value, row)
+  }
+  for (const tag of state.tags) if (!other?.tags.includes(tag)) removeFrom(byFacet.tag, tag, row)
+}
+
+const FACETS = ['status', 'provider', 'model', 'userId'] as const
+
+/** As `facetsOf` has it, and nothing else of it: this is for every post. */
+function facetOf(state: RunState, name: (typeof FACETS)[number]): string | undefined {
+  if (name === 'status') return statusOf(state)
+  const value = state.latest[name]
+  return typeof value === 'string' ? value : undefined
 }
 
 /** Nothing that it is listed by has changed: this is for every post. */
