@@ -92,12 +92,13 @@ export type AttemptRow = { -readonly [K in keyof Attempt]: Attempt[K] }
  * @param now By the store's clock: what the host believes the time to be is not asked.
  */
 export function dispatchRow(
-  { deliveries, source, ...head }: NewDispatch,
+  { deliveries, source, ...rest }: NewDispatch,
   expiresInMs: number,
   now: number,
 ): DispatchRow {
+  const head: DispatchHead = Object.assign(rest, { createdAt: now })
   const plan = source && { source: copyJson(source), version: 1 }
-  const dispatch: DispatchRow = { head: { ...head, createdAt: now }, place: 0, listed: undefined, deliveries: [], plan }
+  const dispatch: DispatchRow = { head, place: 0, listed: undefined, deliveries: [], plan }
   dispatch.deliveries = deliveryRows(deliveries, dispatch, expiresInMs, now)
   return dispatch
 }

@@ -2,7 +2,7 @@ import type { DispatchQuery } from '../../ports/dispatch-query.ts'
 import { currentStatus, type DispatchRow } from '../deliveries/dispatch-rows.ts'
 import { entry } from './run-shelves.ts'
 import { SortedList } from './sorted-list.ts'
-import { cursorAt, isPlacedBelow, type ListPlace, walkList } from './walk-list.ts'
+import { cursorAt, type ListPlace, walkList } from './walk-list.ts'
 
 type List = SortedList<DispatchRow>
 
@@ -59,17 +59,24 @@ export function dispatchShelves(): DispatchShelves {
       const shelf = entry(byTenant, row.head.tenant, newShelf)
       shelf.rows.add(row)
       row.listed = currentStatus(row)
-      for (const [lists, name] of listsOf(shelf, row)) entry(lists, name, newList).add(row)
+      const { recipient, eventType, sessionId } = row.head
+      entry(shelf.byRecipient, recipient, newList).add(row)
+      entry(shelf.byEventType, eventType, newList).add(row)
+      entry(shelf.byStatus, row.listed, newList).add(row)
+      if (sessionId !== undefined) entry(shelf.bySession, sessionId, newList).add(row)
     },
 
     remove(row) {
-      const { dispatchId, tenant } = row.head
+      const { dispatchId, tenant, recipient, eventType, sessionId } = row.head
       byId.delete(dispatchId)
       everywhere.delete(row)
       const shelf = byTenant.get(tenant)
       if (!shelf) return
       shelf.rows.delete(row)
-      for (const [lists, name] of listsOf(shelf, row)) removeFrom(lists, name, row)
+      removeFrom(shelf.byRecipient, recipient, row)
+      removeFrom(shelf.byEventType, eventType, row)
+      if (row.listed !== undefined) removeFrom(shelf.byStatus, row.listed, row)
+      if (sessionId !== undefined) removeFrom(shelf.bySession, sessionId, row)
       row.listed = undefined
     },
 
@@ -106,7 +113,13 @@ export function dispatchShelves(): DispatchShelves {
 }
 
 function newList(): List {
-  return new SortedList((one, other) => isPlacedBelow(placeOf(one), placeOf(other)))
+  return new SortedList(isBelow)
+}
+
+/** As `isPlacedBelow` has it, but it makes no objects: this is for every acceptance, in every list. */
+function isBelow(one: DispatchRow, other: DispatchRow): boolean {
+  const age = one.head.createdAt - other.head.createdAt
+  return age < 0 || (age === 0 && one.place < other.place)
 }
 
 function newShelf(): Shelf {
@@ -117,18 +130,6 @@ function newShelf(): Shelf {
     byEventType: new Map(),
     byStatus: new Map(),
   }
-}
-
-/** The lists that a row is in, beside that of all of its tenant. */
-function listsOf(shelf: Shelf, { head, listed }: DispatchRow): readonly (readonly [Map<string, List>, string])[] {
-  const { recipient, eventType, sessionId } = head
-  const lists: (readonly [Map<string, List>, string])[] = [
-    [shelf.byRecipient, recipient],
-    [shelf.byEventType, eventType],
-  ]
-  if (listed !== undefined) lists.push([shelf.byStatus, listed])
-  if (sessionId !== undefined) lists.push([shelf.bySession, sessionId])
-  return lists
 }
 
 function removeFrom(lists: Map<string, List>, name: string, row: DispatchRow): void {
