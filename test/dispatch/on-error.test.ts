@@ -11,6 +11,7 @@ import { memoryStore } from '../../src/storage/memory.ts'
 import { APP, testAuth, testDeps } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
+import { withoutStrayRejections } from '../support/stray-rejections.ts'
 import { composed } from './composed.ts'
 
 /** What the part that is under test throws. */
@@ -48,6 +49,8 @@ function noting() {
 }
 
 const settled = (): Promise<void> => new Promise(setImmediate)
+
+const HOST = { id: 'x', tenant: 'default' }
 
 describe('onError receives what was thrown, and where,', () => {
   it.each<[string, readonly object[]]>([
@@ -98,6 +101,30 @@ describe('onError receives what was thrown, and where,', () => {
     expect(logger.lines).toMatchObject([{ level: 'error', event: 'event.failed', fields: { causeCode: 'E_OWN' } }])
     expect(JSON.stringify(logger.lines)).not.toContain('jane')
   })
+
+  it.each(['an event', 'a digest'])(
+    'by data that are the message, and throw as they are made JSON: of %s',
+    async (of) => {
+      let isBroken = of === 'an event'
+      const data = v.pipe(
+        v.object({}),
+        v.transform(() => ({ toJSON: () => (isBroken ? fail() : {}) })),
+      )
+      const digest = of === 'a digest' ? { windowMs: 1_000 } : undefined
+      const unreadable = defineEvents({ one: { data, ...(digest && { digest }), channels: { a: {} } } })
+      const { seen, hooks } = noting()
+      const { sallyport, clock, logger } = composed(unreadable, { hooks })
+      await sallyport.dispatch({ eventType: 'one', recipient: RECIPIENT, eventData: {} })
+      isBroken = true
+      clock.advance(1_000)
+      await sallyport.worker.runDue()
+      const place = { operation: 'data_schema', eventType: 'one', channel: 'a', dispatchId: 'dsp_1' }
+      expect(seen).toEqual([[THROWN, digest ? { ...place, deliveryId: 'dlv_2' } : place]])
+      expect(seen[0]?.[0]).toBe(THROWN)
+      expect(await sallyport.dispatches.get('dsp_1')).toMatchObject({ deliveries: [{ reason: 'template_error' }] })
+      expect(JSON.stringify(logger.lines)).not.toContain('jane')
+    },
+  )
 
   it('by a string template, whose engine threw', async () => {
     const { seen, hooks } = noting()
@@ -294,13 +321,79 @@ describe('onError receives, of runs,', () => {
     const runEvents: RunEvents = { 'run.failed': fail }
     const exporters = [{ export: fail }, { export: async () => fail() }]
     const { sallyport } = composed(events, { hooks, runEvents, exporters })
-    await sallyport.endpoints.handle('session_run', { id: 'x', tenant: 'default' }, { headers: {}, body })
+    await sallyport.endpoints.handle('session_run', HOST, { headers: {}, body })
     for (let turn = 0; turn < 5; turn++) await settled()
     expect(seen).toEqual([
       [THROWN, { operation: 'exporter', runId: 'r1' }],
       [THROWN, { operation: 'exporter', runId: 'r1' }],
       [THROWN, { operation: 'run_event', eventType: 'run.failed', runId: 'r1' }],
     ])
+  })
+})
+
+describe('an onError that dispatches an alert', () => {
+  const event = { eventType: 'plain', recipient: RECIPIENT } as never
+  type Alert = () => Promise<unknown>
+
+  /** A host whose store is down, with what `onError` does; `calls` counts the calls of `onError`, and `tries` those of the store. */
+  function alerting(onError: (alert: Alert) => unknown) {
+    const counted = { calls: 0, tries: 0 }
+    const accept = async () => {
+      counted.tries++
+      return fail()
+    }
+    const store = { ...memoryStore(), accept }
+    const alert: Alert = () => sallyport.dispatch(event)
+    // Without an end a broken implementation would never be through.
+    const hooks = { onError: () => (++counted.calls > 50 ? undefined : onError(alert)) }
+    const { sallyport, clock } = composed(events, { store, hooks })
+    const request = () => sallyport.endpoints.handle('dispatch', HOST, { headers: {}, body: event })
+    return { counted, sallyport, clock, request }
+  }
+
+  it.each<[string, (alert: Alert) => unknown]>([
+    ['at once', (alert) => alert()],
+    ['later', async (alert) => settled().then(alert)],
+    ['and waits for nothing', (alert) => void alert()],
+  ])('%s sends one for each error, and none for an alert that is not accepted', async (_, onError) => {
+    await withoutStrayRejections(async () => {
+      const { counted, request } = alerting(onError)
+      const answers = await Promise.all([request(), request(), request()])
+      expect(answers.map(({ status }) => status)).toEqual([503, 503, 503])
+      for (let turn = 0; turn < 10; turn++) await settled()
+      expect(counted).toEqual({ calls: 3, tries: 6 })
+      await request()
+      for (let turn = 0; turn < 10; turn++) await settled()
+      expect(counted).toEqual({ calls: 4, tries: 8 })
+    })
+  })
+
+  it('and hangs receives errors of the host’s own calls again after ten seconds', async () => {
+    const { counted, sallyport, clock } = alerting(() => new Promise(() => {}))
+    for (const [ms, calls] of [
+      [0, 1],
+      [9_999, 1],
+      [1, 2],
+    ] as const) {
+      clock.advance(ms)
+      await sallyport.dispatch(event)
+      expect(counted.calls).toBe(calls)
+    }
+  })
+
+  it('or retries is not called for what still fails', async () => {
+    const seen: unknown[] = []
+    const hooks = {
+      async onError(_: unknown, { dispatchId = '' }: ErrorContext): Promise<unknown> {
+        await settled()
+        // Without an end a broken implementation would never be through.
+        return seen.push(dispatchId) > 50 ? undefined : sallyport.dispatches.retry(dispatchId)
+      },
+    }
+    const { sallyport } = composed(events, { hooks })
+    await sallyport.dispatch({ eventType: 'own-condition', recipient: RECIPIENT } as never)
+    for (let turn = 0; turn < 10; turn++) await settled()
+    expect(seen).toEqual(['dsp_1'])
   })
 })
 
