@@ -6,12 +6,10 @@ import type { DispatchDeps } from '../../src/core/dispatch/handle-dispatch.ts'
 import type { ErrorContext } from '../../src/core/report-fault.ts'
 import type { RunEvents } from '../../src/core/run-events/run-events.ts'
 import { handleDispatch, handleSessionRun, handleSessionRunBatch } from '../../src/defaults.ts'
-import { liquid } from '../../src/engines/liquid.ts'
 import { memoryStore } from '../../src/storage/memory.ts'
 import { APP, testAuth, testDeps } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
-import { withoutStrayRejections } from '../support/stray-rejections.ts'
 import { composed } from './composed.ts'
 
 /** What the part that is under test throws. */
@@ -21,24 +19,20 @@ const fail = (): never => {
 }
 
 const RECIPIENT = 'jane@example.com'
-const events = defineEvents(
-  {
-    plain: { channels: { a: {} } },
-    template: { channels: { a: { text: fail, more: fail }, b: { text: () => 'fine' } } },
-    condition: { when: fail, channels: { a: {}, b: {} } },
-    'own-condition': { channels: { a: { when: fail }, b: {} } },
-    schema: { data: v.pipe(v.object({}), v.transform(fail)), channels: { a: {} } },
-    'digest-key': { digest: { windowMs: 1_000, key: fail }, channels: { a: {} } },
-    digest: {
-      digest: { windowMs: 1_000 },
-      channels: { a: { text: ({ events }) => (events.length > 1 ? fail() : 'one') } },
-    },
-    liquid: { channels: { a: { text: "{{ 'now' | date: '%Y', 'No/Where' }}" } } },
-    'no-boolean': { channels: { a: { when: () => 'yes' as never } } },
-    'run.failed': { channels: { a: {} } },
+const events = defineEvents({
+  plain: { channels: { a: {} } },
+  template: { channels: { a: { text: fail, more: fail }, b: { text: () => 'fine' } } },
+  condition: { when: fail, channels: { a: {}, b: {} } },
+  'own-condition': { channels: { a: { when: fail }, b: {} } },
+  schema: { data: v.pipe(v.object({}), v.transform(fail)), channels: { a: {} } },
+  'digest-key': { digest: { windowMs: 1_000, key: fail }, channels: { a: {} } },
+  digest: {
+    digest: { windowMs: 1_000 },
+    channels: { a: { text: ({ events }) => (events.length > 1 ? fail() : 'one') } },
   },
-  { templates: liquid() },
-)
+  'no-boolean': { channels: { a: { when: () => 'yes' as never } } },
+  'run.failed': { channels: { a: {} } },
+})
 
 type Reported = readonly [error: unknown, context: ErrorContext]
 
@@ -102,37 +96,6 @@ describe('onError receives what was thrown, and where,', () => {
     expect(JSON.stringify(logger.lines)).not.toContain('jane')
   })
 
-  it.each(['an event', 'a digest'])(
-    'by data that are the message, and throw as they are made JSON: of %s',
-    async (of) => {
-      let isBroken = of === 'an event'
-      const data = v.pipe(
-        v.object({}),
-        v.transform(() => ({ toJSON: () => (isBroken ? fail() : {}) })),
-      )
-      const digest = of === 'a digest' ? { windowMs: 1_000 } : undefined
-      const unreadable = defineEvents({ one: { data, ...(digest && { digest }), channels: { a: {} } } })
-      const { seen, hooks } = noting()
-      const { sallyport, clock, logger } = composed(unreadable, { hooks })
-      await sallyport.dispatch({ eventType: 'one', recipient: RECIPIENT, eventData: {} })
-      isBroken = true
-      clock.advance(1_000)
-      await sallyport.worker.runDue()
-      const place = { operation: 'data_schema', eventType: 'one', channel: 'a', dispatchId: 'dsp_1' }
-      expect(seen).toEqual([[THROWN, digest ? { ...place, deliveryId: 'dlv_2' } : place]])
-      expect(seen[0]?.[0]).toBe(THROWN)
-      expect(await sallyport.dispatches.get('dsp_1')).toMatchObject({ deliveries: [{ reason: 'template_error' }] })
-      expect(JSON.stringify(logger.lines)).not.toContain('jane')
-    },
-  )
-
-  it('by a string template, whose engine threw', async () => {
-    const { seen, hooks } = noting()
-    const { sallyport } = composed(events, { hooks })
-    await sallyport.dispatch({ eventType: 'liquid', recipient: RECIPIENT } as never)
-    expect(seen).toEqual([[expect.any(RangeError), expect.objectContaining({ operation: 'template', field: 'text' })]])
-  })
-
   it('by the last of several providers of failover', async () => {
     const { seen, hooks } = noting()
     const broken = recordingChannel([fail])
@@ -140,22 +103,6 @@ describe('onError receives what was thrown, and where,', () => {
     await sallyport.dispatch({ eventType: 'plain', recipient: RECIPIENT } as never)
     await sallyport.worker.runDue()
     expect(seen).toEqual([[THROWN, expect.objectContaining({ operation: 'channel', channel: 'a' })]])
-  })
-
-  it('by a string template, whose engine quotes data that the log leaves out', async () => {
-    const { seen, hooks } = noting()
-    const quoting = defineEvents(
-      { liquid: { channels: { a: { text: "{{ 'now' | date: '%Y', data.zone }}" } } } },
-      { templates: liquid() },
-    )
-    const { sallyport, logger } = composed(quoting, { hooks })
-    await sallyport.dispatch({
-      eventType: 'liquid',
-      recipient: RECIPIENT,
-      eventData: { zone: 'jane@example.com' },
-    } as never)
-    expect(String(seen[0]?.[0])).toContain('jane@example.com')
-    expect(JSON.stringify(logger.lines)).not.toContain('jane')
   })
 
   it('by nobody, as a TypeError, when a function gave what it may not', async () => {
@@ -328,72 +275,6 @@ describe('onError receives, of runs,', () => {
       [THROWN, { operation: 'exporter', runId: 'r1' }],
       [THROWN, { operation: 'run_event', eventType: 'run.failed', runId: 'r1' }],
     ])
-  })
-})
-
-describe('an onError that dispatches an alert', () => {
-  const event = { eventType: 'plain', recipient: RECIPIENT } as never
-  type Alert = () => Promise<unknown>
-
-  /** A host whose store is down, with what `onError` does; `calls` counts the calls of `onError`, and `tries` those of the store. */
-  function alerting(onError: (alert: Alert) => unknown) {
-    const counted = { calls: 0, tries: 0 }
-    const accept = async () => {
-      counted.tries++
-      return fail()
-    }
-    const store = { ...memoryStore(), accept }
-    const alert: Alert = () => sallyport.dispatch(event)
-    // Without an end a broken implementation would never be through.
-    const hooks = { onError: () => (++counted.calls > 50 ? undefined : onError(alert)) }
-    const { sallyport, clock } = composed(events, { store, hooks })
-    const request = () => sallyport.endpoints.handle('dispatch', HOST, { headers: {}, body: event })
-    return { counted, sallyport, clock, request }
-  }
-
-  it.each<[string, (alert: Alert) => unknown]>([
-    ['at once', (alert) => alert()],
-    ['later', async (alert) => settled().then(alert)],
-    ['and waits for nothing', (alert) => void alert()],
-  ])('%s sends one for each error, and none for an alert that is not accepted', async (_, onError) => {
-    await withoutStrayRejections(async () => {
-      const { counted, request } = alerting(onError)
-      const answers = await Promise.all([request(), request(), request()])
-      expect(answers.map(({ status }) => status)).toEqual([503, 503, 503])
-      for (let turn = 0; turn < 10; turn++) await settled()
-      expect(counted).toEqual({ calls: 3, tries: 6 })
-      await request()
-      for (let turn = 0; turn < 10; turn++) await settled()
-      expect(counted).toEqual({ calls: 4, tries: 8 })
-    })
-  })
-
-  it('and hangs receives errors of the host’s own calls again after ten seconds', async () => {
-    const { counted, sallyport, clock } = alerting(() => new Promise(() => {}))
-    for (const [ms, calls] of [
-      [0, 1],
-      [9_999, 1],
-      [1, 2],
-    ] as const) {
-      clock.advance(ms)
-      await sallyport.dispatch(event)
-      expect(counted.calls).toBe(calls)
-    }
-  })
-
-  it('or retries is not called for what still fails', async () => {
-    const seen: unknown[] = []
-    const hooks = {
-      async onError(_: unknown, { dispatchId = '' }: ErrorContext): Promise<unknown> {
-        await settled()
-        // Without an end a broken implementation would never be through.
-        return seen.push(dispatchId) > 50 ? undefined : sallyport.dispatches.retry(dispatchId)
-      },
-    }
-    const { sallyport } = composed(events, { hooks })
-    await sallyport.dispatch({ eventType: 'own-condition', recipient: RECIPIENT } as never)
-    for (let turn = 0; turn < 10; turn++) await settled()
-    expect(seen).toEqual(['dsp_1'])
   })
 })
 
