@@ -93,35 +93,11 @@ export function nested<Options>(checks: Checks<Options>, rules?: Rules): Check {
 
 /** Names that are not known, with the names near to them. */
 function unknownIn(given: object, names: readonly string[]): ConfigProblem[] {
-  const inherited = inheritedNames(given)
-  if (inherited) return misspeltIn(given, inherited, names)
   const unknown = Object.keys(given).filter((name) => !names.includes(name))
   return unknown.map((field) => ({
     field,
     detail: `is not an option${near(field, names) || `; the options are: ${names.join(', ')}`}`,
   }))
-}
-
-/**
- * An instance of a class may have members of its own, such as counters and methods. One counts as a misspelt option if its name is near
- * to that of an option which the instance lacks, and begins with the same letter.
- */
-function misspeltIn(given: object, inherited: readonly string[], names: readonly string[]): ConfigProblem[] {
-  const lacking = names.filter((name) => !(name in given))
-  const members = new Set([...Object.keys(given), ...inherited])
-  return [...members].flatMap((field) => {
-    const alike = names.includes(field) ? [] : lacking.filter((name) => name[0] === field[0])
-    const nearest = near(field, alike)
-    return nearest ? [{ field, detail: `is not an option${nearest}` }] : []
-  })
-}
-
-/** The names that an instance of a class inherits; `undefined` for an object that is none. */
-function inheritedNames(given: object): readonly string[] | undefined {
-  const chain: object[] = []
-  for (let at = Object.getPrototypeOf(given); at !== null; at = Object.getPrototypeOf(at)) chain.push(at)
-  // The last one is `Object.prototype`, of this realm or another.
-  return chain.length > 1 ? chain.slice(0, -1).flatMap(Object.getOwnPropertyNames) : undefined
 }
 
 /** The names near to one that is not known, for the end of a detail. */

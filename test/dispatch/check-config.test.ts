@@ -111,11 +111,20 @@ describe('readConfig', () => {
       readonly onFail = () => this.failed++
       onEror(): void {}
     }
+    class Further extends Misspelt {
+      override onEror(): void {}
+    }
+    class Wrong {
+      onSent = 5
+    }
     const channels = { email: recordingChannel(), sms: recordingChannel() }
     expect(problems(channels, { hooks: new Metrics() })).toEqual([])
-    expect(problems(channels, { hooks: new Misspelt() })).toEqual([
+    expect(problems(channels, { hooks: new Further() })).toEqual([
       { field: 'hooks.onFail', detail: 'is not an option; near: onFailed' },
       { field: 'hooks.onEror', detail: 'is not an option; near: onError' },
+    ])
+    expect(problems(channels, { hooks: new Wrong() as never })).toEqual([
+      { field: 'hooks.onSent', detail: 'must be a function' },
     ])
     expect(problems(channels, { hooks: { onSent() {}, sent: 0 } as never })).toEqual([
       { field: 'hooks.sent', detail: 'is not an option; near: onSent' },

@@ -4,7 +4,7 @@ import { anyOf, appSecrets } from '../../src/auth.ts'
 import { email } from '../../src/channels/email.ts'
 import { failover } from '../../src/channels/failover.ts'
 import { isClientError } from '../../src/client.ts'
-import { isSallyportError, type SallyportError } from '../../src/errors.ts'
+import { isSallyportError } from '../../src/errors.ts'
 import { createSallyport, defineEvents } from '../../src/index.ts'
 import { agentsSdk, aiSdk, recordingFetch } from '../../src/integrations.ts'
 import { allOf, preferences, quietHours, throttle } from '../../src/policy.ts'
@@ -179,50 +179,7 @@ describe('options of a class', () => {
     const verdict = await throttle(new Keyed() as never).decide(question())
     expect(verdict).toMatchObject({ verdict: 'send' })
   })
-
-  it('may have members of their own, also inherited ones', () => {
-    class Named {
-      readonly name = 'n'
-      label(): string {
-        return this.name
-      }
-    }
-    class Limited extends Named {
-      readonly max = 5
-      readonly windowMs = 1_000
-      /** Near to `max`, which is there. */
-      readonly map = new Map()
-    }
-    expect(() => throttle(new Limited())).not.toThrow()
-  })
-
-  it('are refused where the name of a member is near to an option that is missing', () => {
-    class Misspelt {
-      readonly max = 5
-      readonly windowMs = 1_000
-      readonly chanels = ['email']
-      evens(): readonly string[] {
-        return ['order.shipped']
-      }
-    }
-    class Further extends Misspelt {
-      override evens(): readonly string[] {
-        return []
-      }
-    }
-    expect(told(errorOf(() => throttle(new Further() as never)) as SallyportError)).toBe(
-      'chanels is not an option; near: channels\nevens is not an option; near: events',
-    )
-  })
 })
-
-function errorOf(call: () => unknown): unknown {
-  try {
-    return call()
-  } catch (error) {
-    return error
-  }
-}
 
 describe('options that are no object', () => {
   it.each(
