@@ -128,15 +128,15 @@ const PATIENCE_MS = 10_000
 interface ErrorCalls {
   /** It has not returned: whatever is reported now comes from within. */
   isRunning: boolean
-  /** Those that gave a promise which has not settled, for ten seconds at most. */
-  readonly pending: Set<symbol>
+  /** For each whose promise has not settled yet, what calls off its ten seconds. After these it is not pending any more. */
+  readonly pending: Set<() => void>
 }
 
 const CALLS = /* @__PURE__ */ new WeakMap<ErrorHooks, ErrorCalls>()
 
 /**
- * The dependencies of a call that the host makes. While a call of `onError` is under way the host may make it from there: then it
- * reports nothing, so that an alert that fails raises no alert.
+ * The dependencies of a call that the host makes. While a call of `onError` is under way, the host may be making it from there: its
+ * errors are only logged then, so that an alert that fails raises no alert.
  */
 export function forHostCall<Deps extends FaultDeps>(deps: Deps): Deps {
   const calls = deps.hooks && CALLS.get(deps.hooks)
@@ -156,17 +156,17 @@ function callOnError(error: unknown, context: FaultContext, deps: FaultDeps): vo
   try {
     const given: unknown = hooks.onError(originalOf(error, context), present(context))
     if (typeof given !== 'object' || given === null || !('then' in given)) return
-    const call = Symbol()
-    calls.pending.add(call)
     const callOff = clock.after(PATIENCE_MS, () => {
-      calls.pending.delete(call)
+      calls.pending.delete(callOff)
       logger.log('warn', 'hook.slow', { hook: 'onError' })
     })
-    const settled = Promise.resolve(given).catch(failed)
-    void settled.finally(() => {
-      callOff()
-      calls.pending.delete(call)
-    })
+    calls.pending.add(callOff)
+    Promise.resolve(given)
+      .catch(failed)
+      .finally(() => {
+        callOff()
+        calls.pending.delete(callOff)
+      })
   } catch (cause) {
     failed(cause)
   } finally {
