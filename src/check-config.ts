@@ -1,3 +1,4 @@
+import { hooksOf } from './check-hooks.ts'
 import { budgets, RUN_EVENTS, runEventProblems } from './check-runs.ts'
 import { WORKER } from './check-worker.ts'
 import type { Hooks } from './core/dispatch/hooks.ts'
@@ -79,7 +80,7 @@ const RECORDING: Checks<Omit<RunsOnlyOptions, 'events' | 'channels' | 'store'>> 
   prices: has('price'),
   redactor: has('redact'),
   exporters: listOf(has('export')),
-  hooks: nested(ERROR_HOOKS),
+  hooks: hooksOf(ERROR_HOOKS),
   errorDetails: oneOf(['default', 'full', 'none'] satisfies ErrorDetails[]),
   budgets,
   staleAfterMs: period,
@@ -95,7 +96,7 @@ const ALL: Checks<SallyportOptions<unknown>> = {
   channels: required(recordOf(channel), 'is required with events'),
   recipients: has('find'),
   policy: has('decide'),
-  hooks: nested(HOOKS),
+  hooks: hooksOf(HOOKS),
   sandbox: bool,
   worker: nested(WORKER),
   queue: has('wake', 'listen'),

@@ -2,6 +2,7 @@ import { age, instant, tenant } from './call-checks.ts'
 import { viewDispatch } from './core/dispatch/dispatch-view.ts'
 import type { UnplannedDelivery } from './core/dispatch/plan-again.ts'
 import { type RetryDeps, retryDispatch } from './core/dispatch/retry-dispatch.ts'
+import { forHostCall } from './core/report-fault.ts'
 import type { DispatchStatus, DispatchView } from './model/dispatch.ts'
 import { oneOf } from './options/checks.ts'
 import { type Checks, readOptions, required } from './options/read-options.ts'
@@ -138,7 +139,7 @@ export function dispatchesOf(deps: DispatchesDeps): Dispatches {
         return found && { retried: [], unplanned: [], dispatch: viewDispatch(found) }
       }
       const options = { expiresInMs, ...(channel !== undefined && { channel }) }
-      const done = await retryDispatch(tenant, dispatchId, options, deps)
+      const done = await retryDispatch(tenant, dispatchId, options, forHostCall(deps))
       if (!done) return undefined
       const retried = done.changed.filter(({ status }) => status === 'queued' || status === 'held')
       return { retried, unplanned: done.unplanned, dispatch: viewDispatch(done.dispatch) }

@@ -1,5 +1,6 @@
 import { type RunDueResult, readStopOptions, type StopOptions, type Worker } from './core/delivery/worker.ts'
 import { endsWithin } from './core/ends-within.ts'
+import { refusalOf } from './core/fault.ts'
 import { type FaultDeps, reportFault } from './core/report-fault.ts'
 import type { Clock } from './ports/clock.ts'
 
@@ -53,8 +54,9 @@ export function withHousekeeping(worker: Worker, chores: Chores, deps: Housekeep
   async function logged(event: string, chore: (() => Promise<unknown>) | undefined): Promise<void> {
     try {
       await chore?.()
-    } catch (cause) {
-      reportFault(cause, { operation: 'store' }, { level: 'error', event }, deps)
+    } catch (thrown) {
+      const { cause, at } = refusalOf(thrown)
+      reportFault(cause, { operation: 'store', ...at }, { level: 'error', event }, deps)
     }
   }
 

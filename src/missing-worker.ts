@@ -65,8 +65,8 @@ export function watchForWorker({ store, clock, logger }: WatchDeps): MissingWork
     noticing: (worker) => ({
       ...worker,
       start() {
-        end()
         worker.start()
+        end()
       },
       runDue() {
         end()

@@ -58,7 +58,7 @@ export interface RunsOnlyOptions extends RuntimePorts {
   readonly staleAfterMs?: number | undefined
   /** `onError` receives the errors of host code. Default: none. */
   readonly hooks?: ErrorHooks | undefined
-  /** How much of an error a log line holds. Default: messages of the host's own functions, and stack frames of all. */
+  /** How much of an error a log line holds. Default: messages of the host's own functions, which schemas and engines are not, and stack frames of all. */
   readonly errorDetails?: ErrorDetails | undefined
   /** Events and channels go together: with both, it also dispatches. */
   readonly events?: undefined

@@ -1,4 +1,5 @@
 import { age, instant, tenant } from './call-checks.ts'
+import { refusalOf } from './core/fault.ts'
 import { giveWay } from './core/give-way.ts'
 import { CLIENT_STATUSES, hasEnded } from './core/runs/run-status.ts'
 import { viewRun } from './core/runs/run-view.ts'
@@ -142,7 +143,11 @@ export function runsOf(deps: Omit<SweepDeps, 'tenant'>): Runs {
     },
     async sweepStale(options) {
       const { olderThan, tenant } = readOptions('runs.sweepStale', options, SWEEP_CHECKS)
-      return sweepStale(olderThan, { ...deps, tenant })
+      try {
+        return await sweepStale(olderThan, { ...deps, tenant })
+      } catch (thrown) {
+        throw refusalOf(thrown).cause
+      }
     },
     async prune(options) {
       const { olderThan, status, tenant } = readOptions('runs.prune', options, PRUNE_CHECKS)

@@ -7,7 +7,7 @@ import { acceptDispatch, type DispatchDeps, EXPIRES_IN_MS } from './core/dispatc
 import type { Endpoints } from './core/endpoints.ts'
 import { answering } from './core/fault.ts'
 import type { LoadLimits } from './core/load.ts'
-import { reportFault } from './core/report-fault.ts'
+import { forHostCall, reportFault } from './core/report-fault.ts'
 import { type HandlerResult, refuse } from './core/result.ts'
 import { type AnnouncerDeps, createAnnouncer, type RunAnnouncer } from './core/run-events/announcer.ts'
 import { recordRun } from './core/runs/handle-session-run.ts'
@@ -110,14 +110,15 @@ export function createSallyport<Events>(
       await store.ready?.()
     },
     async dispatch(event, options = {}) {
+      const callDeps = forHostCall(deps)
       const accept = async () => {
         const fault = faultOfDispatchCall(options)
         if (fault !== undefined) return refuse('validation_failed', fault)
         const { tenant = 'default', idempotencyKey, delayMs, store: own = store } = options
         const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
-        return acceptDispatch(HOST(tenant), { headers, body: event }, { ...deps, store: own }, { delayMs })
+        return acceptDispatch(HOST(tenant), { headers, body: event }, { ...callDeps, store: own }, { delayMs })
       }
-      return (await answering(deps, accept)) as HandlerResult<DispatchAnswer>
+      return (await answering(callDeps, accept)) as HandlerResult<DispatchAnswer>
     },
     dispatches: dispatchesOf({ ...ports, expiresInMs, background: background.add }),
     runs: runsOf(deps),

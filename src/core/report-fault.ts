@@ -1,6 +1,7 @@
 import { isSallyportError } from '../errors.ts'
 import { describeThrown } from '../model/thrown.ts'
 import { detailsOf, type Messages } from '../model/thrown-details.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { LogFields, Logger } from '../ports/logger.ts'
 
 /**
@@ -47,11 +48,13 @@ export interface ErrorHooks {
    * Receives what was thrown by a template, a condition, an event function, a channel, a hook or any other part of the host, as it
    * was thrown: for Sentry and its like. The error may hold personal data, which the log leaves out.
    *
-   * Called in the process where it happened, once for each operation that failed, also in dry runs; nothing waits for it. A part
-   * that gave what it may not, without throwing, is reported as a `TypeError`. What it throws or rejects with is logged as
-   * `hook.threw` and passed to no hook. Until its call has ended and the promise that it gave has settled, further errors are only
-   * logged; give no promise to receive each of them. An error that a caller of the
-   * library gets itself, such as one that `dispatches.list` rejects with, is not reported.
+   * Called in the process where it happened, once for each operation that failed, also in dry runs; nothing waits for it, and one call
+   * that hangs keeps no other back. A part that gave what it may not, without throwing, is reported as a `TypeError`. An error that a
+   * caller of the library gets itself, such as one that `dispatches.list` rejects with, is not reported.
+   *
+   * What it throws or rejects with is logged as `hook.threw` and passed to no hook; a promise that has not settled after ten seconds is
+   * logged as `hook.slow`. Until then, a `dispatch` or `dispatches.retry` of this Sallyport that is called only logs its errors, since it
+   * may be an alert that this function sends. One that is accepted and fails when it is delivered is reported as any other.
    */
   readonly onError?: (error: unknown, context: ErrorContext) => unknown
 }
@@ -70,9 +73,12 @@ export type ErrorDetails = 'default' | 'full' | 'none'
 /** What reporting an error needs. */
 export interface FaultDeps {
   readonly logger: Logger
+  readonly clock: Pick<Clock, 'after'>
   readonly hooks?: ErrorHooks | undefined
   /** Default: `default`. */
   readonly errorDetails?: ErrorDetails | undefined
+  /** Errors are only logged. */
+  readonly isSilent?: boolean | undefined
 }
 
 /** Code of the host's own: its messages are its own too. The other parts are drivers, transports and clients. */
@@ -116,28 +122,55 @@ function describeFault(
   return { ...described, ...detailsOf(error, messages) }
 }
 
-/** Hooks whose `onError` is being called, or gave a promise that has not settled: what it does can fail again. */
-const CALLING = /* @__PURE__ */ new WeakSet<ErrorHooks>()
+const PATIENCE_MS = 10_000
 
+/** Calls of one `onError`. */
+interface ErrorCalls {
+  /** It has not returned: whatever is reported now comes from within. */
+  isRunning: boolean
+  /** For each whose promise has not settled yet, what calls off its ten seconds. After these it is not pending any more. */
+  readonly pending: Set<() => void>
+}
+
+const CALLS = /* @__PURE__ */ new WeakMap<ErrorHooks, ErrorCalls>()
+
+/**
+ * The dependencies of a call that the host makes. While a call of `onError` is under way, the host may be making it from there: its
+ * errors are only logged then, so that an alert that fails raises no alert.
+ */
+export function forHostCall<Deps extends FaultDeps>(deps: Deps): Deps {
+  const calls = deps.hooks && CALLS.get(deps.hooks)
+  return calls && (calls.isRunning || calls.pending.size > 0) ? { ...deps, isSilent: true } : deps
+}
+
+/** Calls `onError`, unless it is called already. One that hangs keeps no other error back. */
 function callOnError(error: unknown, context: FaultContext, deps: FaultDeps): void {
-  const { hooks } = deps
-  if (error === undefined || !hooks || CALLING.has(hooks)) return
+  const { hooks, logger, clock } = deps
+  if (error === undefined || !hooks?.onError || deps.isSilent) return
+  const calls = CALLS.get(hooks) ?? { isRunning: false, pending: new Set() }
+  if (calls.isRunning) return
+  CALLS.set(hooks, calls)
   const failed = (cause: unknown): void =>
-    deps.logger.log('error', 'hook.threw', { hook: 'onError', ...describeFault(cause, true, deps.errorDetails) })
-  const done = (): void => void CALLING.delete(hooks)
-  let isPending = false
-  CALLING.add(hooks)
+    logger.log('error', 'hook.threw', { hook: 'onError', ...describeFault(cause, true, deps.errorDetails) })
+  calls.isRunning = true
   try {
-    const given: unknown = hooks.onError?.(originalOf(error, context), present(context))
-    if (typeof given === 'object' && given !== null && 'then' in given) {
-      const settled = Promise.resolve(given)
-      isPending = true
-      settled.catch(failed).finally(done)
-    }
+    const given: unknown = hooks.onError(originalOf(error, context), present(context))
+    if (typeof given !== 'object' || given === null || !('then' in given)) return
+    const callOff = clock.after(PATIENCE_MS, () => {
+      calls.pending.delete(callOff)
+      logger.log('warn', 'hook.slow', { hook: 'onError' })
+    })
+    calls.pending.add(callOff)
+    Promise.resolve(given)
+      .catch(failed)
+      .finally(() => {
+        callOff()
+        calls.pending.delete(callOff)
+      })
   } catch (cause) {
     failed(cause)
   } finally {
-    if (!isPending) done()
+    calls.isRunning = false
   }
 }
 

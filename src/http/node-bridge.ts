@@ -46,16 +46,24 @@ export function nodeAnswer(endpoints: Endpoints, req: NodeRequest, wire: Wire): 
 
 /**
  * Writes an answer, past whatever the framework's `send` would add. A caller who has left gets none. The last one of a connection is
- * written at once; it ends, and the connection with it, when {@link linger} says so.
+ * written at once; it ends, and the connection with it, when {@link linger} says so. Where the response throws, as one that middleware
+ * has wrapped may, an answer that has begun is broken off: nobody else could end it, and its caller would wait.
  */
 export function send(req: NodeRequest, res: NodeResponse, { wire, isLast }: NodeAnswer, clock: Clock): void {
   if (res.headersSent) return
   const { status, headers, text } = wire
-  res.writeHead(status, { 'content-length': Buffer.byteLength(text), ...headers })
-  if (req.method === 'HEAD') return void res.end()
-  if (!isLast) return void res.end(text)
-  res.write(text)
-  void linger(req, clock).then(() => res.end())
+  try {
+    res.writeHead(status, { 'content-length': Buffer.byteLength(text), ...headers })
+    if (req.method === 'HEAD') return void res.end()
+    if (!isLast) return void res.end(text)
+    res.write(text)
+  } catch (error) {
+    if (res.headersSent) res.destroy()
+    throw error
+  }
+  linger(req, clock)
+    .then(() => res.end())
+    .catch(() => res.destroy())
 }
 
 /** Whether the whole body is here, read or not. The parser may have seen all of it and not yet its end. */

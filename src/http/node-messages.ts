@@ -27,4 +27,5 @@ export interface NodeResponse {
   write(text: string): unknown
   end(): unknown
   end(text: string): unknown
+  destroy(): unknown
 }

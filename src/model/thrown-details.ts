@@ -23,13 +23,18 @@ const MAX_CAUSES = 5
 /** Never throws, whatever a look at the value does. */
 export function detailsOf(thrown: unknown, messages: Messages): ThrownDetails {
   const message = messages === 'none' ? undefined : messageOf(thrown)
-  const stack = stackOf(thrown, messages === 'all').slice(0, MAX_STACK)
+  const stack = cut(stackOf(thrown, messages === 'all'), MAX_STACK)
   return { ...(message && { message }), ...(stack && { stack }) }
 }
 
 function messageOf(thrown: unknown): string {
   const text = typeof thrown === 'string' ? thrown : textOf(thrown, 'message')
-  return text.slice(0, MAX_MESSAGE)
+  return cut(text, MAX_MESSAGE)
+}
+
+/** No half of a surrogate pair is left: what reads a log may refuse the line for it. */
+function cut(text: string, max: number): string {
+  return text.slice(0, max).toWellFormed()
 }
 
 function stackOf(thrown: unknown, withMessages: boolean): string {

@@ -5,6 +5,9 @@
 export interface DeliveryQueue {
   /** Asks for workers to look for due deliveries in `delayMs` milliseconds. Best effort; must not throw or wait long. */
   wake(delayMs: number): void
-  /** Calls `onDue` at each alarm, in every process that listens, until the function returned is called. It may ring more often. */
+  /**
+   * Calls `onDue` at each alarm, in every process that listens, until the function returned is called. It may ring more often.
+   * What it throws, `worker.start()` throws; nothing is started then, and it may be called again.
+   */
   listen(onDue: () => void): () => void
 }

@@ -1,6 +1,6 @@
 /**
  * All that a log line can hold: ids, names that the host gave, codes and counts. No event data, content, recipient, token, or text
- * of a provider's or a driver's is among them, unless `errorDetails` is `full`. `message` and `stack` are those of the host's own code.
+ * of a provider's or a driver's is among them, unless `errorDetails` is `full`. `message` is that of a function of the host's own, such as a template or a hook.
  */
 export interface LogFields {
   readonly requestId?: string

@@ -2,7 +2,7 @@ import { bodyParser } from '@koa/bodyparser'
 import Koa from 'koa'
 import { afterEach, describe, expect, test } from 'vitest'
 import { toKoa } from '../../src/adapters/koa.ts'
-import { call } from '../support/host-call.ts'
+import { call, half } from '../support/host-call.ts'
 import { FakeEndpoints } from '../support/host-endpoints.ts'
 import { listen } from '../support/hosts/host.ts'
 import { Koa2 } from '../support/hosts/koa.ts'
@@ -70,6 +70,22 @@ describe.each([
       code: 'body_already_consumed',
       detail: /ctx\.request\.body \(Koa\)/,
     })
+  })
+
+  test('breaks off an answer to a body that still comes, when the response throws', async () => {
+    const broken = new Error('wrapped wrongly')
+    const { url, app } = await behind((ctx, next) => {
+      ctx.res.write = () => {
+        throw broken
+      }
+      return next()
+    })
+    const errors: unknown[] = []
+    app.silent = true
+    app.on('error', (error) => void errors.push(error))
+    const { reply } = half(url, '{', { authorization: 'Bearer bad' })
+    await expect(reply).rejects.toMatchObject({ code: 'ECONNRESET' })
+    expect(errors).toEqual([broken])
   })
 
   test('throws to the middleware further out', async () => {

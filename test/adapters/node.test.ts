@@ -8,6 +8,7 @@ import { isSallyportError } from '../../src/errors.ts'
 import { call } from '../support/host-call.ts'
 import { FakeEndpoints, TOKEN } from '../support/host-endpoints.ts'
 import { listen } from '../support/hosts/host.ts'
+import { withoutStrayRejections } from '../support/stray-rejections.ts'
 
 const RUN = '/api/agents/session/run'
 const open: { close(): Promise<void> }[] = []
@@ -61,6 +62,41 @@ describe('toNode', () => {
     expect((await call(followed.url + RUN, { body: '{}' })).text).toBe('Error: canary')
   })
 
+  test.each<['write' | 'end', string, string]>([
+    ['write', 'content-length: 60000', 'x'],
+    ['end', 'content-length: 2', '{}'],
+  ])('breaks off an answer when the response throws at its %s', async (method, header, body) => {
+    const broken = new Error('wrapped wrongly')
+    const { url, endpoints } = await start((endpoints) => (req, res) => {
+      res[method] = () => {
+        throw broken
+      }
+      return toNode({ endpoints })(req, res)
+    })
+    const socket = raw(url, [header], body, RUN, 'Bearer bad').on('error', () => {})
+    socket.resume()
+    await once(socket, 'close')
+    expect(endpoints.refusals.at(-1)).toMatchObject({ refused: 'internal_error', cause: broken })
+    await endpoints.clock.pending(0)
+  })
+
+  test('breaks off a connection of which the last answer cannot be ended', async () => {
+    await withoutStrayRejections(async () => {
+      const { url, endpoints } = await start((endpoints) => (req, res) => {
+        res.end = () => {
+          throw new Error('wrapped wrongly')
+        }
+        return toNode({ endpoints })(req, res)
+      })
+      const socket = raw(url, ['content-length: 60000'], 'x', RUN, 'Bearer bad').on('error', () => {})
+      const closed = once(socket, 'close')
+      expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 401 /)
+      await endpoints.clock.pending(1)
+      endpoints.clock.advance(1_000)
+      await closed
+    })
+  })
+
   test('takes a whole URL as the target of a request', async () => {
     const { url } = await start()
     const socket = raw(url, ['content-length: 2'], '{}', `http://a.example${RUN}?x=1`)
@@ -95,7 +131,7 @@ describe('toNode', () => {
         complete: false,
       })
       if (early) await once(stream.destroy(), 'close')
-      const res = { headersSent: true, setHeader() {}, write() {}, writeHead() {}, end() {} }
+      const res = { headersSent: true, setHeader() {}, write() {}, writeHead() {}, end() {}, destroy() {} }
       const answered = toNode({ endpoints })(req, res)
       if (!early) {
         await endpoints.clock.pending(1)

@@ -11,6 +11,7 @@ import { benchLists } from './lists.ts'
 import { benchNovu } from './novu.ts'
 import { benchOverHttp } from './over-http.ts'
 import { benchRecording } from './recording.ts'
+import { benchStop } from './stop.ts'
 import { benchStorage } from './storage.ts'
 import { benchBacklog } from './storage-backlog.ts'
 
@@ -23,6 +24,7 @@ const PARTS = {
   'over-http': benchOverHttp,
   storage: benchStorage,
   bodies: benchBodies,
+  stop: benchStop,
   backlog: benchBacklog,
   lists: benchLists,
 }

@@ -137,6 +137,15 @@ test('a connection that breaks may have been sent', async () => {
   expect(outcome).toEqual({ outcome: 'unknown', code: 'connection_lost' })
 })
 
+test('what was thrown on the way and is no lost connection is given as the cause', async () => {
+  const thrown = new TypeError('the proxy was not set up')
+  const request = async (): Promise<Response> => {
+    throw thrown
+  }
+  const outcome = await channelTo(1, { fetch: request }).send(message(TO, { text: 'Hi' }), context())
+  expect(outcome).toEqual({ outcome: 'unknown', code: 'connection_lost', cause: thrown })
+})
+
 test('a provider that stalls is left at the time limit, or when the lease ends', async () => {
   const clock = manualClock()
   const lease = new AbortController()

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { answering, port } from '../../src/core/fault.ts'
 import { refuse, success } from '../../src/core/result.ts'
 import { countingIds, recordingLogger } from '../support/deps.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 
 function answerDeps() {
-  return { ids: countingIds(), logger: recordingLogger() }
+  return { ids: countingIds(), logger: recordingLogger(), clock: fakeClock() }
 }
 
 const SECRET = 'jane@example.com is not unique'

@@ -2,15 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { type ErrorDetails, type ErrorHooks, type ErrorOperation, reportFault } from '../../src/core/report-fault.ts'
 import { SallyportError } from '../../src/errors.ts'
 import { recordingLogger } from '../support/deps.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { withoutStrayRejections } from '../support/stray-rejections.ts'
 
 const SECRET = 'jane@example.com is not unique'
+const clock = fakeClock()
 const LINE = { level: 'error', event: 'x.threw' } as const
 
 /** The fields that are logged of an error. */
 function logged(error: unknown, operation: ErrorOperation, errorDetails?: ErrorDetails): object | undefined {
   const logger = recordingLogger()
-  reportFault(error, { operation }, LINE, { logger, errorDetails })
+  reportFault(error, { operation }, LINE, { clock, logger, errorDetails })
   return logger.lines[0]?.fields
 }
 
@@ -73,7 +75,7 @@ describe('a reported error', () => {
     const hooks: ErrorHooks = { onError: (...args) => seen.push(args) }
     const error = Object.freeze({ thrown: true })
     const context = { operation: 'channel', channel: 'mail', eventType: undefined } as const
-    reportFault(error, context, LINE, { logger: recordingLogger(), hooks })
+    reportFault(error, context, LINE, { clock, logger: recordingLogger(), hooks })
     expect(seen).toEqual([[error, { operation: 'channel', channel: 'mail' }]])
     expect((seen[0] as unknown[])[0]).toBe(error)
   })
@@ -85,7 +87,7 @@ describe('a reported error', () => {
         this.seen.push(error)
       },
     }
-    reportFault('x', { operation: 'store' }, LINE, { logger: recordingLogger(), hooks })
+    reportFault('x', { operation: 'store' }, LINE, { clock, logger: recordingLogger(), hooks })
     expect(hooks.seen).toEqual(['x'])
   })
 
@@ -103,7 +105,7 @@ describe('a reported error', () => {
         },
       }
       const logger = recordingLogger()
-      reportFault(new Error('no'), { operation: 'template' }, LINE, { logger, hooks })
+      reportFault(new Error('no'), { operation: 'template' }, LINE, { clock, logger, hooks })
       await settled()
       expect(logger.lines).toMatchObject([
         { event: 'x.threw', fields: { message: 'no' } },
@@ -113,29 +115,40 @@ describe('a reported error', () => {
     })
   })
 
-  it('is only logged until the promise that onError gave has settled', async () => {
+  it('reaches an onError of which earlier calls have not settled, and never will', async () => {
+    const clock = fakeClock()
     const logger = recordingLogger()
-    let calls = 0
+    const seen: unknown[] = []
     const hooks: ErrorHooks = {
-      async onError() {
-        // Without an end a broken implementation would never be through.
-        if (++calls > 5) return
-        await undefined
-        report()
+      onError(error) {
+        seen.push(error)
+        return new Promise(() => {})
       },
     }
-    const report = () => reportFault(new Error('no'), { operation: 'store' }, LINE, { logger, hooks })
-    report()
+    const report = (error: unknown) => reportFault(error, { operation: 'store' }, LINE, { clock, logger, hooks })
+    report('first')
+    report('second')
+    clock.advance(60_000)
+    report('third')
     await settled()
-    expect([calls, logger.lines.length]).toEqual([1, 2])
-    report()
-    expect(calls).toBe(2)
+    expect(seen).toEqual(['first', 'second', 'third'])
+    const slow = logger.lines.filter(({ event }) => event === 'hook.slow')
+    expect(slow).toEqual(Array(2).fill({ level: 'warn', event: 'hook.slow', fields: { hook: 'onError' } }))
+  })
+
+  it('leaves no timer behind once the promise of onError has settled', async () => {
+    const clock = fakeClock()
+    const logger = recordingLogger()
+    for (const onError of [async () => {}, async () => fail()])
+      reportFault('x', { operation: 'store' }, LINE, { clock, logger, hooks: { onError } })
+    expect(clock.timers).toBe(2)
     await settled()
+    expect(clock.timers).toBe(0)
   })
 
   it('of a library is logged without its message', () => {
     const logger = recordingLogger()
-    reportFault(new RangeError(SECRET), { operation: 'template' }, { ...LINE, isLibrary: true }, { logger })
+    reportFault(new RangeError(SECRET), { operation: 'template' }, { ...LINE, isLibrary: true }, { clock, logger })
     expect(logger.lines[0]?.fields).toEqual({ cause: 'RangeError', stack: expect.any(String) })
   })
 
@@ -145,11 +158,11 @@ describe('a reported error', () => {
     const hooks: ErrorHooks = {
       onError() {
         calls++
-        reportFault(new Error('again'), { operation: 'queue' }, LINE, { logger, hooks })
+        reportFault(new Error('again'), { operation: 'queue' }, LINE, { clock, logger, hooks })
       },
     }
     for (let times = 0; times < 2; times++)
-      reportFault(new Error('no'), { operation: 'queue' }, LINE, { logger, hooks })
+      reportFault(new Error('no'), { operation: 'queue' }, LINE, { clock, logger, hooks })
     expect(calls).toBe(2)
     expect(logger.lines).toHaveLength(4)
   })

@@ -81,6 +81,35 @@ describe('what the log may hold of a thrown value', () => {
     expect(detailsOf(circle, 'all').stack?.match(/Caused by/g)).toHaveLength(5)
   })
 
+  it('is cut after 1,000 characters of a message and 4,000 of a stack, between characters', () => {
+    const ship = '\u{1f6a2}'
+    const cutTo = (message: string) => detailsOf(made(message, ''), 'own').message
+    expect(cutTo('m'.repeat(1_000))).toBe('m'.repeat(1_000))
+    expect(cutTo(`${'m'.repeat(1_000)}n`)).toBe('m'.repeat(1_000))
+    expect(cutTo(`${'m'.repeat(998)}${ship}n`)).toBe(`${'m'.repeat(998)}${ship}`)
+    expect(cutTo(`${'m'.repeat(999)}${ship}n`)).toBe(`${'m'.repeat(999)}\ufffd`)
+    const frame = `at ${'f'.repeat(93)} (/a.js:1:1)`
+    const stackOf = (letters: number) => {
+      const cause = made(`${'c'.repeat(letters)}${ship}`, '')
+      return detailsOf(made('no', `Error: no\n${`    ${frame}\n`.repeat(35)}`, cause), 'all').stack ?? ''
+    }
+    const head = `${`${frame}\n`.repeat(35)}Caused by Error: `
+    const room = 4_000 - head.length
+    expect(room).toBeGreaterThan(0)
+    expect(stackOf(room - 2)).toBe(`${head}${'c'.repeat(room - 2)}${ship}`)
+    expect(stackOf(room - 1)).toBe(`${head}${'c'.repeat(room - 1)}\ufffd`)
+    expect(stackOf(room)).toBe(`${head}${'c'.repeat(room)}`)
+  })
+
+  it('of a long message of several lines has its frames, and none of its text in them', () => {
+    const long = `${SECRET} (/a.js:1:1)\n`.repeat(2_000)
+    const error = made(long, `Error: ${long}\n${FRAMES}`)
+    expect(detailsOf(error, 'none')).toEqual({ stack: TRIMMED })
+    expect(detailsOf(error, 'own')).toEqual({ message: long.slice(0, 1_000), stack: TRIMMED })
+    const changed = Object.assign(error, { message: 'changed' })
+    expect(detailsOf(changed, 'own')).toEqual({ message: 'changed', stack: TRIMMED })
+  })
+
   it.each(Object.entries(THROWN))('is taken from %s without a throw, and without messages of ports', (_, thrown) => {
     expect(inspect(detailsOf(thrown(SECRET), 'none'))).not.toContain(SECRET)
     for (const messages of ['own', 'all'] as const) expect(() => detailsOf(thrown(SECRET), messages)).not.toThrow()

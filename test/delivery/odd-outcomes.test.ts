@@ -101,7 +101,7 @@ describe('a queue that rejects when it is woken', () => {
     withoutStrayRejections(async () => {
       const { logger, clock } = testDeps({})
       const queue = { wake: () => Promise.reject(new TypeError('down')) } as unknown as DeliveryQueue
-      wake(queue, { logger })
+      wake(queue, { logger, clock })
       await settled(clock)
       expect(logger.lines).toEqual([
         { level: 'error', event: 'queue.wake_failed', fields: { cause: 'TypeError', stack: expect.any(String) } },

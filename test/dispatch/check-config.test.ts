@@ -95,6 +95,42 @@ describe('readConfig', () => {
     ])
   })
 
+  it('takes hooks of a class that has other members, and names those that seem to be misspelt hooks', () => {
+    class Metrics {
+      readonly #lines: string[] = []
+      sent = 0
+      failed = 0
+      onSent(): void {
+        this.sent++
+      }
+      report(): number {
+        return this.failed + this.#lines.length
+      }
+    }
+    class Misspelt extends Metrics {
+      readonly onFail = () => this.failed++
+      onEror(): void {}
+    }
+    class Further extends Misspelt {
+      override onEror(): void {}
+    }
+    class Wrong {
+      onSent = 5
+    }
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    expect(problems(channels, { hooks: new Metrics() })).toEqual([])
+    expect(problems(channels, { hooks: new Further() })).toEqual([
+      { field: 'hooks.onFail', detail: 'is not an option; near: onFailed' },
+      { field: 'hooks.onEror', detail: 'is not an option; near: onError' },
+    ])
+    expect(problems(channels, { hooks: new Wrong() as never })).toEqual([
+      { field: 'hooks.onSent', detail: 'must be a function' },
+    ])
+    expect(problems(channels, { hooks: { onSent() {}, sent: 0 } as never })).toEqual([
+      { field: 'hooks.sent', detail: 'is not an option; near: onSent' },
+    ])
+  })
+
   it('names what is wrong with the worker, channel by channel', () => {
     const channels = { email: recordingChannel(), sms: recordingChannel() }
     const rate = { max: 0, perMs: 1.5, per: 1 }

@@ -6,7 +6,6 @@ import type { DispatchDeps } from '../../src/core/dispatch/handle-dispatch.ts'
 import type { ErrorContext } from '../../src/core/report-fault.ts'
 import type { RunEvents } from '../../src/core/run-events/run-events.ts'
 import { handleDispatch, handleSessionRun, handleSessionRunBatch } from '../../src/defaults.ts'
-import { liquid } from '../../src/engines/liquid.ts'
 import { memoryStore } from '../../src/storage/memory.ts'
 import { APP, testAuth, testDeps } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -20,24 +19,20 @@ const fail = (): never => {
 }
 
 const RECIPIENT = 'jane@example.com'
-const events = defineEvents(
-  {
-    plain: { channels: { a: {} } },
-    template: { channels: { a: { text: fail, more: fail }, b: { text: () => 'fine' } } },
-    condition: { when: fail, channels: { a: {}, b: {} } },
-    'own-condition': { channels: { a: { when: fail }, b: {} } },
-    schema: { data: v.pipe(v.object({}), v.transform(fail)), channels: { a: {} } },
-    'digest-key': { digest: { windowMs: 1_000, key: fail }, channels: { a: {} } },
-    digest: {
-      digest: { windowMs: 1_000 },
-      channels: { a: { text: ({ events }) => (events.length > 1 ? fail() : 'one') } },
-    },
-    liquid: { channels: { a: { text: "{{ 'now' | date: '%Y', 'No/Where' }}" } } },
-    'no-boolean': { channels: { a: { when: () => 'yes' as never } } },
-    'run.failed': { channels: { a: {} } },
+const events = defineEvents({
+  plain: { channels: { a: {} } },
+  template: { channels: { a: { text: fail, more: fail }, b: { text: () => 'fine' } } },
+  condition: { when: fail, channels: { a: {}, b: {} } },
+  'own-condition': { channels: { a: { when: fail }, b: {} } },
+  schema: { data: v.pipe(v.object({}), v.transform(fail)), channels: { a: {} } },
+  'digest-key': { digest: { windowMs: 1_000, key: fail }, channels: { a: {} } },
+  digest: {
+    digest: { windowMs: 1_000 },
+    channels: { a: { text: ({ events }) => (events.length > 1 ? fail() : 'one') } },
   },
-  { templates: liquid() },
-)
+  'no-boolean': { channels: { a: { when: () => 'yes' as never } } },
+  'run.failed': { channels: { a: {} } },
+})
 
 type Reported = readonly [error: unknown, context: ErrorContext]
 
@@ -48,6 +43,8 @@ function noting() {
 }
 
 const settled = (): Promise<void> => new Promise(setImmediate)
+
+const HOST = { id: 'x', tenant: 'default' }
 
 describe('onError receives what was thrown, and where,', () => {
   it.each<[string, readonly object[]]>([
@@ -99,13 +96,6 @@ describe('onError receives what was thrown, and where,', () => {
     expect(JSON.stringify(logger.lines)).not.toContain('jane')
   })
 
-  it('by a string template, whose engine threw', async () => {
-    const { seen, hooks } = noting()
-    const { sallyport } = composed(events, { hooks })
-    await sallyport.dispatch({ eventType: 'liquid', recipient: RECIPIENT } as never)
-    expect(seen).toEqual([[expect.any(RangeError), expect.objectContaining({ operation: 'template', field: 'text' })]])
-  })
-
   it('by the last of several providers of failover', async () => {
     const { seen, hooks } = noting()
     const broken = recordingChannel([fail])
@@ -113,22 +103,6 @@ describe('onError receives what was thrown, and where,', () => {
     await sallyport.dispatch({ eventType: 'plain', recipient: RECIPIENT } as never)
     await sallyport.worker.runDue()
     expect(seen).toEqual([[THROWN, expect.objectContaining({ operation: 'channel', channel: 'a' })]])
-  })
-
-  it('by a string template, whose engine quotes data that the log leaves out', async () => {
-    const { seen, hooks } = noting()
-    const quoting = defineEvents(
-      { liquid: { channels: { a: { text: "{{ 'now' | date: '%Y', data.zone }}" } } } },
-      { templates: liquid() },
-    )
-    const { sallyport, logger } = composed(quoting, { hooks })
-    await sallyport.dispatch({
-      eventType: 'liquid',
-      recipient: RECIPIENT,
-      eventData: { zone: 'jane@example.com' },
-    } as never)
-    expect(String(seen[0]?.[0])).toContain('jane@example.com')
-    expect(JSON.stringify(logger.lines)).not.toContain('jane')
   })
 
   it('by nobody, as a TypeError, when a function gave what it may not', async () => {
@@ -294,7 +268,7 @@ describe('onError receives, of runs,', () => {
     const runEvents: RunEvents = { 'run.failed': fail }
     const exporters = [{ export: fail }, { export: async () => fail() }]
     const { sallyport } = composed(events, { hooks, runEvents, exporters })
-    await sallyport.endpoints.handle('session_run', { id: 'x', tenant: 'default' }, { headers: {}, body })
+    await sallyport.endpoints.handle('session_run', HOST, { headers: {}, body })
     for (let turn = 0; turn < 5; turn++) await settled()
     expect(seen).toEqual([
       [THROWN, { operation: 'exporter', runId: 'r1' }],

@@ -3,6 +3,7 @@ import { defineEvents } from '../../src/core/catalog/define-events.ts'
 import { SallyportError } from '../../src/errors.ts'
 import type { DeliveryQueue } from '../../src/ports/delivery-queue.ts'
 import { memoryStore } from '../../src/storage/memory.ts'
+import { settled } from '../delivery/attempting.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
 import { composed, took } from './composed.ts'
@@ -55,6 +56,61 @@ function silentQueue(): DeliveryQueue & { readonly asked: number[]; readonly lis
     },
   }
 }
+
+describe('a worker of which the queue cannot be listened to', () => {
+  it('is not started, says why, and can be started later', async () => {
+    let isDown = true
+    const thrown = new TypeError('no connection')
+    const queue = silentQueue()
+    const listen: DeliveryQueue['listen'] = (onDue) => {
+      if (isDown) throw thrown
+      return queue.listen(onDue)
+    }
+    const reported: unknown[] = []
+    const hooks = { onError: (error: unknown) => void reported.push(error) }
+    const { sallyport, clock, logger } = composed(events, { queue: { ...queue, listen }, staleAfterMs: 60_000, hooks })
+    expect(() => sallyport.worker.start()).toThrow(thrown)
+    expect([clock.timers, logger.lines, reported]).toEqual([0, [], []])
+    await sallyport.dispatch(ONE)
+    clock.advance(10_000)
+    await settled(clock)
+    expect(logger.lines.map(({ event }) => event)).toEqual(['worker.missing'])
+    isDown = false
+    sallyport.worker.start()
+    await settled(clock)
+    expect(logger.lines.map(({ event }) => event)).toContain('delivery.sent')
+    await sallyport.worker.stop()
+    expect(clock.timers).toBe(0)
+  })
+})
+
+describe('a worker of which the store is down', () => {
+  it('is started, reports each look that failed, and looks again after its poll', async () => {
+    const clock = fakeClock()
+    const store = memoryStore({ clock })
+    const thrown = new TypeError('down')
+    let isDown = true
+    const claim: typeof store.claim = (request) => (isDown ? Promise.reject(thrown) : store.claim(request))
+    const reported: unknown[] = []
+    const hooks = { onError: (...args: unknown[]) => void reported.push(args) }
+    const worker = { pollMs: 5_000 }
+    const { sallyport, logger } = composed(events, { clock, store: { ...store, claim }, hooks, worker })
+    sallyport.worker.start()
+    await settled(clock)
+    expect(reported).toEqual([[thrown, { operation: 'store' }]])
+    clock.advance(4_999)
+    await settled(clock)
+    expect(reported).toHaveLength(1)
+    clock.advance(1)
+    await settled(clock)
+    expect(reported).toHaveLength(2)
+    isDown = false
+    await sallyport.dispatch(ONE)
+    await settled(clock)
+    expect(logger.lines.map(({ event }) => event)).toContain('delivery.sent')
+    await sallyport.worker.stop()
+  })
+})
 
 describe('a queue of the host', () => {
   it('is asked at once, and for when what is delayed is due', async () => {

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { HostFault } from '../../src/core/fault.ts'
 import type { RunEvents } from '../../src/core/run-events/run-events.ts'
 import { type Chores, withHousekeeping } from '../../src/housekeeping.ts'
 import { memoryStore } from '../../src/storage/memory.ts'
@@ -155,6 +156,33 @@ describe('runDue', () => {
     expect(await sallyport.worker.runDue()).toMatchObject({ sent: 1 })
     expect(logged(house, 'run_event.pending_failed')).toEqual([{ cause: 'TypeError', stack: expect.any(String) }])
     expect(logged(house, 'run.sweep_failed')).toEqual([{ cause: 'TypeError', stack: expect.any(String) }])
+  })
+
+  it('reports a run that it could not make expired, with its id', async () => {
+    const clock = fakeClock()
+    const store = memoryStore({ clock })
+    const thrown = new TypeError('down')
+    let isDown = false
+    const mergeRun: Store['mergeRun'] = (...args) => (isDown ? Promise.reject(thrown) : store.mergeRun(...args))
+    const onError = vi.fn()
+    const shaky = { ...store, mergeRun }
+    const { sallyport } = runHouse({ clock, store: shaky, staleAfterMs: MINUTE, hooks: { onError } })
+    await tell(sallyport, { runId: 'r1' })
+    clock.advance(2 * MINUTE)
+    isDown = true
+    await sallyport.worker.runDue()
+    expect(onError.mock.calls).toEqual([[thrown, { operation: 'store', runId: 'r1' }]])
+  })
+
+  it('reports what threw within a sweep as the part of the host that it is', async () => {
+    const clock = fakeClock()
+    const { worker } = runHouse({ clock }).sallyport
+    const thrown = new TypeError('no such model')
+    const fault = new HostFault('internal_error', 'price_book', thrown, { runId: 'r1' })
+    const chores: Chores = { announced: async () => {}, sweepStale: () => Promise.reject(fault) }
+    const onError = vi.fn()
+    await withHousekeeping(worker, chores, { clock, logger: recordingLogger(), hooks: { onError } }).runDue()
+    expect(onError.mock.calls).toEqual([[thrown, { operation: 'price_book', runId: 'r1' }]])
   })
 
   it('sends nothing any more when the worker was stopped before it came to that', async () => {

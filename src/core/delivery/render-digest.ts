@@ -2,7 +2,7 @@ import type { Content } from '../../model/dispatch.ts'
 import type { ClaimedDelivery, Settlement } from '../../ports/dispatch-store.ts'
 import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
 import { type EventFault, reportEventFaults } from '../dispatch/event-faults.ts'
-import { type FieldFault, renderFields } from '../dispatch/render-fields.ts'
+import { type ContentFault, renderFields } from '../dispatch/render-fields.ts'
 import { type FaultDeps, reportFault } from '../report-fault.ts'
 import { type Hold, wasStopped } from './lease.ts'
 import { ELSEWHERE_MS, endUnsent, faultPlaceOf, placeOf, putBack } from './settlements.ts'
@@ -50,19 +50,7 @@ async function render(claimed: ClaimedDelivery, event: CatalogEvent, deps: Fault
   if (leftOut > 0) deps.logger.log('warn', 'delivery.event_left_out', { ...placeOf(claimed), events: leftOut })
   if (events.length === 0) return undefined
   const facts = { data: events.at(-1), recipient: digest.recipient, events }
-  let isReported = false
   // No caller is there any more who could send what is missing.
-  const onFault = (fault: FieldFault, field: string): void => {
-    isReported = true
-    const detail = fault.outcome === 'missing' ? `reads ${fault.path}` : fault.detail
-    report({
-      operation: 'template',
-      field,
-      detail,
-      ...(fault.outcome === 'error' && { cause: fault.cause, isLibrary: fault.isLibrary }),
-    })
-  }
-  const content = await renderFields(channel.fields, facts, onFault, 'digest')
-  if (!content && !isReported) report({ operation: 'data_schema', detail: 'the data is no JSON' })
-  return content
+  const onFault = ({ missing, ...fault }: ContentFault): void => report(fault)
+  return renderFields(channel.fields, facts, onFault, 'digest')
 }

@@ -34,6 +34,8 @@ export interface Worker {
    * events, or `staleAfterMs`, it also sees to these every minute.
    *
    * A started worker keeps its process alive, also while its database is away and in sandbox mode, until a `stop` has resolved.
+   * A store that throws is logged, reported to `onError`, and asked again after `pollMs`. Throws what the `listen` of a queue throws;
+   * nothing is started then.
    */
   start(): void
   /**

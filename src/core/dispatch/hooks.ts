@@ -1,5 +1,4 @@
 import type { DispatchAnswer, DispatchHead, DispatchView } from '../../model/dispatch.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryChange } from '../../ports/dispatch-store.ts'
 import type { LogFields } from '../../ports/logger.ts'
 import { endsWithin } from '../ends-within.ts'
@@ -47,7 +46,6 @@ export interface Hooks extends ErrorHooks {
 /** What telling needs. */
 export interface HookDeps extends FaultDeps {
   readonly hooks?: Hooks | undefined
-  readonly clock: Pick<Clock, 'after'>
 }
 
 /** Tells of a dispatch that was accepted, and of those deliveries of it that came to their end by that. */

@@ -17,7 +17,7 @@ import { type PlanningDeps, planRequest, unknownEvent } from './plan-request.ts'
 /** The dependencies of planning again. */
 export interface PlanAgainDeps extends PlanningDeps, FaultDeps {
   readonly events: EventCatalog
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Pick<Clock, 'now' | 'after'>
 }
 
 /** A delivery that failed in the host's own code, and that a retry could not plan again: it is as it was, and may be retried later. */

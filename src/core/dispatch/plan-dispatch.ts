@@ -6,7 +6,7 @@ import type { CatalogEvent, EventFacts } from '../../ports/event-catalog.ts'
 import { pointerTo } from '../json-pointer.ts'
 import { type Refused, refuse } from '../result.ts'
 import type { EventFault } from './event-faults.ts'
-import { type FieldFault, renderFields } from './render-fields.ts'
+import { type ContentFault, renderFields } from './render-fields.ts'
 import type { Candidate, Ended } from './screen-channels.ts'
 
 /** What a plan says of a message that can be sent. */
@@ -83,25 +83,13 @@ async function planChannel(
   missing: Map<string, Issue>,
 ): Promise<PlannedDelivery> {
   if (verdict?.verdict === 'skip') return { channel, status: 'skipped', reason: verdict.reason }
-  let fault: string | undefined
-  const onFault = (found: FieldFault, field: string): void => {
-    const detail = found.outcome === 'missing' ? `reads ${found.path}` : found.detail
-    fault = `${field}: ${detail}`
-    if (found.outcome === 'missing' && noteMissing(found.path, missing)) return
-    faults.push({
-      operation: 'template',
-      channel,
-      field,
-      detail,
-      ...(found.outcome === 'error' && { cause: found.cause, isLibrary: found.isLibrary }),
-    })
+  let failed = ''
+  const onFault = ({ missing: path, ...fault }: ContentFault): void => {
+    failed = fault.field === undefined ? fault.detail : `${fault.field}: ${fault.detail}`
+    if (path === undefined || !noteMissing(path, missing)) faults.push({ ...fault, channel })
   }
   const content = await renderFields(fields, facts, onFault, digest ? 'digest' : 'event')
-  if (!content) {
-    const detail = fault ?? 'the data is no JSON'
-    if (fault === undefined) faults.push({ operation: 'data_schema', channel, detail })
-    return { channel, status: 'failed', reason: 'template_error', detail }
-  }
+  if (!content) return { channel, status: 'failed', reason: 'template_error', detail: failed }
   const given = digest?.key(facts)
   if (given?.outcome === 'error') {
     const { detail, cause } = given

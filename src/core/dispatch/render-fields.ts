@@ -2,18 +2,22 @@ import type { Content } from '../../model/dispatch.ts'
 import type { JsonValue } from '../../model/json.ts'
 import type { CatalogChannel, EventFacts, FieldRendering } from '../../ports/event-catalog.ts'
 import { toJson } from '../to-json.ts'
+import type { EventFault } from './event-faults.ts'
 
-/** Why a field cannot be rendered. */
-export type FieldFault = Exclude<FieldRendering, { readonly outcome: 'rendered' }>
+/** Why a message cannot be made: one of its fields, or the data as a whole. */
+export interface ContentFault extends EventFault {
+  /** The path that a template reads, and that is not there. */
+  readonly missing?: string
+}
 
 /**
  * What a channel's message says: every field rendered, or, when there are none, the event's data as it is (a digest's as
- * `{ events }`). `undefined` when a field cannot be rendered; every such fault is passed to `onFault`.
+ * `{ events }`). `undefined` when that cannot be made; every fault is passed to `onFault`.
  */
 export async function renderFields(
   fields: CatalogChannel['fields'],
   facts: EventFacts,
-  onFault: (fault: FieldFault, field: string) => void,
+  onFault: (fault: ContentFault) => void,
   of: 'event' | 'digest',
 ): Promise<Content | undefined> {
   const content: Record<string, JsonValue> = {}
@@ -27,18 +31,28 @@ export async function renderFields(
     if (rendering?.outcome === 'rendered') content[field] = rendering.value
     else {
       complete = false
-      if (rendering) onFault(rendering, field)
+      if (rendering) onFault(fieldFault(field, rendering))
     }
   }
   if (!complete) return undefined
-  return empty ? asContent(of === 'event' ? facts.data : { events: facts.events }) : content
+  return empty ? asContent(of === 'event' ? facts.data : { events: facts.events }, onFault) : content
 }
 
-function asContent(data: unknown): Content | undefined {
+function fieldFault(field: string, rendering: Exclude<FieldRendering, { outcome: 'rendered' }>): ContentFault {
+  const at = { operation: 'template', field } as const
+  if (rendering.outcome === 'missing') return { ...at, detail: `reads ${rendering.path}`, missing: rendering.path }
+  const { detail, cause, isLibrary } = rendering
+  return { ...at, detail, cause, isLibrary }
+}
+
+function asContent(data: unknown, onFault: (fault: ContentFault) => void): Content | undefined {
+  const fault = { operation: 'data_schema', detail: 'the data is no JSON' } as const
   try {
     const copy = toJson(data)
-    return copy === undefined ? undefined : { data: copy }
-  } catch {
-    return undefined
+    if (copy !== undefined) return { data: copy }
+    onFault(fault)
+  } catch (cause) {
+    onFault({ ...fault, cause })
   }
+  return undefined
 }

@@ -13,7 +13,7 @@ import { wakeFor } from './wake.ts'
 
 /** What a retry needs. */
 export interface RetryDeps extends Omit<PlanAgainDeps, 'hooks'>, HookDeps {
-  readonly clock: PlanAgainDeps['clock'] & HookDeps['clock']
+  readonly clock: PlanAgainDeps['clock']
   readonly store: DispatchStore
   readonly queue: DeliveryQueue
   /** Given what goes on after a retry, so that a host may wait for it. It never rejects. Default: nobody waits. */

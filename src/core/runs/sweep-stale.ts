@@ -1,5 +1,4 @@
 import type { MergeDecision, RunQuery, StoredRun } from '../../ports/run-store.ts'
-import { refusalOf } from '../fault.ts'
 import { giveWay } from '../give-way.ts'
 import { isRefused } from '../result.ts'
 import { decideMerge, type Recording } from './decide-merge.ts'
@@ -20,7 +19,7 @@ const PAGE = 100
  * end is when that was. A run that is heard of while this goes on stays as it is. What is `queued` or `waiting` is spared: its
  * silence says nothing.
  *
- * One that fails holds up no other: what it threw is thrown once all have been tried.
+ * One that fails holds up no other: what it threw is thrown once all have been tried, as a `HostFault` where a part of the host threw it.
  */
 export async function sweepStale(olderThanMs: number, deps: SweepDeps): Promise<{ readonly expired: number }> {
   const { store, clock, tenant } = deps
@@ -35,7 +34,7 @@ export async function sweepStale(olderThanMs: number, deps: SweepDeps): Promise<
       try {
         if (await expire(run, deps)) expired++
       } catch (thrown) {
-        faults.push(refusalOf(thrown).cause)
+        faults.push(thrown)
       }
     }
     cursor = page.nextCursor

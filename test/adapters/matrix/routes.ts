@@ -1,3 +1,4 @@
+import { Agent } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { call } from '../../support/host-call.ts'
 import { HOST_ANSWER, type Host } from '../../support/hosts/host.ts'
@@ -54,12 +55,21 @@ export function testRoutes(host: Host): void {
       },
     )
 
-    test('refuses HEAD with 405 and no body', async () => {
-      const { url } = await start()
-      const reply = await call(url + RUN, { method: 'HEAD' })
-      expect(reply.status).toBe(405)
-      expect(reply.headers.allow).toBe('POST')
-      expect(reply.bytes.byteLength).toBe(0)
+    test('refuses HEAD as it refuses GET, without the body', async () => {
+      const { url, endpoints } = await start()
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      for (const path of [DISPATCH, RUN, BATCH]) {
+        const asking = (method: string) => call(url + path, { method, agent, headers: { authorization: undefined } })
+        const get = await asking('GET')
+        const head = await asking('HEAD')
+        expect([head.status, head.headers.allow, head.bytes.byteLength]).toEqual([405, 'POST', 0])
+        expect(head.headers['content-type']).toBe(get.headers['content-type'])
+        expect(head.headers['content-length']).toBe(get.headers['content-length'])
+        // Nothing of a body is left on the connection, which the next request takes.
+        expect((await call(url + path, { agent, body: '{}' })).status).toBeLessThan(300)
+      }
+      expect(endpoints.handled).toHaveLength(3)
+      agent.destroy()
     })
 
     test.each(['/', '/elsewhere?a=1', '/API/agents/session/run', '/%C3%A4/%F0%9F%9A%A2?q=%C3%A4'])(

@@ -29,6 +29,15 @@ describe('answers', () => {
     },
   )
 
+  it('and log lines tell nothing of what a template cannot use as a time zone', async () => {
+    const house = await openHouse()
+    const { body } = await house.post('dispatch', { body: bodyOf(house, 'zoned') })
+    expect(body.status).toBe('failed')
+    expect([...house.collected.events]).toContain('event.failed')
+    const { unplanned = [] } = (await house.sallyport.dispatches.retry(String(body.dispatchId))) ?? {}
+    expect(unplanned.map(({ code }) => code)).toEqual(Array(4).fill('template_error'))
+  })
+
   it('tell an agent nothing of whom its events reach', async () => {
     const house = await openHouse()
     const { canaries, post, sessionToken, userId, collected } = house

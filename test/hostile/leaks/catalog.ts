@@ -7,6 +7,11 @@ import type { EventCatalog } from '../../../src/ports/event-catalog.ts'
 import type { Faults } from './faults.ts'
 import { type Planted, throwing } from './house.ts'
 
+/** A template whose error quotes what it reads: it is no time zone. */
+function inZone(path: string): string {
+  return `{{ 'now' | date: '%Y', ${path} }}`
+}
+
 /** Events that say what they must not, wherever they can: by Liquid, by rules, by functions, by schemas that quote. */
 export function catalog({ content, attribute }: Pick<Planted, 'content' | 'attribute'>, faults: Faults): EventCatalog {
   const note = v.object({ note: v.string() })
@@ -46,6 +51,14 @@ export function catalog({ content, attribute }: Pick<Planted, 'content' | 'attri
       },
       asked: { channels: { any: { text: 'Hello {{ data[data.key] }} {{ recipient.attributes[data.key] }}' } } },
       missing: { channels: { any: { text: '{{ data.list[data.key].name }}' } } },
+      zoned: {
+        channels: {
+          email: { subject: inZone('data.note'), text: inZone('recipient.email'), html: inZone('recipient.name') },
+          sms: { text: inZone('recipient.phone') },
+          webhook: { url: inZone('recipient.url') },
+          any: { text: inZone('recipient.id') },
+        },
+      },
       heavy: { channels: { any: { text: '{% for i in (1..data.times) %}{{ data.note }}{% endfor %}' } } },
       ruled: { channels: { any: { when: { '<': [{ '/': [{ var: 'data.note' }, 0] }, 1] }, text: told } } },
       picked: {
