@@ -79,8 +79,8 @@ test('toFetch keeps no chunk of a body that is still arriving', async () => {
   const notes = chunkNotes()
   let count = 0
   const body = new ReadableStream({
-    pull(controller) {
-      if (count++ === CHUNKS) return new Promise(() => {})
+    async pull(controller) {
+      if (count++ === CHUNKS) return new Promise<void>(() => {})
       const chunk = new TextEncoder().encode(' ')
       notes.note(chunk)
       controller.enqueue(chunk)
