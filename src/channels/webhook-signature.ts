@@ -11,7 +11,7 @@ function parseSecret(secret: unknown): Buffer | undefined {
 
 /** The keys in one secret or several; `undefined` when there is none, or one of them is no secret. */
 export function parseSecrets(secrets: unknown): readonly Buffer[] | undefined {
-  const keys = (Array.isArray(secrets) ? secrets : [secrets]).map(parseSecret)
+  const keys = (Array.isArray(secrets) ? [...secrets] : [secrets]).map(parseSecret)
   return keys.length > 0 && keys.every((key) => key !== undefined) ? keys : undefined
 }
 

@@ -49,12 +49,12 @@ export function has(...methods: readonly string[]): Check {
   }
 }
 
-/** A list. The check of its items is never called for `undefined`. */
+/** A list. The check of its items is never called for `undefined`, which an item may not be: nor may the list have holes. */
 // @__NO_SIDE_EFFECTS__
 export function listOf(item: Check, detail = 'must be a list', least = 0): Check {
   return (value) => {
     if (!Array.isArray(value) || value.length < least) return detail
-    return value.flatMap((each, index) => problemsAt(`[${index}]`, faultOf(each, item)))
+    return [...value].flatMap((each, index) => problemsAt(`[${index}]`, faultOf(each, item)))
   }
 }
 
@@ -76,6 +76,6 @@ export const timeout: Check = whole(1, HOUR_MS)
 /** Milliseconds before each further attempt. */
 export const schedule: Check = matching(
   (value) =>
-    Array.isArray(value) && value.every((ms, index) => Number.isSafeInteger(ms) && ms >= (value[index - 1] ?? 0)),
+    Array.isArray(value) && [...value].every((ms, index) => Number.isSafeInteger(ms) && ms >= (value[index - 1] ?? 0)),
   'must be whole milliseconds in ascending order',
 )

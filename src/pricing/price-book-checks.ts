@@ -62,7 +62,7 @@ const TIER: Checks<PriceTier> = { aboveInputTokens: required(whole(0, Number.MAX
 /** A tier gives every price that its entry gives, and begins above the tier before it. */
 const tiers: Check = (value, entry) => {
   if (!Array.isArray(value)) return 'must be a list'
-  return value.flatMap((given, index) =>
+  return [...value].flatMap((given, index) =>
     problemsAt(
       `[${index}]`,
       problemsIn(given, TIER, (own) => [...missingRates(own, entry), ...orderProblems(own, value[index - 1])]),

@@ -32,7 +32,6 @@ const ANY_SIZE = -1
 /** Reads an entry that was checked. */
 export function readEntry(given: ModelPrices, book: BookDefaults): PriceEntry {
   const { model, provider, from, until, currency = book.currency, version = book.version, tiers = [] } = given
-  const ascending = [{ ...given, aboveInputTokens: ANY_SIZE }, ...tiers]
   return {
     pattern: readPattern(model) as ModelPattern,
     ...(provider !== undefined && { provider }),
@@ -40,7 +39,10 @@ export function readEntry(given: ModelPrices, book: BookDefaults): PriceEntry {
     until: readInstant(until) ?? Number.POSITIVE_INFINITY,
     currency,
     version,
-    tariffs: ascending.reverse().map((tier) => readTariff(tier.aboveInputTokens, tier, book.exponent)),
+    tariffs: [
+      ...tiers.toReversed().map((tier) => readTariff(tier.aboveInputTokens, tier, book.exponent)),
+      readTariff(ANY_SIZE, given, book.exponent),
+    ],
   }
 }
 

@@ -74,6 +74,7 @@ test.each([
   ['none', undefined, 'secret_missing'],
   ['no secret', 'hunter2', 'secret_invalid'],
   ['an empty list', [], 'secret_invalid'],
+  ['a list with a hole', new Array(1), 'secret_invalid'],
 ])('an endpoint whose secret is %s gets nothing unsigned', async (_what, secret, code) => {
   const { port, received } = await recordingPeer()
   expect(await sendTo(port, { secret: () => secret })).toEqual({ outcome: 'retry', code })

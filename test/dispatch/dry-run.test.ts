@@ -143,7 +143,10 @@ describe('a dry run', () => {
     })
     const failed = [
       { event: 'event.failed', fields: { channel: 'b', detail: 'the condition function gave no boolean' } },
-      { event: 'event.failed', fields: { channel: 'a', field: 'text', message: 'no total' } },
+      {
+        event: 'event.failed',
+        fields: { channel: 'a', field: 'text', message: 'no total', stack: expect.stringContaining('dry-run.test.ts') },
+      },
     ]
     expect(deps.logger.lines).toMatchObject(failed)
     const answer = await accepted(deps, { eventType: 'e', recipient: 'jane@example.com' })

@@ -8,7 +8,7 @@ import {
 } from '../../src/index.ts'
 import { memoryStore } from '../../src/storage/memory.ts'
 import { fakeClock, recordingChannel } from '../../src/testing.ts'
-import { FLAG, FUNCTION, OBJECT, type OptionRow, outside, PART, row, TEXT } from './option-rows.ts'
+import { FLAG, FUNCTION, HOLE, OBJECT, type OptionRow, outside, PART, row, TEXT, UNSTORABLE } from './option-rows.ts'
 
 const clock = fakeClock()
 const store = memoryStore({ clock })
@@ -51,8 +51,8 @@ const RECORDING = {
   errorDetails: ['ful', 7],
   prices: PART,
   redactor: PART,
-  exporters: [{}, 'x', [{}], [null], [undefined]],
-  budgets: [{}, 'x', [5], [budget, budget]],
+  exporters: [{}, 'x', [{}], [null], [undefined], HOLE],
+  budgets: [{}, 'x', [5], [budget, budget], HOLE],
   staleAfterMs: PERIOD,
   clock: PART,
   ids: PART,
@@ -143,7 +143,7 @@ const CREATE: readonly OptionRow[] = [
   host('Money', { amount: [1, '-1', 'x'], currency: [7, 'eur'] }, 'budgets[0].soft.cost'),
 ]
 
-const EVENT = { when: () => true, channels: { email: { subject: () => 'x' } } }
+const EVENT = { when: () => true, digest: { windowMs: 1 }, channels: { email: { subject: () => 'x' } } }
 const engine = { compile: () => () => ({ outcome: 'true' }) as never }
 
 const DEFINE: readonly OptionRow[] = [
@@ -165,7 +165,7 @@ const DEFINE: readonly OptionRow[] = [
     delayMs: outside(0, DAYS_366),
     digest: OBJECT,
     channels: OBJECT,
-    overrides: ['email', [], ['emial'], [7], ['email', 'email']],
+    overrides: ['email', [], ['emial'], [7], [Symbol('email')], ['email', 'email'], HOLE],
   }),
   row(
     'sallyport defineEvents',
@@ -212,7 +212,8 @@ const METHODS: readonly OptionRow[] = [
     {},
     {
       ...PAGE,
-      ...{ sessionId: TEXT, eventType: TEXT, recipient: TEXT, status: ['nope', 7], since: INSTANT, until: INSTANT },
+      ...{ sessionId: UNSTORABLE, eventType: UNSTORABLE, recipient: UNSTORABLE },
+      ...{ status: ['nope', 7], since: INSTANT, until: INSTANT },
     },
   ),
   scoped('dispatches.cancel', (scope) => sallyport.dispatches.cancel('d', scope)),
@@ -223,7 +224,7 @@ const METHODS: readonly OptionRow[] = [
     {},
     {
       tenant: TENANT,
-      channel: [...TEXT, ''],
+      channel: UNSTORABLE,
     },
   ),
   row(
@@ -243,7 +244,7 @@ const METHODS: readonly OptionRow[] = [
       {
         ...(name === 'list' && PAGE),
         tenant: TENANT,
-        ...{ sessionId: TEXT, provider: TEXT, model: TEXT, userId: TEXT, tag: TEXT },
+        ...{ sessionId: UNSTORABLE, provider: UNSTORABLE, model: UNSTORABLE, userId: UNSTORABLE, tag: UNSTORABLE },
         ...{ status: ['nope', 7], since: INSTANT, until: INSTANT, first: ['last', 7] },
       },
     ),
@@ -278,7 +279,7 @@ const METHODS: readonly OptionRow[] = [
     'BudgetQuestion',
     (of: { sessionId: string }) => sallyport.budgets.check(of),
     { sessionId: 's' },
-    { sessionId: [...TEXT, ''], userId: [...TEXT, ''] },
+    { sessionId: UNSTORABLE, userId: UNSTORABLE },
   ),
 ]
 

@@ -7,19 +7,54 @@ const { options } = ts.convertCompilerOptionsFromJson(readJson('tsconfig.json').
 const program = ts.createProgram([...files.values()], options)
 const checker = program.getTypeChecker()
 
+/** What a type says of one of its members. */
+export interface OptionMember {
+  readonly isRequired: boolean
+  /** What it may be, as {@link kindOf} has it; `undefined`: anything. */
+  readonly kinds: ReadonlySet<string> | undefined
+}
+
+/** `typeof`, but for lists. */
+export function kindOf(value: unknown): string {
+  return Array.isArray(value) ? 'list' : typeof value
+}
+
 /**
- * The members of a published type, and whether they are required.
+ * The members of a published type.
  *
  * @param path `Type`, `Type.member` for the type of a member, `Type|a,b` for some of its members, `entry#Type` for that of another entry.
  */
-export function optionMembers(call: string, path: string): ReadonlyMap<string, boolean> {
+export function optionMembers(call: string, path: string): ReadonlyMap<string, OptionMember> {
   const [entry = '', name = ''] = path.includes('#') ? path.split('#') : [call.split(' ')[0], path]
   const [whole = '', picked] = name.split('|')
   const [typeName = '', ...members] = whole.split('.')
   const type = members.reduce(memberType, declaredType(entry, typeName))
   const properties = checker.getPropertiesOfType(type).filter(({ name }) => !picked || picked.split(',').includes(name))
   const isPartial = path.includes('#')
-  return new Map(properties.map(({ name, flags }) => [name, !isPartial && !(flags & ts.SymbolFlags.Optional)]))
+  return new Map(
+    properties.map((property) => [
+      property.name,
+      {
+        isRequired: !isPartial && !(property.flags & ts.SymbolFlags.Optional),
+        kinds: kindsOf(checker.getTypeOfSymbol(property)),
+      },
+    ]),
+  )
+}
+
+function kindsOf(type: ts.Type): OptionMember['kinds'] {
+  if (type.flags & ts.TypeFlags.Unknown) return undefined
+  const parts = type.isUnion() ? type.types : [type]
+  return new Set(parts.flatMap((part) => typeKind(part) ?? []))
+}
+
+function typeKind(type: ts.Type): string | undefined {
+  if (type.flags & (ts.TypeFlags.Undefined | ts.TypeFlags.Null)) return undefined
+  if (type.flags & ts.TypeFlags.StringLike) return 'string'
+  if (type.flags & ts.TypeFlags.NumberLike) return 'number'
+  if (type.flags & ts.TypeFlags.BooleanLike) return 'boolean'
+  if (checker.isArrayLikeType(type)) return 'list'
+  return type.getCallSignatures().length > 0 ? 'function' : 'object'
 }
 
 function declaredType(entry: string, name: string): ts.Type {

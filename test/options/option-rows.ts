@@ -41,7 +41,13 @@ export const TEXT: readonly unknown[] = [7, {}, []]
 export const OBJECT: readonly unknown[] = ['x', 7, []]
 export const PART: readonly unknown[] = ['x', 7, {}, () => ({})]
 
+/** A list of one item, which is absent. */
+export const HOLE: readonly unknown[] = new Array(1)
+/** What names nothing that any store keeps. */
+export const UNSTORABLE: readonly unknown[] = [...TEXT, '', 'a\0b', '\ud800', 'x'.repeat(2_049)]
+
 /** Values that are not whole numbers from the least to the greatest. */
 export function outside(least: number, greatest: number): readonly unknown[] {
-  return [least - 1, greatest + 1, least + 0.5, Number.NaN, Number.POSITIVE_INFINITY, String(least), {}]
+  const numbers = [least - 1, greatest + 1, least + 0.5, Number.NaN, Number.POSITIVE_INFINITY]
+  return [...numbers, String(least), {}, Object.create(null), Symbol('1'), [Symbol('1')]]
 }

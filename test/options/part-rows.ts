@@ -7,7 +7,7 @@ import { email } from '../../src/channels/email.ts'
 import { log } from '../../src/channels/log.ts'
 import { sms } from '../../src/channels/sms.ts'
 import { webhook } from '../../src/channels/webhook.ts'
-import { type ClientOptions, createClient, createRunRecorder } from '../../src/client.ts'
+import { type Client, type ClientOptions, createClient, createRunRecorder, type RunRecorder } from '../../src/client.ts'
 import { liquid } from '../../src/engines/liquid.ts'
 import { recordingFetch } from '../../src/integrations.ts'
 import { rateLimits } from '../../src/limits/rate-limits.ts'
@@ -28,13 +28,13 @@ import {
   testRequest,
 } from '../../src/testing.ts'
 import { sallyport } from './host-rows.ts'
-import { FLAG, FUNCTION, OBJECT, type OptionRow, outside, PART, row, TEXT } from './option-rows.ts'
+import { FLAG, FUNCTION, HOLE, OBJECT, type OptionRow, outside, PART, row, TEXT } from './option-rows.ts'
 
 const HOUR = 3_600_000
 const TIMER = 2 ** 31 - 1
 const WORD = [...TEXT, '']
-const NAMES = ['email', [], [''], [7], [undefined]]
-const SCHEDULE = [5, [2, 1], [-1], [0.5], ['1'], [Number.NaN]]
+const NAMES = ['email', [], [''], [7], [undefined], HOLE]
+const SCHEDULE = [5, [2, 1], [-1], [0.5], ['1'], [Number.NaN], HOLE]
 const TIMEOUT = outside(1, HOUR)
 const NOT_AFTER = ['soon', {}, true, Number.NaN, 7]
 const ID = [...TEXT, '', 'a b', 'x'.repeat(201)]
@@ -70,7 +70,7 @@ const AUTH: readonly OptionRow[] = [
     { fields: 'secrets[0].' },
   ),
   row('sallyport/auth sessionTokens', 'SessionTokensOptions', sessionTokens, tokens, {
-    keys: [[], {}, [5], [KEY, KEY]],
+    keys: [[], {}, [5], [KEY, KEY], HOLE],
     audience: WORD,
     issuer: WORD,
     maxAgeSeconds: outside(1, 86_400),
@@ -104,7 +104,10 @@ const AUTH: readonly OptionRow[] = [
     'DispatchGrant',
     issueSessionToken,
     issued,
-    { events: ['e', [''], [7]], channels: ['e', [7]], recipients: ['e', [7]], maxDispatches: outside(1, 1_000) },
+    {
+      ...{ events: ['e', [''], [7], HOLE], channels: ['e', [7], HOLE], recipients: ['e', [7], HOLE] },
+      maxDispatches: outside(1, 1_000),
+    },
     { at: 'grants.dispatch' },
   ),
 ]
@@ -134,7 +137,8 @@ const call = {
   fetch: async () => Promise.reject(new Error('no network')),
   retries: 0,
 }
-const client = createClient(call)
+export const client: Client = createClient(call)
+export const recorder: RunRecorder = createRunRecorder({ client })
 const calls = (
   name: string,
   type: string,
@@ -148,7 +152,7 @@ const CALLERS: readonly OptionRow[] = [
   row('sallyport/openapi openapiDocument', 'OpenApiOptions', openapiDocument, document, {
     title: WORD,
     version: WORD,
-    servers: ['/', [], [5]],
+    servers: ['/', [], [5], HOLE],
     events: [5, {}, 'x'],
     dispatch: FLAG,
   }),
@@ -236,7 +240,7 @@ const RULES: readonly OptionRow[] = [
     to: [...TEXT, '24:00', '22:00'],
     timeZone: [...TEXT, 'Mars'],
     channels: NAMES,
-    days: [1, [], [0], [8], ['1'], [undefined]],
+    days: [1, [], [0], [8], ['1'], [undefined], HOLE],
   }),
   row(
     'sallyport/policy throttle',
@@ -255,7 +259,7 @@ const RULES: readonly OptionRow[] = [
     version: [...WORD, 'a b'],
     currency: [7, 'usd'],
     per: [100, '1'],
-    prices: [[], {}, [5]],
+    prices: [[], {}, [5], HOLE],
   }),
   row(
     'sallyport/pricing priceBook',
@@ -270,7 +274,7 @@ const RULES: readonly OptionRow[] = [
       until: [5, 'x'],
       currency: [7, 'usd'],
       version: WORD,
-      tiers: [{}, [5]],
+      tiers: [{}, [5], HOLE],
     },
     { at: 'prices[0]' },
   ),
@@ -393,10 +397,10 @@ const PARTS: readonly OptionRow[] = [
     webhook,
     { secret: SECRET },
     {
-      secret: [7, '', [], ['x'], 'whsec_x'],
+      secret: [7, '', [], ['x'], HOLE, 'whsec_x'],
       allowHttp: FLAG,
       allowPrivateNetworks: FLAG,
-      ports: [443, [0], [65_536], ['443']],
+      ports: [443, [0], [65_536], ['443'], HOLE],
       timeoutMs: TIMEOUT,
       retrySchedule: SCHEDULE,
       clock: PART,

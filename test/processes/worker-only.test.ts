@@ -23,7 +23,13 @@ afterAll(() => project.remove())
 /** As the guide has it, but that it looks more often. */
 const OUTBOUND = documented(PAGE, '// outbound.ts').replace('channels: { log: log() },', '$& worker: { pollMs: 50 },')
 
-describe('a process that works and does not serve', () => {
+/** Its queue reconnects by a timer of its own, which may keep a process alive where the worker does not. */
+const STORAGE = documented(PAGE, 'postgresQueue({')
+
+describe.each([
+  ['that its queue wakes', STORAGE],
+  ['that looks by itself', STORAGE.replace('{ store, queue, open', '{ store, open')],
+])('a process that works and does not serve, %s,', (_, storage) => {
   let server: PostgresServer
   beforeAll(async () => {
     server = await postgresServer()
@@ -32,7 +38,7 @@ describe('a process that works and does not serve', () => {
 
   it(`lives through ${LOSSES} losses of its database, delivers after each, and ends at SIGTERM`, async () => {
     await project.write('outbound.js', OUTBOUND)
-    await project.write('storage.js', documented(PAGE, 'postgresQueue({'))
+    await project.write('storage.js', storage)
     await project.write('worker.js', documented(PAGE, '// worker.js'))
     const pool = new pg.Pool({ connectionString: server.url })
     pool.on('error', () => {})

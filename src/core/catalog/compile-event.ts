@@ -44,7 +44,8 @@ export function compileEvent(eventType: string, given: Definition, compilation: 
   if (digest && route === 'first') {
     report(`a digest needs route "all": the fallback's digest could not be told from the first's`, 'digest')
   }
-  if (digest && delayMs > 0) report('a digest has a window: it takes no delay', 'delayMs')
+  if (digest && typeof delayMs === 'number' && delayMs > 0)
+    report('a digest has a window: it takes no delay', 'delayMs')
 
   const channels = Object.entries(isRecord(definition.channels) ? definition.channels : {})
   if (isRecord(definition.channels) && channels.length === 0) report('an event needs at least one channel')
@@ -75,7 +76,7 @@ function compileOverrides(
     return names
   }
   for (const [index, name] of given.entries()) {
-    if (!names.includes(name)) report(`"${name}" is not a channel of the event${near(String(name), names)}`)
+    if (!names.includes(name)) report(`"${String(name)}" is not a channel of the event${near(String(name), names)}`)
     else if (given.indexOf(name) < index) report(`"${name}" is there twice`)
   }
   return [...given]

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { toFetch } from '../../../src/adapters/fetch.ts'
 import { defineEvents } from '../../../src/core/catalog/define-events.ts'
@@ -7,6 +8,7 @@ import { throttle } from '../../../src/policies/throttle.ts'
 import { createSallyport, type Sallyport } from '../../../src/sallyport.ts'
 import { memoryStore } from '../../../src/storage/memory.ts'
 import { recordingLogger } from '../../support/deps.ts'
+import { ROOT } from '../../support/entries.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 
 const APP: Principal = { id: 'app', tenant: 'default' }
@@ -141,5 +143,21 @@ describe('a session token without grants, as docs/security.md warns', () => {
     await shop.endpoints.deliver()
     const [own] = (await shop.dispatches.list({ sessionId: 's2' })).items
     expect(own?.deliveries.map(({ status, reason }) => [status, reason])).toEqual([['skipped', 'throttled']])
+  })
+})
+
+describe('the documents', () => {
+  const read = (page: string): string => readFileSync(new URL(page, ROOT), 'utf8')
+  const [, section = ''] = read('docs/security.md').split('### What a session token can change\n')
+
+  it.each(['README.md', 'docs/threat-model.md'])('lead from %s to what a session token can change', (page) => {
+    expect(read(page)).toContain('security.md#what-a-session-token-can-change')
+  })
+
+  it.each([
+    ...["| a run with `countsScope: 'tree'`", '| `cost:', '| `seq:', "| a run below another user's run"],
+    ...['| `seq` alone', '| `metadata:', "| `status: 'completed'`", '**Run events.**', '**Run ids**'],
+  ])('warn of %s', (text) => {
+    expect(section).toContain(`\n${text}`)
   })
 })

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import { publicNames } from '../package/public-names.ts'
+import { nameOf, ROWS } from './all-rows.ts'
+import { runsOnly, sallyport } from './host-rows.ts'
+import { kindOf, optionMembers } from './option-members.ts'
+import { client, recorder } from './part-rows.ts'
+
+const PORTS = 'takes ports, and whatever else stands beside them, with each request: tried with bad options'
+
+/** Published functions and methods with no object of options, and why. */
+const WITHOUT_OPTIONS: Readonly<Record<string, string>> = {
+  'sallyport SallyportError': 'an error',
+  'sallyport isSallyportError': 'takes anything',
+  'sallyport handleDispatch': PORTS,
+  'sallyport handleSessionRun': PORTS,
+  'sallyport handleSessionRunBatch': PORTS,
+  'sallyport addSpend': 'a rule of stores',
+  'sallyport addTally': 'a rule of stores',
+  'sallyport facetsOf': 'a rule of stores',
+  'sallyport mergeRun': 'a rule of stores',
+  'sallyport noSpend': 'a rule of stores',
+  'sallyport noTally': 'a rule of stores',
+  'sallyport ready': 'takes nothing',
+  'sallyport worker.start': 'takes nothing',
+  'sallyport worker.runDue': 'takes nothing',
+  'sallyport/auth anyOf': 'takes verifiers: tried with bad options',
+  'sallyport/client ClientError': 'an error',
+  'sallyport/client recorder.start': 'takes what a run is, which the server checks',
+  'sallyport/client recorder.record': 'takes what a run is, which the server checks',
+  'sallyport/client recorder.flush': 'takes nothing',
+  'sallyport/client recorder.close': 'takes nothing',
+  'sallyport/client isClientError': 'takes anything',
+  'sallyport/integrations agentsSdk': 'takes two arguments: tried with bad options',
+  'sallyport/integrations aiSdk': 'takes two arguments: tried with bad options',
+  'sallyport/json-logic jsonLogic': 'takes nothing',
+  'sallyport/policy allOf': 'takes policies: tried with bad options',
+  'sallyport/policy preferences': 'takes a function: tried with bad options',
+  'sallyport/storage/rules': 'rules of stores, all of them',
+  'sallyport/channels/failover failover': 'takes channels: tried with bad options',
+  'sallyport/testing fakeClock': 'takes a number: tried with bad options',
+}
+
+/** The methods of what published functions give, as rows name them. */
+const METHODS: readonly (readonly [object: string, names: readonly string[]])[] = [
+  ['a host', methodsOf('sallyport ', sallyport)],
+  ['a host that only records runs', methodsOf('sallyport ', runsOnly)],
+  ['a client', methodsOf('sallyport/client client.', client)],
+  ['a recorder', methodsOf('sallyport/client recorder.', recorder)],
+]
+
+function methodsOf(prefix: string, object: object): readonly string[] {
+  return Object.entries(object).flatMap(([name, part]) => {
+    if (name === 'endpoints') return []
+    return typeof part === 'function' ? [prefix + name] : methodsOf(`${prefix}${name}.`, part)
+  })
+}
+
+describe('the table of options', () => {
+  const published = [...publicNames()].flatMap(([entry, { values }]) =>
+    WITHOUT_OPTIONS[entry] ? [entry] : values.map((name) => `${entry} ${name}`),
+  )
+  const calls = new Set(ROWS.map(({ call }) => call))
+  const isKnown = (name: string): boolean => calls.has(name) || name in WITHOUT_OPTIONS
+
+  it('has every published function', () => {
+    expect(published.filter((name) => !isKnown(name))).toEqual([])
+  })
+
+  it.each(METHODS)('has every method of %s', (_, names) => {
+    expect(names.filter((name) => !isKnown(name))).toEqual([])
+  })
+
+  it('has each function either with options or without', () => {
+    expect(Object.keys(WITHOUT_OPTIONS).filter((name) => calls.has(name))).toEqual([])
+    const there = new Set([...published, ...METHODS.flatMap(([, names]) => names)])
+    expect([...calls, ...Object.keys(WITHOUT_OPTIONS)].filter((name) => !there.has(name))).toEqual([])
+  })
+
+  it('has every published type of options', () => {
+    const types = new Set(ROWS.flatMap(({ type }) => type.split(/[.|#]/)))
+    const published = [...publicNames().values()]
+      .flatMap(({ types }) => types)
+      .filter((name) => name.endsWith('Options'))
+    // What others extend, and is tried with them.
+    const bases = ['ContractOptions', 'ListOptions']
+    expect(published.filter((name) => !types.has(name) && !bases.includes(name))).toEqual([])
+  })
+
+  it.each(ROWS.map((row) => [nameOf(row), row] as const))('has every option of %s', (_, row) => {
+    expect(Object.keys(row.bad).sort()).toEqual([...optionMembers(row.call, row.type).keys()].sort())
+  })
+
+  it.each(ROWS.map((row) => [nameOf(row), row] as const))('has wrong types, numbers and lists of %s', (_, row) => {
+    for (const [name, { kinds }] of optionMembers(row.call, row.type)) {
+      const bad = row.bad[name]?.map(kindOf) ?? []
+      if (!kinds) continue
+      expect([name, bad.some((kind) => !kinds.has(kind))]).toEqual([name, true])
+      // Of the right type, and out of range: wherever there is a range.
+      const ranged = ['number', 'list'].filter((kind) => kinds.has(kind))
+      expect([name, ...ranged.filter((kind) => !bad.includes(kind))]).toEqual([name])
+    }
+  })
+})
