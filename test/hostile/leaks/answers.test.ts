@@ -35,7 +35,7 @@ describe('answers', () => {
     expect(body.status).toBe('failed')
     expect([...house.collected.events]).toContain('event.failed')
     const { unplanned = [] } = (await house.sallyport.dispatches.retry(String(body.dispatchId))) ?? {}
-    expect(unplanned.map(({ code }) => code)).toEqual(Array(4).fill('template_error'))
+    expect(unplanned.map(({ code }) => code)).toEqual(Array(3).fill('template_error'))
   })
 
   it('tell an agent nothing of whom its events reach', async () => {

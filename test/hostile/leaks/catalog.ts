@@ -55,8 +55,7 @@ export function catalog({ content, attribute }: Pick<Planted, 'content' | 'attri
         channels: {
           email: { subject: inZone('data.note'), text: inZone('recipient.email'), html: inZone('recipient.name') },
           sms: { text: inZone('recipient.phone') },
-          webhook: { url: inZone('recipient.url') },
-          any: { text: inZone('recipient.id') },
+          any: { text: inZone('recipient.url') },
         },
       },
       heavy: { channels: { any: { text: '{% for i in (1..data.times) %}{{ data.note }}{% endfor %}' } } },
