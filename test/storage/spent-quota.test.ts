@@ -73,12 +73,27 @@ for (const kind of await databaseKinds())
     const database = kind.absent ? undefined : await kind.open()
     afterAll(() => database?.close())
     let prefixes = 0
-    testSpentQuotas(async () => {
+    let asked: string[] = []
+    async function open() {
       if (!database) throw new TypeError('there is no database')
       prefixes += 1
+      asked = []
+      const db = database.connect({ log: ({ query }) => void asked.push(query.sql) })
       // The time that a statement has by default.
-      const store = sqlStore({ db: database.connect(), dialect: database.dialect, prefix: `spent${prefixes}_` })
+      const store = sqlStore({ db, dialect: database.dialect, prefix: `spent${prefixes}_` })
       await store.migrate()
       return store
+    }
+    testSpentQuotas(open)
+
+    // In SQLite each is read before the next is asked for.
+    it.skipIf(kind.name === 'sqlite')('has the keys of a burst read together', async () => {
+      const store = await open()
+      await burst(store, 'd')
+      asked = []
+      expect(await burst(store, 'd', (at) => `key-${at}`)).toEqual({ 403: POSTS })
+      const reads = asked.filter((text) => /^select .* from .*idempotency_keys/s.test(text))
+      expect(reads.length).toBeGreaterThan(0)
+      expect(reads.length).toBeLessThanOrEqual(POSTS / 10)
     })
   })
