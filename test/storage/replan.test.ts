@@ -59,7 +59,7 @@ describe('planning again in SQL', () => {
     const { version = 0 } = (await own.other.findReplannable('default', '1')) ?? {}
     const replan = (store: typeof own.other, text: string) =>
       store.replan('default', '1', version, [delivery('x', { content: { text } })], OPTIONS)
-    const slow = own.over(afterOnce(own.db, /plan_sources" p on/, () => replan(own.other, 'first')))
+    const slow = own.over(afterOnce(own.db, /plan_sources" p where/, () => replan(own.other, 'first')))
     expect(await replan(slow, 'second')).toEqual({ outcome: 'conflict' })
     const found = await own.other.findDispatch('default', '1')
     expect(found?.deliveries).toMatchObject([{ status: 'queued', content: { text: 'first' } }, {}])
@@ -68,7 +68,7 @@ describe('planning again in SQL', () => {
   it('goes on where a worker sends another delivery of the dispatch meanwhile', async () => {
     await own.other.accept(failed())
     const { version = 0 } = (await own.other.findReplannable('default', '1')) ?? {}
-    const slow = own.over(afterOnce(own.db, /plan_sources" p on/, () => claimOne(own.other, 'b')))
+    const slow = own.over(afterOnce(own.db, /plan_sources" p where/, () => claimOne(own.other, 'b')))
     const outcome = await slow.replan('default', '1', version, [delivery('x')], OPTIONS)
     expect(outcome).toMatchObject({ outcome: 'replanned', changed: [{ deliveryId: 'x' }] })
     const statuses = (await own.other.findDispatch('default', '1'))?.deliveries.map(({ status }) => status)

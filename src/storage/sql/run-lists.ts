@@ -24,6 +24,7 @@ interface RunPlace {
 /** One page of runs, in the order in which they were created. The cursor is the place of the run that it ends with. */
 export async function listRuns(query: RunQuery, db: Database): Promise<Page<StoredRun>> {
   if (query.status?.length === 0) return { items: [] }
+  if (query.silentForMs !== undefined) await db.sync()
   return filledPage(query.limit, query.cursor, async (cursor, amount) => {
     const rows = await readRows({ ...query, cursor }, amount, db)
     const entries = rows.map((row) => ({
@@ -36,12 +37,12 @@ export async function listRuns(query: RunQuery, db: Database): Promise<Page<Stor
 
 /** Rows from the cursor on; those that do not fit have no state and no account. */
 async function readRows(query: RunQuery, amount: number, db: Database): Promise<readonly Row[]> {
-  const { tenant, since, until } = query
+  const { tenant, since } = query
   const { scans, told } = planOf(query)
   const from = readPlace(query)
   const isOverTenants = scans[0]?.ids.includes('tenant')
   const after = from && { at: from.at, ids: isOverTenants ? [from.tenant ?? tenant ?? '', from.runId] : [from.runId] }
-  const range: ScanRange = { since, until, after, isNewestFirst: query.first === 'newest' }
+  const range: ScanRange = { since, until: latestOf(query, db), after, isNewestFirst: query.first === 'newest' }
   const { bind, parameters } = binder(db)
   const columns = (): string => {
     const ifFits = (column: string): string => {
@@ -67,6 +68,12 @@ async function readRows(query: RunQuery, amount: number, db: Database): Promise<
   const text = `select ${shown} from (${places}) p ${runs}
     order by p.created_at ${direction}, p.run_id ${direction}`
   return db.scan<Row>(text, parameters)
+}
+
+/** Before when a run was created: what was silent for so long is older than that. */
+function latestOf({ until, silentForMs }: RunQuery, db: Database): number | undefined {
+  if (silentForMs === undefined) return until
+  return Math.min(until ?? Number.POSITIVE_INFINITY, db.now() + db.uncertaintyMs() - silentForMs)
 }
 
 /** The indexes that serve a query, and the filters that they tell all of. */
