@@ -54,6 +54,15 @@ describe('planning again in SQL', () => {
     expect(await sources()).toEqual([])
   })
 
+  it('removes it with its dispatch, also where nothing failed in host code', async () => {
+    const skipped = delivery('x', { status: 'skipped', reason: 'condition_false' })
+    await own.other.accept(acceptance('1', { deliveries: [skipped], source: SOURCE }))
+    expect(await sources()).toHaveLength(1)
+    own.clock.advance(2)
+    expect(await own.other.removeDispatches?.({ acceptedForMs: 1, limit: 9 })).toBe(1)
+    expect(await sources()).toEqual([])
+  })
+
   it('is a conflict for whoever read before another process replaced something', async () => {
     await own.other.accept(failed())
     const { version = 0 } = (await own.other.findReplannable('default', '1')) ?? {}
