@@ -5,7 +5,7 @@ import { sqlStore } from '../../src/storage/sql.ts'
 import { databaseKinds } from './databases.ts'
 import { afterEvery } from './host-between.ts'
 import { storeEach } from './store-each.ts'
-import { acceptance, claimOne } from './storing.ts'
+import { acceptance, claimOne, deliveriesOf, lease } from './storing.ts'
 
 /** So far the database's clock moves on before an answer of it is read. */
 const LATE_MS = 40
@@ -48,4 +48,20 @@ for (const kind of (await databaseKinds()).filter(({ name }) => name === 'postgr
         expect(delivery?.dueAt).toBeGreaterThan(endedAt)
       },
     )
+  })
+
+for (const kind of await databaseKinds())
+  describe.skipIf(kind.absent)(`attempts in ${kind.name}, whose time goes on within a claim`, () => {
+    const own = storeEach(kind.open)
+
+    it('have begun at one instant, before and after they are settled', async () => {
+      let now = own.clock.now()
+      const store = own.over(own.db, { clock: { now: () => now++ } })
+      const begun = async () => (await deliveriesOf(own.other, '1'))[0]?.attemptLog[0]?.startedAt
+      await store.accept(acceptance('1'))
+      const proof = lease(await claimOne(store))
+      const leased = await begun()
+      await store.settle({ ...proof, to: 'queued', delayMs: 0, attempt: { outcome: 'retry', code: 'busy' } })
+      expect([typeof leased, await begun()]).toEqual(['number', leased])
+    })
   })

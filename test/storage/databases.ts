@@ -50,7 +50,7 @@ export async function databaseKinds(): Promise<readonly DatabaseKind[]> {
   ]
 }
 
-async function openSqlite(): Promise<TestDatabase> {
+export async function openSqlite(): Promise<TestDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-'))
   const opened: Kysely<unknown>[] = []
   return {

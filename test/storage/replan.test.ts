@@ -54,12 +54,21 @@ describe('planning again in SQL', () => {
     expect(await sources()).toEqual([])
   })
 
+  it('removes it with its dispatch, also where nothing failed in host code', async () => {
+    const skipped = delivery('x', { status: 'skipped', reason: 'condition_false' })
+    await own.other.accept(acceptance('1', { deliveries: [skipped], source: SOURCE }))
+    expect(await sources()).toHaveLength(1)
+    own.clock.advance(2)
+    expect(await own.other.removeDispatches?.({ acceptedForMs: 1, limit: 9 })).toBe(1)
+    expect(await sources()).toEqual([])
+  })
+
   it('is a conflict for whoever read before another process replaced something', async () => {
     await own.other.accept(failed())
     const { version = 0 } = (await own.other.findReplannable('default', '1')) ?? {}
     const replan = (store: typeof own.other, text: string) =>
       store.replan('default', '1', version, [delivery('x', { content: { text } })], OPTIONS)
-    const slow = own.over(afterOnce(own.db, /plan_sources" p on/, () => replan(own.other, 'first')))
+    const slow = own.over(afterOnce(own.db, /plan_sources" p where/, () => replan(own.other, 'first')))
     expect(await replan(slow, 'second')).toEqual({ outcome: 'conflict' })
     const found = await own.other.findDispatch('default', '1')
     expect(found?.deliveries).toMatchObject([{ status: 'queued', content: { text: 'first' } }, {}])
@@ -68,7 +77,7 @@ describe('planning again in SQL', () => {
   it('goes on where a worker sends another delivery of the dispatch meanwhile', async () => {
     await own.other.accept(failed())
     const { version = 0 } = (await own.other.findReplannable('default', '1')) ?? {}
-    const slow = own.over(afterOnce(own.db, /plan_sources" p on/, () => claimOne(own.other, 'b')))
+    const slow = own.over(afterOnce(own.db, /plan_sources" p where/, () => claimOne(own.other, 'b')))
     const outcome = await slow.replan('default', '1', version, [delivery('x')], OPTIONS)
     expect(outcome).toMatchObject({ outcome: 'replanned', changed: [{ deliveryId: 'x' }] })
     const statuses = (await own.other.findDispatch('default', '1'))?.deliveries.map(({ status }) => status)

@@ -40,7 +40,8 @@ export function drainTexts(prefix: string, now: number): readonly string[] {
   ]
 }
 
-interface Series {
+/** Numbers from 1 on, as `n`, and ids in their order. */
+export interface Series {
   readonly rows: string
   readonly idOf: (start: string) => string
 }
@@ -50,8 +51,7 @@ const MYSQL = (count: number): Series => ({
   idOf: (start) => `concat('${start}', lpad(n, 8, '0'))`,
 })
 
-/** The numbers from 1 on, as `n`. */
-const SERIES: Readonly<Record<DialectName, (count: number) => Series>> = {
+export const SERIES: Readonly<Record<DialectName, (count: number) => Series>> = {
   postgresql: (count) => ({
     rows: `generate_series(1::bigint, ${count}) s(n)`,
     idOf: (start) => `'${start}' || lpad(n::text, 8, '0')`,

@@ -7,7 +7,7 @@ import { firstVersion, newChanges } from './changes.ts'
 import { Conflict, type Database } from './database.ts'
 import { jsonSize } from './json-size.ts'
 import { loadForAdmission, namesOf } from './load-for-admission.ts'
-import { columnsOf, readRecord } from './read-records.ts'
+import { keyReader } from './read-keys.ts'
 import type { KeyRecord } from './records.ts'
 import { untilWritten } from './retries.ts'
 import { NO_SPENT_QUOTAS, spentQuotas } from './spent-quotas.ts'
@@ -26,6 +26,7 @@ const QUOTA_SPENT: AcceptOutcome = { outcome: 'quota_spent' }
  */
 export function acceptor(db: Database, isAlone: boolean): Acceptor {
   const spent = isAlone ? NO_SPENT_QUOTAS : spentQuotas()
+  const readKey = keyReader(db, isAlone)
 
   /** @param found What was found of the key, where it was looked for. */
   async function acceptAll(
@@ -67,7 +68,7 @@ export function acceptor(db: Database, isAlone: boolean): Acceptor {
 
   /** Looks whether its key is there. */
   async function look({ idempotency, dispatch }: Acceptance): Promise<{ expired?: KeyRecord; repeat?: AcceptOutcome }> {
-    const found = idempotency && (await readKey(dispatch.tenant, idempotency.key, db))
+    const found = idempotency && (await readKey({ tenant: dispatch.tenant, name: idempotency.key }))
     if (!found) return {}
     if (found.expires_at <= db.now()) return { expired: found }
     if (found.fingerprint !== idempotency?.fingerprint) return { repeat: { outcome: 'key_reused' } }
@@ -109,7 +110,7 @@ export function acceptor(db: Database, isAlone: boolean): Acceptor {
         },
     async recall(tenant, key) {
       await db.sync()
-      const found = await readKey(tenant, key, db)
+      const found = await readKey({ tenant, name: key })
       if (!found || found.expires_at <= db.now()) return undefined
       return { fingerprint: found.fingerprint, answer: JSON.parse(found.answer) }
     },
@@ -121,14 +122,6 @@ function keysOf(acceptance: Acceptance): readonly string[] {
   const { dispatch, idempotency } = acceptance
   const named = namesOf([acceptance]).map(({ tenant, name }) => `${tenant} ${name}`)
   return idempotency ? [...named, `${dispatch.tenant} key ${idempotency.key}`] : named
-}
-
-async function readKey(tenant: string, name: string, db: Database): Promise<KeyRecord | undefined> {
-  const { dialect, nameOf } = db
-  const [first, second] = [dialect.parameter(1), dialect.parameter(2)]
-  const text = `select ${columnsOf('idempotency_keys', 'k', dialect)} from ${nameOf('idempotency_keys')} k where k.tenant = ${first} and k.name = ${second}`
-  const [row] = await db.query<Readonly<Record<string, unknown>>>(text, [tenant, name])
-  return row && readRecord('idempotency_keys', row)
 }
 
 /** @param expired What was remembered of the key before, and is no longer. */

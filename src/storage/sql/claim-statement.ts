@@ -1,5 +1,5 @@
 import type { ClaimRequest } from '../../ports/dispatch-store.ts'
-import { leaseSets } from './claim-lease.ts'
+import { type Lease, leaseSets } from './claim-lease.ts'
 import { type ClaimSummary, notBusy, readSummary, selectSummary } from './claim-summary.ts'
 import type { Database, Queries } from './database.ts'
 import { functionName } from './functions.ts'
@@ -9,7 +9,7 @@ import { Parameters } from './parameters.ts'
 import { columnsOf, readRecord } from './read-records.ts'
 import type { DeliveryRecord, DispatchRecord } from './records.ts'
 import { NOW } from './statements.ts'
-import { TABLES } from './tables.ts'
+import { type Column, TABLES } from './tables.ts'
 import { byWakeTime } from './waiting-deliveries.ts'
 
 /** What a claim leased. */
@@ -74,10 +74,20 @@ async function claimInTurn(
   db: Database,
   queries: Queries,
 ): Promise<FoundDue> {
-  const ids: string[] = []
-  for (const channel of Object.keys(request.limits)) ids.push(...(await lockDue(channel, request, look, db, queries)))
-  const leased = ids.length > 0 ? await leaseThese(ids, request, fence, db, queries) : []
-  return { leased, ...(await selectSummary(request, look, db, queries)) }
+  const due: Due[] = []
+  for (const channel of Object.keys(request.limits)) due.push(...(await lockDue(channel, request, look, db, queries)))
+  if (due.length === 0) return { leased: [], ...(await selectSummary(request, look, db, queries)) }
+  // One instant for all that is leased, in the database and here.
+  const now = Math.max(...due.map(({ found_at }) => Number(found_at)))
+  const leased = await leaseThese(due, { fence, leaseMs: request.leaseMs, now }, db, queries)
+  return { leased, ...(await selectSummary(request, look, db, queries)), now }
+}
+
+/** A delivery that is due. */
+interface Due {
+  readonly delivery_id: string
+  readonly wake_at: unknown
+  readonly found_at: unknown
 }
 
 /** What is due in a channel and worth sending, oldest first, and nobody else's. Where rows can be locked, it is. */
@@ -87,11 +97,11 @@ async function lockDue(
   look: ClaimLook,
   { dialect, nameOf }: Database,
   queries: Queries,
-): Promise<readonly string[]> {
+): Promise<readonly Due[]> {
   const limit = request.limits[channel] ?? 0
   if (limit <= 0) return []
   const { queued, leased } = look.from(channel)
-  const due: { readonly delivery_id: string; readonly wake_at: unknown }[] = []
+  const due: Due[] = []
   for (const [status, from] of [
     ['queued', queued],
     ['sending', leased],
@@ -100,26 +110,27 @@ async function lockDue(
     const { table, at, condition } = byWakeTime(status, dialect, nameOf)
     const own = `d.channel = ${parameters.add(channel)} and ${condition} and ${at} >= ${parameters.add(from)}`
     const free = notBusy(channel, request, dialect, parameters)
-    const text = `select d.delivery_id, d.wake_at from ${table}
+    const text = `select d.delivery_id, d.wake_at, ${NOW} as found_at from ${table}
       where ${own} and ${at} <= ${NOW} and d.expires_at > ${NOW} ${free}
       order by ${at} limit ${parameters.add(limit)}${dialect.skipLocked}`
-    due.push(...(await queries.query<(typeof due)[number]>(text, parameters.values)))
+    due.push(...(await queries.query<Due>(text, parameters.values)))
   }
   if (due.length > limit) due.sort((one, other) => Number(one.wake_at) - Number(other.wake_at))
-  return due.slice(0, limit).map(({ delivery_id }) => delivery_id)
+  return due.slice(0, limit)
 }
+
+const INSTANT: Column = { kind: 'integer' }
 
 /** Reads deliveries that are locked, as they were before they are leased. */
 async function leaseThese(
-  ids: readonly string[],
-  { leaseMs }: ClaimRequest,
-  fence: string,
+  due: readonly Due[],
+  { fence, leaseMs, now }: Lease,
   { dialect, nameOf }: Database,
   queries: Queries,
 ): Promise<readonly ClaimedRecord[]> {
   const { delivery_id } = TABLES.deliveries.columns
-  const list = JSON.stringify(ids.map((id) => ({ delivery_id: id })))
-  const these = (parameter: string): string => dialect.rows(parameter, { delivery_id }, 'x')
+  const list = JSON.stringify(due.map(({ delivery_id }) => ({ delivery_id, leased_at: now })))
+  const these = (parameter: string): string => dialect.rows(parameter, { delivery_id, leased_at: INSTANT }, 'x')
   const columns = `${columnsOf('deliveries', 'd', dialect)}, ${columnsOf('dispatches', 'h', dialect, 'h_')}`
   const same = 'd.delivery_id = x.delivery_id'
   const own = lookUp({ table: 'deliveries', alias: 'd', on: same }, dialect, nameOf)
@@ -127,7 +138,7 @@ async function leaseThese(
   const rows = await queries.query<Row>(`select ${columns} from ${these(dialect.parameter(1))} ${own} ${heads}`, [list])
   const parameters = new Parameters(dialect)
   const target = tableAlong({ table: 'deliveries', alias: 'd' }, dialect, nameOf)
-  const sets = (): string => leaseSets(dialect, NOW, parameters.add(leaseMs), parameters.add(fence))
+  const sets = (): string => leaseSets(dialect, 'x.leased_at', parameters.add(leaseMs), parameters.add(fence))
   const text = dialect.updatesFrom
     ? `update ${target} set ${sets()} from ${these(parameters.add(list))} where ${same}`
     : `update ${these(parameters.add(list))} straight_join ${target} on ${same} set ${sets()}`

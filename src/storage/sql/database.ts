@@ -16,6 +16,8 @@ export { Conflict }
 /** Runs SQL in which {@link NOW} stands for the time of the statement. */
 export interface Queries {
   query<Row>(text: string, parameters: readonly unknown[]): Promise<readonly Row[]>
+  /** Reads rows along indexes, whatever the statistics say. */
+  scan<Row>(text: string, parameters: readonly unknown[]): Promise<readonly Row[]>
   /** Resolves to how many rows it changed. */
   change(text: string, parameters: readonly unknown[]): Promise<number>
 }
@@ -28,8 +30,6 @@ export interface Database extends Queries {
   readonly prefix: string
   /** How long one statement may take, and how long a call may wait before it is begun, in milliseconds. */
   readonly timeoutMs: number
-  /** Reads rows along indexes, whatever the statistics say. */
-  scan<Row>(text: string, parameters: readonly unknown[]): Promise<readonly Row[]>
   /** The store's time, epoch milliseconds; never ahead of the database. {@link sync} first. */
   now(): number
   /** The store's time is less than so many milliseconds after {@link now}. */
@@ -116,9 +116,18 @@ export function openDatabase(options: DatabaseOptions): Database {
         throw cause
       }
     }
+    async function query<Row>(text: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
+      return (await run<Row>(text, parameters)).rows
+    }
     return {
-      async query<Row>(text: string, parameters: readonly unknown[]) {
-        return (await run<Row>(text, parameters)).rows
+      query,
+      async scan<Row>(text: string, parameters: readonly unknown[]) {
+        if (!dialect.hasFunctions) return query<Row>(text, parameters)
+        const call = `select found from ${functionName('scan', dialect, prefix)}(${dialect.parameter(1)}, ${dialect.parameter(2)})`
+        const given = JSON.stringify(parameters.map((one) => (typeof one === 'string' ? storableText(one) : one)))
+        const rows = await query<{ readonly found: unknown }>(call, [scanStatement(timed(text), parameters), given])
+        // Some drivers give JSON as it is written.
+        return rows.map(({ found }) => (typeof found === 'string' ? JSON.parse(found) : found) as Row)
       },
       async change(text, parameters) {
         return Number((await run(text, parameters)).numAffectedRows ?? 0)
@@ -235,15 +244,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     if (!clock) known.learn(Number(databaseNow), askedAt)
   }
 
-  async function scan<Row>(text: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
-    if (!dialect.hasFunctions) return queries.query<Row>(text, parameters)
-    const call = `select found from ${functionName('scan', dialect, prefix)}(${dialect.parameter(1)}, ${dialect.parameter(2)})`
-    const given = JSON.stringify(parameters.map((one) => (typeof one === 'string' ? storableText(one) : one)))
-    const rows = await queries.query<{ readonly found: unknown }>(call, [scanStatement(timed(text), parameters), given])
-    // Some drivers give JSON as it is written.
-    return rows.map(({ found }) => (typeof found === 'string' ? JSON.parse(found) : found) as Row)
-  }
-
   async function writeInTurn(list: readonly TableChange[], on: Queries): Promise<void> {
     for (const change of list) {
       for (const part of partsOf(change, dialect)) {
@@ -258,7 +258,6 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   return {
     ...queries,
-    scan,
     dialect,
     nameOf,
     prefix,

@@ -3,16 +3,25 @@ import { isOpenDispatch, leaveDigests } from '../deliveries/remove-dispatch.ts'
 import { Conflict, type Database } from './database.ts'
 import { loadDispatches } from './load-dispatches.ts'
 import { loadPlans } from './load-plans.ts'
+import { tableAlong } from './look-ups.ts'
+import { type RemovedPart, removalParts } from './removal-parts.ts'
 import { untilWritten } from './retries.ts'
 import { saveWork } from './save-work.ts'
 import { NOW } from './statements.ts'
 import { workspace } from './workspace.ts'
 
 /** Those that were accepted longest ago go first, of those of which nothing may yet be sent. */
-export function removeDispatches(query: DispatchRemoval, db: Database): Promise<number> {
+export function dispatchRemover(db: Database): (query: DispatchRemoval) => Promise<number> {
+  const removeSome = removalParts()
+  return ({ tenant, acceptedForMs, limit }) =>
+    removeSome(tenant ?? '', limit, (from, most) => removeOver({ tenant, acceptedForMs, limit: most }, from, db))
+}
+
+function removeOver(query: DispatchRemoval, from: number, db: Database): Promise<RemovedPart> {
   return untilWritten(async () => {
     await db.sync()
-    const ids = await findOver(query, db)
+    const over = await findOver(query, from, db)
+    const ids = over.map(({ dispatch_id }) => dispatch_id)
     const work = workspace(db.now())
     await loadDispatches(ids, 'heads', db, work)
     await loadPlans(ids, db, work)
@@ -23,21 +32,34 @@ export function removeDispatches(query: DispatchRemoval, db: Database): Promise<
       work.remove(row)
     }
     await saveWork(work, db)
-    return ids.length
+    return { count: over.length, until: Number(over.at(-1)?.created_at ?? 0) }
   })
 }
 
-async function findOver({ tenant, acceptedForMs, limit }: DispatchRemoval, db: Database): Promise<readonly string[]> {
+interface Over {
+  readonly dispatch_id: string
+  readonly created_at: unknown
+}
+
+function findOver(
+  { tenant, acceptedForMs, limit }: DispatchRemoval,
+  from: number,
+  db: Database,
+): Promise<readonly Over[]> {
   const { dialect, nameOf } = db
-  const open = `v.status in ('queued', 'sending', 'held')`
-  const own = `select 1 from ${nameOf('deliveries')} v where v.dispatch_id = d.dispatch_id and ${open}`
-  const shared = `select 1 from ${nameOf('digest_events')} e join ${nameOf('deliveries')} v on v.delivery_id = e.delivery_id where e.dispatch_id = d.dispatch_id and ${open}`
-  const ofTenant = tenant === undefined ? '' : `and d.tenant = ${dialect.parameter(2)}`
-  const text = `select d.dispatch_id from ${nameOf('dispatches')} d
-    where d.created_at < ${NOW} - ${dialect.parameter(1)} ${ofTenant}
-    and not exists (${own}) and not exists (${shared}) order by d.created_at limit ${Math.trunc(limit)}`
-  const forMs = Math.floor(acceptedForMs)
-  const parameters = tenant === undefined ? [forMs] : [forMs, tenant]
-  const found = await db.query<{ dispatch_id: string }>(text, parameters)
-  return found.map(({ dispatch_id }) => dispatch_id)
+  // Not `exists`: databases turn that into a join, and may read all deliveries for it.
+  const open = (deliveries: string): string =>
+    `(select 1 from ${deliveries} and v.status in ('queued', 'sending', 'held') limit 1) is null`
+  const own = tableAlong({ table: 'deliveries', alias: 'v', index: 'of_dispatch' }, dialect, nameOf)
+  const events = tableAlong({ table: 'digest_events', alias: 'e', index: 'of_dispatch' }, dialect, nameOf)
+  const shared = tableAlong({ table: 'deliveries', alias: 'v' }, dialect, nameOf)
+  const dispatches = tableAlong({ table: 'dispatches', alias: 'd', index: 'by_age' }, dialect, nameOf)
+  const ofTenant = tenant === undefined ? '' : `and d.tenant = ${dialect.parameter(3)}`
+  const text = `select d.dispatch_id, d.created_at from ${dispatches}
+    where d.created_at >= ${dialect.parameter(1)} and d.created_at < ${NOW} - ${dialect.parameter(2)} ${ofTenant}
+    and ${open(`${own} where v.dispatch_id = d.dispatch_id`)}
+    and ${open(`${events} ${dialect.straightJoin} ${shared} where v.delivery_id = e.delivery_id and e.dispatch_id = d.dispatch_id`)}
+    order by d.created_at limit ${Math.trunc(limit)}`
+  const parameters = [from, Math.floor(acceptedForMs)]
+  return db.scan<Over>(text, tenant === undefined ? parameters : [...parameters, tenant])
 }

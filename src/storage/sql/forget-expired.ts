@@ -1,6 +1,7 @@
 import { newChanges } from './changes.ts'
 import { Conflict, type Database } from './database.ts'
 import { tableAlong } from './look-ups.ts'
+import { type RemovedPart, removalParts } from './removal-parts.ts'
 import { NOW } from './statements.ts'
 
 /** So many rows are removed at once, so that none has to clear away a million. */
@@ -15,17 +16,18 @@ interface Old {
   readonly expires_at: unknown
 }
 
-/** Resolves to how many it removed, and the latest expiry among them. */
+const TABLES_KEPT = ['idempotency_keys', 'counters'] as const
+
 async function remove(
-  table: 'idempotency_keys' | 'counters',
-  db: Database,
+  table: (typeof TABLES_KEPT)[number],
+  from: number,
   limit: number,
-  from = 0,
-): Promise<{ readonly count: number; readonly until: number }> {
+  db: Database,
+): Promise<RemovedPart> {
   const rows = tableAlong({ table, alias: 'k', index: 'expiring' }, db.dialect, db.nameOf)
   const text = `select k.tenant, k.name, k.version, k.expires_at from ${rows}
     where k.expires_at >= ${db.dialect.parameter(1)} and k.expires_at <= ${NOW} order by k.expires_at limit ${Math.trunc(limit)}`
-  const old = await db.query<Old>(text, [from])
+  const old = await db.scan<Old>(text, [from])
   const changes = newChanges()
   for (const { tenant, name, version } of old) changes.remove(table, { tenant, name, version: Number(version) })
   await db.write(changes)
@@ -34,23 +36,18 @@ async function remove(
 
 /**
  * Removes keys and counters that are remembered no longer, so many of each at most. Resolves to how many of those of which there are
- * more: fewer than `limit`, and none is left. The next call goes on where one ended that removed as many as it might: those
- * before were removed just now, and may be dead entries yet.
+ * more: fewer than `limit`, and none is left.
  *
  * @throws {Conflict} When another removed them meanwhile, or took one up again. The next call begins at the start.
  */
 export function expiredForgetter(db: Database): (limit: number) => Promise<number> {
-  const removedUntil = { idempotency_keys: 0, counters: 0 }
-
-  async function removeNext(table: 'idempotency_keys' | 'counters', limit: number): Promise<number> {
-    const from = removedUntil[table]
-    removedUntil[table] = 0
-    const { count, until } = await remove(table, db, limit, from)
-    if (count >= limit) removedUntil[table] = until
-    return count
+  const removeSome = removalParts()
+  return async (limit) => {
+    let most = 0
+    for (const table of TABLES_KEPT)
+      most = Math.max(most, await removeSome(table, limit, (from, some) => remove(table, from, some, db)))
+    return most
   }
-
-  return async (limit) => Math.max(await removeNext('idempotency_keys', limit), await removeNext('counters', limit))
 }
 
 /**

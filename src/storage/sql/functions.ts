@@ -93,9 +93,9 @@ function sightsFunction(dialect: Dialect, nameOf: NameTable, prefix: string): st
   end $body$`
 }
 
-/** Runs a statement of a list along indexes, whatever the statistics say. Gives its rows as JSON. */
+/** Runs a statement along indexes, whatever the statistics say. Gives its rows as JSON. It is volatile, since a statement may lock. */
 function scanFunction(dialect: Dialect, prefix: string): string {
-  return `create or replace function ${functionName('scan', dialect, prefix)}(statement text, given json) returns table (found json) language plpgsql stable ${ALONG_INDEXES} as $body$
+  return `create or replace function ${functionName('scan', dialect, prefix)}(statement text, given json) returns table (found json) language plpgsql ${ALONG_INDEXES} as $body$
   begin
     return query execute 'select to_json(q) from (' || statement || ') q' using given;
   end $body$`

@@ -24,6 +24,7 @@ interface RunPlace {
 /** One page of runs, in the order in which they were created. The cursor is the place of the run that it ends with. */
 export async function listRuns(query: RunQuery, db: Database): Promise<Page<StoredRun>> {
   if (query.status?.length === 0) return { items: [] }
+  if (query.silentForMs !== undefined) await db.sync()
   return filledPage(query.limit, query.cursor, async (cursor, amount) => {
     const rows = await readRows({ ...query, cursor }, amount, db)
     const entries = rows.map((row) => ({
@@ -36,37 +37,46 @@ export async function listRuns(query: RunQuery, db: Database): Promise<Page<Stor
 
 /** Rows from the cursor on; those that do not fit have no state and no account. */
 async function readRows(query: RunQuery, amount: number, db: Database): Promise<readonly Row[]> {
-  const { tenant, since, until } = query
+  const { tenant, since } = query
   const { scans, told } = planOf(query)
   const from = readPlace(query)
   const isOverTenants = scans[0]?.ids.includes('tenant')
   const after = from && { at: from.at, ids: isOverTenants ? [from.tenant ?? tenant ?? '', from.runId] : [from.runId] }
-  const range: ScanRange = { since, until, after, isNewestFirst: query.first === 'newest' }
+  const range: ScanRange = { since, until: latestOf(query, db), after, isNewestFirst: query.first === 'newest' }
   const { bind, parameters } = binder(db)
-  const columns = (): string => {
+  /** @param place What has the place of a row. */
+  const columns = (place: 'r' | 'p'): string => {
     const ifFits = (column: string): string => {
       const filters = filtersOf(query, told, db.dialect).map(([text, ...values]) => bind(text, values))
       return filters.length > 0 ? `case when ${filters.join(' and ')} then r.${column} end as ${column}` : `r.${column}`
     }
     // The long texts are not read of rows that do not fit.
     const isLong = (column: string): boolean => column === 'state' || column === 'account'
-    const own = RUN_COLUMNS.map((column) => (isLong(column) ? ifFits(column) : `r.${column}`))
-    return `r.run_id, ${own.join(', ')}`
+    const own = RUN_COLUMNS.filter((column) => column !== 'created_at')
+    const read = own.map((column) => (isLong(column) ? ifFits(column) : `r.${column}`))
+    return `${place}.run_id, ${place}.created_at, ${read.join(', ')}`
   }
   const [scan, ...others] = scans
   if (scan?.table === 'runs' && others.length === 0)
-    return db.scan<Row>(scanText(scan, range, columns(), amount, bind, db), parameters)
+    return db.scan<Row>(scanText(scan, range, columns('r'), amount, bind, db), parameters)
 
   // The states are read of those rows alone that are left.
-  const shown = columns()
+  const shown = columns('p')
   const texts = scans.map((one) => scanText(one, range, 'r.run_id, r.created_at', amount, bind, db))
   const places = mergedText(texts, ['created_at', 'run_id'], range, amount)
   const direction = range.isNewestFirst ? 'desc' : 'asc'
   const on = `r.run_id = p.run_id and ${bind('r.tenant = ?', [tenant])}`
-  const runs = lookUp({ table: 'runs', alias: 'r', on }, db.dialect, db.nameOf)
+  // A place whose run is gone is passed over, and is not the end of the list.
+  const runs = lookUp({ table: 'runs', alias: 'r', on, isLeft: true }, db.dialect, db.nameOf)
   const text = `select ${shown} from (${places}) p ${runs}
     order by p.created_at ${direction}, p.run_id ${direction}`
   return db.scan<Row>(text, parameters)
+}
+
+/** Before when a run was created: what was silent for so long is older than that. */
+function latestOf({ until, silentForMs }: RunQuery, db: Database): number | undefined {
+  if (silentForMs === undefined) return until
+  return Math.min(until ?? Number.POSITIVE_INFINITY, db.now() + db.uncertaintyMs() - silentForMs)
 }
 
 /** The indexes that serve a query, and the filters that they tell all of. */

@@ -2,7 +2,9 @@ import type { RunStatus } from '../../model/run.ts'
 import type { RemovalQuery } from '../../ports/run-store.ts'
 import { isOpenRun } from '../open-run.ts'
 import type { Database, Queries } from './database.ts'
+import { tableAlong } from './look-ups.ts'
 import type { TableName } from './records.ts'
+import { type RemovedPart, removalParts } from './removal-parts.ts'
 import { pause, untilWritten } from './retries.ts'
 import { removalText } from './run-texts.ts'
 import { NOW } from './statements.ts'
@@ -14,13 +16,35 @@ const SOME = 1_000
 const TRIES = 30
 
 /** Those that have ended go first; then those that have not, if they are asked for. */
-export async function removeRuns(query: RemovalQuery, db: Database): Promise<number> {
-  const statuses = [...new Set(query.status)]
-  const over = statuses.filter((status) => !isOpenRun(status))
-  const open = statuses.filter(isOpenRun)
-  const ended = await removeOf(over, 'r.over_since', 'r.over_since is not null', query, query.limit, db)
-  const isOpenToo = 'r.open_since is not null and r.untold_since is null'
-  return ended + (await removeOf(open, 'r.updated_at', isOpenToo, query, query.limit - ended, db))
+export function runRemover(db: Database): (query: RemovalQuery) => Promise<number> {
+  const removeSome = removalParts()
+  return async ({ status, limit, ...of }) => {
+    const over = { index: 'over', changed: 'r.over_since', condition: 'r.over_since is not null' }
+    const ended = status.filter((one) => !isOpenRun(one))
+    const key = JSON.stringify([of.tenant, ended])
+    const removed = await removeSome(key, limit, (from, most) =>
+      removeOf(ended, over, { ...of, from, limit: most }, db),
+    )
+    const condition = 'r.open_since is not null and r.untold_since is null'
+    const open = { index: 'open', changed: 'r.updated_at', condition }
+    const left = { ...of, from: 0, limit: limit - removed }
+    return removed + (await removeOf(status.filter(isOpenRun), open, left, db)).count
+  }
+}
+
+/** Runs of some statuses. */
+interface Kept {
+  /** The short name of the index that has them. */
+  readonly index: string
+  /** When one last changed. */
+  readonly changed: string
+  readonly condition: string
+}
+
+/** Which of them are removed at once. */
+interface Wanted extends Omit<RemovalQuery, 'status'> {
+  /** Last changed then or later, epoch milliseconds. */
+  readonly from: number
 }
 
 /**
@@ -29,33 +53,36 @@ export async function removeRuns(query: RemovalQuery, db: Database): Promise<num
  */
 async function removeOf(
   status: readonly RunStatus[],
-  changed: string,
-  condition: string,
-  { tenant, unchangedForMs }: RemovalQuery,
-  limit: number,
+  { index, changed, condition }: Kept,
+  { tenant, unchangedForMs, from, limit }: Wanted,
   db: Database,
-): Promise<number> {
-  if (status.length === 0 || limit <= 0) return 0
+): Promise<RemovedPart> {
+  if (status.length === 0 || limit <= 0) return { count: 0, until: from }
   const { dialect, nameOf } = db
   const parameters: unknown[] = []
   const next = (value: unknown): string => dialect.parameter(parameters.push(value))
-  const text = `select ${REMOVED} from ${nameOf('runs')} r
-    where ${condition} and ${changed} < ${NOW} - ${next(Math.floor(unchangedForMs))}
+  const text = `select ${REMOVED}, ${changed} as changed_at from ${tableAlong({ table: 'runs', alias: 'r', index }, dialect, nameOf)}
+    where ${condition} and ${changed} >= ${next(from)} and ${changed} < ${NOW} - ${next(Math.floor(unchangedForMs))}
     and r.status in (${status.map(next).join(', ')})${tenant === undefined ? '' : ` and r.tenant = ${next(tenant)}`}
     order by ${changed} limit ${dialect.parameter(parameters.length + 1)}`
   const free = `${text}${dialect.skipLocked}`
-  let removed = 0
+  let count = 0
+  let until = from
   for (let tries = 1; ; tries++) {
-    const most = Math.min(Math.floor(limit) - removed, SOME)
-    const count = await untilWritten(() =>
-      db.transaction(async (on) => removeRows(await on.query<RemovedRun>(free, [...parameters, most]), on, db)),
+    const most = Math.min(Math.floor(limit) - count, SOME)
+    const removed = await untilWritten(() =>
+      db.transaction(async (on) => {
+        const runs = await on.scan<RemovedRun>(free, [...parameters, most])
+        until = Number(runs.at(-1)?.changed_at ?? until)
+        return removeRows(runs, on, db)
+      }),
     )
-    removed += count
-    if (removed >= Math.floor(limit)) return removed
-    if (count === SOME) continue
-    if (dialect.skipLocked === '' || tries >= TRIES) return removed
-    const left = await db.query(text, [...parameters, 1])
-    if (left.length === 0) return removed
+    count += removed
+    if (count >= Math.floor(limit)) return { count, until }
+    if (removed === SOME) continue
+    if (dialect.skipLocked === '' || tries >= TRIES) return { count, until }
+    const left = await db.scan(text, [...parameters, 1])
+    if (left.length === 0) return { count, until }
     await pause(tries)
   }
 }
@@ -67,6 +94,7 @@ interface RemovedRun {
   readonly tenant: string
   readonly run_id: string
   readonly is_tagged: unknown
+  readonly changed_at?: unknown
 }
 
 /** Removes runs with their tags. */
@@ -76,7 +104,7 @@ async function removeRows(runs: readonly RemovedRun[], on: Queries, { dialect, n
   const these = `select k.run_id, k.tenant from ${dialect.rows(dialect.parameter(1), { tenant, run_id }, 'k')}`
   const list = JSON.stringify(runs.map(({ tenant, run_id }) => ({ tenant, run_id })))
   const remove = (table: 'runs' | 'run_tags'): Promise<number> =>
-    on.change(removalText(nameOf(table), ['run_id', 'tenant'], these, dialect), [list])
+    on.change(removalText(table, ['run_id', 'tenant'], these, dialect, nameOf), [list])
   const removed = await remove('runs')
   if (runs.some(({ is_tagged }) => Number(is_tagged) === 1)) await remove('run_tags')
   return removed
@@ -122,7 +150,7 @@ export async function removeWhere(
   const keys = primaryKey.map((column) => `r.${dialect.quote(column)}`).join(', ')
   const where = Object.keys(values).map((column, at) => `r.${dialect.quote(column)} = ${dialect.parameter(at + 1)}`)
   const select = `select ${keys} from ${nameOf(table)} r where ${where.join(' and ')} limit ${SOME}`
-  const text = removalText(nameOf(table), primaryKey, select, dialect)
+  const text = removalText(table, primaryKey, select, dialect, nameOf)
   let removed = 0
   for (let count = SOME; count >= SOME; removed += count) count = await on.change(text, Object.values(values))
   return removed

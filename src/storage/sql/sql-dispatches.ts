@@ -6,7 +6,7 @@ import type { DispatchRow } from '../deliveries/dispatch-rows.ts'
 import { acceptor } from './accept.ts'
 import { claims } from './claims.ts'
 import type { Database } from './database.ts'
-import { removeDispatches } from './dispatch-removal.ts'
+import { dispatchRemover } from './dispatch-removal.ts'
 import { expiredForgetter } from './forget-expired.ts'
 import { leaseMemory } from './lease-memory.ts'
 import { listDispatches } from './list-dispatches.ts'
@@ -79,7 +79,7 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
       return listDispatches(query, db)
     },
 
-    removeDispatches: (query) => removeDispatches(query, db),
+    removeDispatches: dispatchRemover(db),
     forgetExpired: (limit) => untilWritten(() => forgetExpired(limit)),
   }
 }

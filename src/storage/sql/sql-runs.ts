@@ -7,7 +7,7 @@ import { untilWritten } from './retries.ts'
 import { eraseUser } from './run-erasure.ts'
 import { listRuns } from './run-lists.ts'
 import { RUN_COLUMNS, readSpend, SESSION_COLUMNS, sessionRecord, storedRun, storedSession } from './run-records.ts'
-import { eraseSession, removeRuns } from './run-removal.ts'
+import { eraseSession, runRemover } from './run-removal.ts'
 
 /** How the run half of an SQL store is made. */
 export interface SqlRunsOptions {
@@ -63,7 +63,7 @@ export function sqlRuns(db: Database, { isAlone }: SqlRunsOptions): RunStore {
       return sum
     },
 
-    removeRuns: (query) => removeRuns(query, db),
+    removeRuns: runRemover(db),
 
     erase: (tenant, of) => ('userId' in of ? eraseUser(tenant, of.userId, db) : eraseSession(tenant, of.sessionId, db)),
   }

@@ -299,6 +299,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       version,
     },
     primaryKey: ['run_id', 'tenant', 'tag_key'],
+    compared: ['tenant'],
     indexes: [{ name: 'by_tag', columns: ['tenant', 'tag_key', 'created_at', 'run_id'] }],
   },
   /** What was summed up below a run, stored or not. */
