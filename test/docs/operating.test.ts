@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { CompiledQuery, Kysely, SqliteDialect } from 'kysely'
 import Database from 'libsql'
 import { afterAll, describe, expect, it } from 'vitest'
-import { TABLES, type Table } from '../../src/storage/sql/tables.ts'
+import type { Table } from '../../src/storage/sql/table.ts'
+import { TABLES } from '../../src/storage/sql/tables.ts'
 import { sqlStore } from '../../src/storage/sql.ts'
 
 const root = new URL('../../', import.meta.url)

@@ -1,6 +1,7 @@
 import type { DispatchCounts } from './dispatch-status.ts'
 import type { Records, TableName } from './records.ts'
-import { TABLES, type Table } from './tables.ts'
+import type { Table } from './table.ts'
+import { TABLES } from './tables.ts'
 
 type Row = Readonly<Record<string, unknown>>
 

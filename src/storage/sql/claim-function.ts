@@ -3,7 +3,8 @@ import type { Dialect } from './dialects.ts'
 import type { NameTable } from './name-table.ts'
 import { columnsOf } from './read-records.ts'
 import type { TableName } from './records.ts'
-import { TABLES, type Table } from './tables.ts'
+import type { Table } from './table.ts'
+import { TABLES } from './tables.ts'
 
 /** Later than any instant. */
 const NEVER = Number.MAX_SAFE_INTEGER

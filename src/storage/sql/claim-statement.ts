@@ -9,7 +9,8 @@ import { Parameters } from './parameters.ts'
 import { columnsOf, readRecord } from './read-records.ts'
 import type { DeliveryRecord, DispatchRecord } from './records.ts'
 import { NOW } from './statements.ts'
-import { type Column, TABLES } from './tables.ts'
+import type { Column } from './table.ts'
+import { TABLES } from './tables.ts'
 import { byWakeTime } from './waiting-deliveries.ts'
 
 /** What a claim leased. */

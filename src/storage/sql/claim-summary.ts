@@ -4,7 +4,7 @@ import type { Dialect } from './dialects.ts'
 import type { ClaimLook, SeenChannel, SeenEntries } from './low-water-marks.ts'
 import { Parameters } from './parameters.ts'
 import { NOW } from './statements.ts'
-import type { Column } from './tables.ts'
+import type { Column } from './table.ts'
 import { byExpiry, byWakeTime } from './waiting-deliveries.ts'
 
 /** Everything that a claim says of more than one delivery. */

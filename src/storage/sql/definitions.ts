@@ -2,7 +2,8 @@ import type { Dialect } from './dialects.ts'
 import { functions } from './functions.ts'
 import type { NameTable } from './name-table.ts'
 import type { TableName } from './records.ts'
-import { type Index, TABLES, type Table } from './tables.ts'
+import type { Index, Table } from './table.ts'
+import { TABLES } from './tables.ts'
 
 /** The statements that make all tables, indexes and functions as they are now. What is there already they leave as it is. */
 export function definitions(dialect: Dialect, nameOf: NameTable, prefix: string): readonly string[] {

@@ -1,4 +1,4 @@
-import type { Column, Kind } from './tables.ts'
+import type { Column, Kind } from './table.ts'
 
 /** The databases that there is a store for. */
 export type DialectName = 'sqlite' | 'postgresql' | 'mysql' | 'mariadb'

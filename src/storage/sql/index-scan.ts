@@ -1,7 +1,8 @@
 import type { Database } from './database.ts'
 import type { Dialect } from './dialects.ts'
 import type { TableName } from './records.ts'
-import { TABLES, type Table } from './tables.ts'
+import type { Table } from './table.ts'
+import { TABLES } from './tables.ts'
 
 /** A part of one index that is read in order of time: rows of equal keys, oldest or newest first. */
 export interface IndexScan {

@@ -1,6 +1,7 @@
 import type { Dialect } from './dialects.ts'
 import type { Records, TableName } from './records.ts'
-import { TABLES, type Table } from './tables.ts'
+import type { Table } from './table.ts'
+import { TABLES } from './tables.ts'
 
 /** All columns of a table for a `select`, each under the prefix, so that several tables fit in one row. */
 export function columnsOf(table: TableName, alias: string, dialect: Dialect, prefix = ''): string {

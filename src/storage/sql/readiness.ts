@@ -4,7 +4,8 @@ import { MIGRATION_NAMES, recordsName } from './migrations.ts'
 import { isNoSuchTable, notReady, REMEDY, unusable } from './readiness-errors.ts'
 import { checkServer } from './readiness-server.ts'
 import type { TableName } from './records.ts'
-import { TABLES, type Table } from './tables.ts'
+import type { Table } from './table.ts'
+import { TABLES } from './tables.ts'
 
 /**
  * Resolves when a store can be used. It only reads.

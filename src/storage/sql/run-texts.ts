@@ -2,7 +2,8 @@ import type { Dialect } from './dialects.ts'
 import { tableAlong } from './look-ups.ts'
 import type { NameTable } from './name-table.ts'
 import type { TableName } from './records.ts'
-import { TABLES, type Table } from './tables.ts'
+import type { Table } from './table.ts'
+import { TABLES } from './tables.ts'
 
 /** Whether a text has another one in it, to the letter. */
 export function holds(text: string, part: string, { name }: Dialect): string {

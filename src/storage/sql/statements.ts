@@ -4,7 +4,8 @@ import { statusText } from './dispatch-status.ts'
 import { tableAlong } from './look-ups.ts'
 import type { NameTable } from './name-table.ts'
 import type { TableName } from './records.ts'
-import { type Column, TABLES, type Table } from './tables.ts'
+import type { Column, Table } from './table.ts'
+import { TABLES } from './tables.ts'
 
 /** Stands for the time of the statement, where one is written down beforehand. */
 export const NOW = '{now}'
