@@ -7,6 +7,7 @@ export { type ChannelCapabilities, type ChannelContractOptions, channelContract 
 export type { ChannelTrial, ProviderBehaviours, ReceivedMessage } from './testing/channel-trial.ts'
 export type { ContractOptions, RegisterTest, StoreCapabilities, StoreTrial } from './testing/contract.ts'
 export { type DispatchStoreContractOptions, dispatchStoreContract } from './testing/dispatch-store-contract.ts'
+export { type DocumentsContractOptions, type DocumentsTrial, documentsContract } from './testing/documents-contract.ts'
 export { type FakeClock, fakeClock } from './testing/fake-clock.ts'
 export {
   type QueueCapabilities,

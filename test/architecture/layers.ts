@@ -137,6 +137,7 @@ export const LOADED: Readonly<Record<string, readonly string[]>> = {
   'sallyport/otel': ['@opentelemetry/api'],
   'sallyport/storage/memory': [],
   'sallyport/storage/sql': [],
+  'sallyport/storage/documents': [],
   'sallyport/storage/rules': [],
   'sallyport/queue/postgres': [],
   'sallyport/queue/bullmq': ['bullmq'],

@@ -17,11 +17,13 @@ import { quietHours, throttle } from '../../src/policy.ts'
 import { priceBook } from '../../src/pricing/price-book.ts'
 import { bullmqQueue } from '../../src/queue/bullmq.ts'
 import { postgresQueue } from '../../src/queue/postgres.ts'
+import { documentStore } from '../../src/storage/documents.ts'
 import { memoryStore } from '../../src/storage/memory.ts'
 import { sqlStatements, sqlStore } from '../../src/storage/sql.ts'
 import {
   channelContract,
   dispatchStoreContract,
+  documentsContract,
   queueContract,
   recordingChannel,
   runStoreContract,
@@ -332,6 +334,13 @@ const STORE = flags('secondHandle', 'durable')
 const PARTS: readonly OptionRow[] = [
   row('sallyport/storage/memory memoryStore', 'MemoryStoreOptions', memoryStore, {}, { clock: PART }),
   row(
+    'sallyport/storage/documents documentStore',
+    'Documents',
+    documentStore,
+    { now() {}, get() {}, list() {}, commit() {} } as never,
+    { now: FUNCTION, get: FUNCTION, list: FUNCTION, commit: FUNCTION },
+  ),
+  row(
     'sallyport/storage/sql sqlStore',
     'SqlStoreOptions',
     sqlStore,
@@ -430,6 +439,10 @@ const PARTS: readonly OptionRow[] = [
   row('sallyport/channels/log log', 'LogOptions', log, {}, { write: FUNCTION }),
   row('sallyport/testing dispatchStoreContract', 'DispatchStoreContractOptions', dispatchStoreContract, kit, KIT),
   row('sallyport/testing dispatchStoreContract', 'StoreCapabilities', dispatchStoreContract, kit, STORE, {
+    at: 'capabilities',
+  }),
+  row('sallyport/testing documentsContract', 'DocumentsContractOptions', documentsContract, kit, KIT),
+  row('sallyport/testing documentsContract', 'StoreCapabilities', documentsContract, kit, STORE, {
     at: 'capabilities',
   }),
   row('sallyport/testing runStoreContract', 'RunStoreContractOptions', runStoreContract, kit, KIT),

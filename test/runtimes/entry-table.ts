@@ -24,6 +24,7 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   'sallyport/otel': 'nothing',
   'sallyport/storage/memory': 'nothing',
   'sallyport/storage/sql': 'nothing',
+  'sallyport/storage/documents': 'nothing',
   'sallyport/storage/rules': 'nothing',
   'sallyport/queue/postgres': 'nothing',
   'sallyport/queue/bullmq': 'node:net',

@@ -1,15 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { describe, expect, it, test } from 'vitest'
-import { tryStore } from '../../docs/examples/writing-a-store/contract.ts'
-import { type Documents, mapDocuments } from '../../docs/examples/writing-a-store/documents.ts'
-import { documentStore } from '../../docs/examples/writing-a-store/store.ts'
-import { noSpend, noTally } from '../../src/model/tally.ts'
-import type { Acceptance, NewDelivery } from '../../src/ports/dispatch-store.ts'
-
-const docs = new URL('../../docs/', import.meta.url)
-const page = readFileSync(new URL('writing-a-store.md', docs), 'utf8')
-const folder = new URL('examples/writing-a-store/', docs)
-const files = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), 'utf8'))
+import { describe, expect, it } from 'vitest'
+import { noSpend, noTally } from '../../../src/model/tally.ts'
+import type { Acceptance, NewDelivery } from '../../../src/ports/dispatch-store.ts'
+import { type Documents, documentStore } from '../../../src/storage/documents.ts'
+import { mapDocuments } from './map-documents.ts'
 
 type Store = ReturnType<typeof documentStore>
 
@@ -43,10 +36,8 @@ async function stateOf(store: Store): Promise<string | undefined> {
   return (await store.findDispatch('t', '1'))?.deliveries[0]?.status
 }
 
-describe('the store of the guide', () => tryStore(test))
-
-describe('whenever another process comes between', () => {
-  /** Does it once, before the database gives an answer, at every place where it does; then the same again with the next. */
+describe('whenever another process writes between two requests of a document store', () => {
+  /** Lets another call run before the first answer of the database, then, in a new trial, before the second, and so on. */
   async function atEveryAnswer(
     setUp: (store: Store, documents: Documents) => Promise<unknown>,
     work: (store: Store) => Promise<unknown>,
@@ -64,8 +55,8 @@ describe('whenever another process comes between', () => {
       const store = documentStore({
         now: documents.now,
         get: (key) => interrupted().then(() => documents.get(key)),
-        list: (prefix) => interrupted().then(() => documents.list(prefix)),
-        commit: (read, written) => interrupted().then(() => documents.commit(read, written)),
+        list: (prefix, range) => interrupted().then(() => documents.list(prefix, range)),
+        commit: (changes) => interrupted().then(() => documents.commit(changes)),
       })
       await setUp(other, documents)
       const worked = await work(store)
@@ -139,41 +130,93 @@ describe('whenever another process comes between', () => {
     ))
 })
 
-describe('a reader of the store', () => {
-  it('writes nothing', async () => {
-    const written: number[] = []
+describe('a document store', () => {
+  const counting = (calls: string[]): Documents => {
     const documents = mapDocuments({ now: () => NOW })
-    const store = documentStore({
-      ...documents,
-      commit: (read, changes) => {
-        written.push(changes.size)
-        return documents.commit(read, changes)
+    const note = (call: string): number => calls.push(call)
+    return {
+      now: documents.now,
+      get: (key) => (note('get'), documents.get(key)),
+      list: (prefix, range) => (note(`list ${range.limit}`), documents.list(prefix, range)),
+      commit: (changes) => {
+        note(changes.some(({ before, after }) => before !== after) ? 'write' : 'compare')
+        return documents.commit(changes)
       },
-    })
-    await store.accept(acceptance('1'))
+    }
+  }
+
+  it('writes nothing when it reads, and compares nothing for one document', async () => {
+    const calls: string[] = []
+    const store = documentStore(counting(calls))
+    await store.accept(acceptance('1', {}, 'k'))
+    calls.length = 0
+    await store.recall('t', 'k')
+    expect(calls).toEqual(['get'])
     await store.findDispatch('t', '1')
     await store.listDispatches({ tenant: 't', limit: 9 })
-    expect(written.map((changes) => changes > 0)).toEqual([true, false, false])
-  })
-})
-
-describe('the guide to writing a store', () => {
-  it('quotes the code as it is', () => {
-    const quoted = [...page.matchAll(/^```typescript\n(.*?)^```$/gms)].map(([, code = '']) => code)
-    expect(quoted.length).toBeGreaterThan(8)
-    expect(quoted.filter((code) => !files.some((file) => file.includes(code)))).toEqual([])
+    expect(calls).not.toContain('write')
   })
 
-  it('names cases that the kit has', () => {
-    const known = new Set<string>()
-    tryStore((name) => known.add(name))
-    const named = [...page.matchAll(/^- \*(.+?)\*$/gm)].map(([, name = '']) => name)
-    expect(named.length).toBeGreaterThan(20)
-    expect(named.filter((name) => !known.has(name))).toEqual([])
+  it('claims a few of many deliveries without reading the others', async () => {
+    const calls: string[] = []
+    const store = documentStore(counting(calls))
+    for (let at = 0; at < 300; at++) await store.accept(acceptance(`${at}`))
+    calls.length = 0
+    expect((await store.claim({ limits: { c: 2 }, leaseMs: 60_000, busy: [] })).deliveries).toHaveLength(2)
+    expect(calls.sort()).toEqual(['get', 'get', 'get', 'get', 'list 25', 'list 3', 'write'])
   })
 
-  it('needs nothing but public entries', () => {
-    const imported = files.flatMap((file) => [...file.matchAll(/ from '([^']+)'/g)].map(([, from = '']) => from))
-    expect(imported.filter((from) => !/^(?:sallyport(?:$|\/)|node:|\.\/)/.test(from))).toEqual([])
+  it('leases 25 deliveries at once, and says that there are more', async () => {
+    const store = documentStore(mapDocuments({ now: () => NOW }))
+    for (let at = 0; at < 60; at++) await store.accept(acceptance(`${at}`))
+    const claimed: number[] = []
+    for (let times = 0; times < 3; times++) {
+      const { deliveries, nextDueInMs } = await store.claim({ limits: { c: 99 }, leaseMs: 60_000, busy: [] })
+      claimed.push(deliveries.length)
+      expect(nextDueInMs).toBe(times < 2 ? 0 : 60_000)
+    }
+    expect(claimed).toEqual([25, 25, 10])
+  })
+
+  it('gives up after many conflicts, and has changed nothing', async () => {
+    const documents = mapDocuments({ now: () => NOW })
+    const store = documentStore({ ...documents, commit: async () => false })
+    await expect(store.accept(acceptance('1'))).rejects.toThrow('conflict 200 times')
+    expect(await documents.list('', { limit: 9 })).toEqual([])
+  })
+
+  it('forgets keys and counters once their time is over, and leaves no document of them', async () => {
+    let now = NOW
+    const texts = new Map<string, string>()
+    const store = documentStore(mapDocuments({ now: () => now }, texts))
+    const limits = [{ key: 'l', max: 9, windowMs: 600_000 }]
+    for (const id of ['1', '2', '3']) await store.accept(acceptance(id, { limits }, `k${id}`))
+    now += 300_000
+    await store.accept(acceptance('4', { limits }))
+    expect(await store.forgetExpired?.(9)).toBe(0)
+    now = NOW + 600_000
+    expect(await store.forgetExpired?.(2)).toBe(2)
+    expect(await store.forgetExpired?.(9)).toBe(2)
+    const left = () => [...texts.keys()].filter((key) => /^(?:answer|counter|forget)/.test(key))
+    expect(left()).toEqual(['counter/t/l', expect.stringMatching(/^forget.*counter/)])
+    now = NOW + 900_000
+    expect(await store.forgetExpired?.(9)).toBe(1)
+    expect(left()).toEqual([])
+  })
+
+  it('leaves no document behind when all was removed', async () => {
+    let now = NOW
+    const texts = new Map<string, string>()
+    const store = documentStore(mapDocuments({ now: () => now }, texts))
+    await store.accept(acceptance('1', DIGEST))
+    await store.accept(acceptance('2', DIGEST))
+    await store.cancel('t', '1')
+    await store.cancel('t', '2')
+    await merge(store, 'r1')
+    await merge(store, 'r2')
+    now += 1_000
+    expect(await store.removeDispatches({ acceptedForMs: 1, limit: 9 })).toBe(2)
+    expect(await store.erase('t', { sessionId: 's' })).toBe(2)
+    expect([...texts.keys()]).toEqual([])
   })
 })

@@ -1,4 +1,0 @@
-import { test } from 'node:test'
-import { tryStore } from './contract.ts'
-
-tryStore(test)

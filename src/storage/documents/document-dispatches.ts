@@ -1,0 +1,184 @@
+import type { Dispatch, DispatchAnswer } from '../../model/dispatch.ts'
+import type { DispatchQuery } from '../../ports/dispatch-query.ts'
+import type { DispatchStore, LeaseProof, Remembered } from '../../ports/dispatch-store.ts'
+import type { Documents } from '../../ports/documents.ts'
+import { acceptDispatch } from '../deliveries/accept-dispatch.ts'
+import { cancelDispatch, retryDispatch } from '../deliveries/change-dispatch.ts'
+import { readDispatch } from '../deliveries/delivery-copies.ts'
+import { currentStatus, type DeliveryRow, type DispatchRow, dispatchRow } from '../deliveries/dispatch-rows.ts'
+import { isOpenDispatch, leaveDigests } from '../deliveries/remove-dispatch.ts'
+import { readReplannable, replanDispatch } from '../deliveries/replan-dispatch.ts'
+import { settleDelivery } from '../deliveries/settle-delivery.ts'
+import { claimDue } from './claim-due.ts'
+import { CLOSED, DispatchUnitOfWork, dispatchesOf, type ListedDispatch } from './dispatch-unit-of-work.ts'
+import { type Forgettable, forgetExpired, putForgettable } from './forgettable.ts'
+import { keyOf } from './keys.ts'
+import { readPage, walk } from './pages.ts'
+import { type Transaction, transact } from './transaction.ts'
+
+interface Answered extends Forgettable {
+  readonly fingerprint: string
+  readonly answer: DispatchAnswer
+}
+
+/** The dispatches of a document store. */
+export function documentDispatches(documents: Documents): DispatchStore {
+  function change<T>(work: (unit: DispatchUnitOfWork, tx: Transaction) => Promise<T>): Promise<T> {
+    return transact(documents, async (tx) => {
+      const unit = new DispatchUnitOfWork(tx)
+      const result = await work(unit, tx)
+      await unit.save()
+      return result
+    })
+  }
+
+  /** Reads a dispatch as it was at one moment. */
+  function read<T>(tenant: string, dispatchId: string, view: (row: DispatchRow, now: number) => T) {
+    return transact(documents, async (tx): Promise<T | undefined> => {
+      const row = await new DispatchUnitOfWork(tx).dispatch(dispatchId)
+      return row?.head.tenant === tenant ? view(row, tx.now) : undefined
+    })
+  }
+
+  /** Removes a dispatch if it still may go. */
+  function remove(dispatchId: string): Promise<boolean> {
+    return change(async (unit) => {
+      const row = await unit.dispatch(dispatchId)
+      if (!row || isOpenDispatch(row)) return false
+      leaveDigests(row)
+      unit.remove(row)
+      return true
+    })
+  }
+
+  return {
+    async recall(tenant, key) {
+      return transact(documents, async (tx) => remembered(await tx.get<Answered>(answerKey(tenant, key)), tx.now))
+    },
+
+    accept: (acceptance) =>
+      change(async (unit, tx) => {
+        const { dispatch, expiresInMs, idempotency, quota, answer } = acceptance
+        const key = answerKey(dispatch.tenant, idempotency?.key ?? '')
+        const stored = idempotency && (await tx.get<Answered>(key))
+        const found = remembered(stored, tx.now)
+        if (found && found.fingerprint !== idempotency?.fingerprint) return { outcome: 'key_reused' }
+        if (found) return { outcome: 'replayed', answer: found.answer }
+        if (quota) await unit.readCounters(dispatch.tenant, [quota])
+        for (const row of dispatchRow(dispatch, expiresInMs, tx.now).deliveries) await unit.prepare(row)
+        const row = acceptDispatch(acceptance, tx.now, unit.places, unit.transitions)
+        if (!row) return { outcome: 'quota_spent' }
+        unit.add(row)
+        const given = answer(readDispatch(row))
+        if (idempotency) {
+          const { fingerprint, ttlMs } = idempotency
+          putForgettable(tx, key, stored, { fingerprint, answer: given }, tx.now + ttlMs)
+        }
+        return { outcome: 'accepted', answer: given }
+      }),
+
+    claim: (request) => change((unit, tx) => claimDue(request, unit, tx, documents)),
+
+    renew: (lease, leaseMs) =>
+      change(async (unit, { now }) => {
+        const row = await leased(lease, unit)
+        if (row) unit.places.place(row, now + leaseMs)
+        return row !== undefined
+      }),
+
+    settle: (settlement) =>
+      change(async (unit, { now }) => {
+        const row = await leased(settlement, unit)
+        if (!row) return { live: false }
+        await unit.readOwners(row)
+        return settleDelivery(row, settlement, now, unit.transitions)
+      }),
+
+    cancel: (tenant, dispatchId) =>
+      change(async (unit) => {
+        const row = await find(tenant, dispatchId, unit)
+        return row && { changed: cancelDispatch(row, unit.transitions), dispatch: readDispatch(row) }
+      }),
+
+    retry: (tenant, dispatchId, options) =>
+      change(async (unit, { now }) => {
+        const row = await find(tenant, dispatchId, unit)
+        return row && { changed: retryDispatch(row, options, now, unit.transitions), dispatch: readDispatch(row) }
+      }),
+
+    findReplannable: (tenant, dispatchId) => read(tenant, dispatchId, readReplannable),
+
+    replan: (tenant, dispatchId, version, deliveries, options) =>
+      change(async (unit, { now }) => {
+        const row = await find(tenant, dispatchId, unit)
+        if (!row) return undefined
+        const planned = dispatchRow({ ...row.head, deliveries }, options.expiresInMs, now)
+        for (const delivery of planned.deliveries) await unit.prepare(delivery)
+        const replan = { ...options, version, deliveries }
+        const changed = replanDispatch(row, replan, now, unit.places, unit.transitions)
+        return changed ? { outcome: 'replanned', changed, dispatch: readDispatch(row) } : { outcome: 'conflict' }
+      }),
+
+    findDispatch: (tenant, dispatchId) => read(tenant, dispatchId, readDispatch),
+
+    listDispatches: (query) =>
+      readPage<ListedDispatch, Dispatch>(
+        documents,
+        dispatchesOf(query.tenant),
+        { ...query, first: query.first ?? 'newest' },
+        {
+          fits: (listed) => fits(listed, query),
+          read: async ({ tenant, dispatchId }) =>
+            read(tenant, dispatchId, (row) =>
+              fits({ ...row.head, status: currentStatus(row) }, query) ? readDispatch(row) : undefined,
+            ),
+        },
+      ),
+
+    async removeDispatches({ tenant, acceptedForMs, limit }) {
+      const until = (await documents.now()) - acceptedForMs
+      let removed = 0
+      for await (const { text } of walk(documents, CLOSED, { first: 'oldest', until })) {
+        if (removed >= limit) break
+        const closed: Pick<ListedDispatch, 'tenant' | 'dispatchId'> = JSON.parse(text)
+        const isWanted = tenant === undefined || closed.tenant === tenant
+        if (isWanted && (await remove(closed.dispatchId))) removed += 1
+      }
+      return removed
+    },
+
+    forgetExpired: (limit) => forgetExpired(documents, limit),
+  }
+}
+
+async function leased({ deliveryId, fence }: LeaseProof, unit: DispatchUnitOfWork): Promise<DeliveryRow | undefined> {
+  const row = await unit.delivery(deliveryId)
+  return row?.status === 'sending' && row.fence === fence ? row : undefined
+}
+
+async function find(tenant: string, dispatchId: string, unit: DispatchUnitOfWork): Promise<DispatchRow | undefined> {
+  const row = await unit.dispatchWithOwners(dispatchId)
+  return row?.head.tenant === tenant ? row : undefined
+}
+
+function answerKey(tenant: string, key: string): string {
+  return keyOf('answer', tenant, key)
+}
+
+/** The answer of an idempotency key until its time is over, whether or not it was removed. */
+function remembered(found: Answered | undefined, now: number): Remembered | undefined {
+  return found && found.until > now ? { fingerprint: found.fingerprint, answer: found.answer } : undefined
+}
+
+/** Whether a dispatch has what a query asks for. The times are in the keys of the index. */
+function fits(
+  listed: Pick<ListedDispatch, 'sessionId' | 'eventType' | 'recipient' | 'status'>,
+  { sessionId, eventType, recipient, status }: DispatchQuery,
+): boolean {
+  return (
+    (sessionId === undefined || listed.sessionId === sessionId) &&
+    (eventType === undefined || listed.eventType === eventType) &&
+    (recipient === undefined || listed.recipient === recipient) &&
+    (status === undefined || listed.status === status)
+  )
+}

@@ -1,0 +1,52 @@
+import type { Documents } from '../../ports/documents.ts'
+import { timeIn, timePart } from './keys.ts'
+import { walk } from './pages.ts'
+import { type Transaction, transact } from './transaction.ts'
+
+/** A document that is of no use after some time: what is remembered of an idempotency key, and what is counted for a limit. */
+export interface Forgettable {
+  readonly until: number
+  /** The time in its index document, which is written once and is moved only when that time has come. */
+  readonly listedAt: number
+}
+
+const PREFIX = 'forget/'
+
+/** Writes a forgettable document that the transaction has read. `old` is what was there. */
+export function putForgettable(
+  tx: Transaction,
+  key: string,
+  old: Forgettable | undefined,
+  value: object,
+  until: number,
+): void {
+  const listedAt = old?.listedAt ?? until
+  tx.put(key, { ...value, until, listedAt })
+  if (!old) tx.index({}, { [entryKey(listedAt, key)]: { key } })
+}
+
+/** Removes forgettable documents whose time is over. Resolves to how many index documents it looked at. */
+export async function forgetExpired(documents: Documents, limit: number): Promise<number> {
+  let seen = 0
+  for await (const entry of walk(documents, PREFIX, { first: 'oldest' }, limit)) {
+    const isOver = await transact(documents, async (tx) => {
+      if (timeIn(entry.key, PREFIX) > tx.now) return false
+      if ((await tx.get(entry.key)) === undefined) return true
+      tx.put(entry.key, undefined)
+      const { key }: { readonly key: string } = JSON.parse(entry.text)
+      const found = await tx.get<Forgettable>(key)
+      if (found && found.until <= tx.now) tx.put(key, undefined)
+      else if (found) {
+        tx.put(key, { ...found, listedAt: found.until })
+        tx.index({}, { [entryKey(found.until, key)]: { key } })
+      }
+      return true
+    })
+    if (!isOver || ++seen >= limit) break
+  }
+  return seen
+}
+
+function entryKey(time: number, key: string): string {
+  return `${PREFIX}${timePart(time)}/${key}`
+}

@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { jsonFileDocuments } from '../../../docs/examples/documents-json-file.ts'
+import { tryDocuments } from './try-documents.ts'
+
+let folder = ''
+beforeAll(async () => {
+  // Every commit is flushed to the disk: a file system in memory is some times faster, where there is one.
+  folder = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'sallyport-documents-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe('documentStore over the JSON file of the guide keeps both contracts', () => {
+  tryDocuments((name) => jsonFileDocuments(join(folder, name)), { durable: true, secondHandle: false })
+})
+
+describe('the JSON file of the guide', () => {
+  it('refuses a file that is damaged, and leaves it', async () => {
+    const path = join(folder, 'damaged')
+    await writeFile(path, '{"a":')
+    await expect(jsonFileDocuments(path)).rejects.toThrow(SyntaxError)
+  })
+
+  it('throws when it cannot write, has changed nothing, and works again afterwards', async () => {
+    const documents = await jsonFileDocuments(join(folder, 'gone', 'file'))
+    const change = { key: 'a', before: undefined, after: '1' }
+    await expect(documents.commit([change])).rejects.toThrow('ENOENT')
+    expect(await documents.get('a')).toBeUndefined()
+    await expect(documents.commit([{ ...change, after: undefined }])).resolves.toBe(true)
+  })
+})

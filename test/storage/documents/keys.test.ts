@@ -1,0 +1,87 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { keyOf, prefixOf, timePart, withShortKeys } from '../../../src/storage/documents/keys.ts'
+import { documentStore } from '../../../src/storage/documents.ts'
+import { acceptance, delivery, digested } from '../storing.ts'
+import { mapDocuments } from './map-documents.ts'
+
+/** The key that a database gets for a key of the store. */
+async function shortened(key: string): Promise<string> {
+  const texts = new Map<string, string>()
+  await withShortKeys(mapDocuments(Date, texts)).commit([{ key, before: undefined, after: '1' }])
+  return [...texts.keys()][0] ?? ''
+}
+
+const names = fc.array(fc.string({ unit: 'binary', maxLength: 200 }), { minLength: 1, maxLength: 4 })
+
+describe('a key', () => {
+  it('is made of lower-case letters, digits and four marks, and is another one for other names', () =>
+    fc.assert(
+      fc.asyncProperty(names, names, async (one, other) => {
+        const [first, second] = [await shortened(keyOf(...one)), await shortened(keyOf(...other))]
+        expect(first).toMatch(/^[-._a-z0-9/]*$/)
+        expect(first === second).toBe(JSON.stringify(one) === JSON.stringify(other))
+      }),
+    ))
+
+  it.each([
+    [['a/b'], ['a', 'b']],
+    [['A'], ['a']],
+    [['_a'], ['A']],
+    [['.0041'], ['A']],
+    [
+      ['', 'a'],
+      ['a', ''],
+    ],
+    [['\ud800'], ['\udfff']],
+    [['é'], ['e\u0301']],
+  ])('of %j is not that of %j', (one, other) => expect(keyOf(...one)).not.toBe(keyOf(...other)))
+
+  it('with a long name is told apart to the last character, and from a name that looks like its hash', async () => {
+    const long = keyOf('x'.repeat(2_000))
+    const short = await shortened(long)
+    expect(short).toHaveLength(96)
+    expect(await shortened(keyOf(`${'x'.repeat(1_999)}y`))).not.toBe(short)
+    expect(await shortened(keyOf(short))).not.toBe(short)
+    expect(await shortened(short)).toBe(short)
+  })
+
+  it('stays in the prefix of its names, however long they are', async () => {
+    const tenant = 'T'.repeat(2_000)
+    const documents = withShortKeys(mapDocuments(Date))
+    await documents.commit([{ key: keyOf('runs', tenant, 'r'), before: undefined, after: '1' }])
+    expect(await documents.list(prefixOf('runs', tenant), { limit: 9 })).toHaveLength(1)
+    expect(await documents.list(prefixOf('runs', 'T'), { limit: 9 })).toEqual([])
+  })
+
+  it('sorts by its time', () => {
+    const times = [-1, 0, 5, 1_700_000_000_000, 9e15, Number.POSITIVE_INFINITY]
+    expect(times.map(timePart)).toEqual(times.map(timePart).sort())
+    expect(new Set(times.map((time) => timePart(time).length))).toEqual(new Set([16]))
+  })
+
+  it('has at most 400 characters, whatever the names', async () => {
+    const texts = new Map<string, string>()
+    const store = documentStore(mapDocuments(Date, texts))
+    const name = (of: string): string => `${of}${'Ω'.repeat(1_999)}`
+    const limits = [{ key: name('l'), max: 2, windowMs: 1_000 }]
+    const deliveries = [
+      delivery(name('d'), { channel: name('c'), limits }),
+      digested(name('e'), { key: name('k') }, { channel: name('b'), address: name('a') }),
+    ]
+    const idempotency = { key: name('i'), fingerprint: 'f', ttlMs: 1 }
+    const [first, second] = ['1', '2'].map((id) =>
+      acceptance(name(id), { tenant: name('t'), deliveries }, { idempotency }),
+    )
+    if (first) await store.accept(first)
+    if (second) await store.accept({ ...second, dispatch: { ...second.dispatch, tenant: name('T') } }).catch(() => {})
+    await store.cancel(name('t'), name('1'))
+    await store.mergeRun({ tenant: name('t'), sessionId: name('s'), runId: name('r') }, () => ({
+      result: undefined,
+      state: { sessionId: name('s'), runId: name('r'), latest: {}, tags: [] } as never,
+      account: { ended: [], untold: ['run.started'] } as never,
+    }))
+    expect(texts.size).toBeGreaterThan(12)
+    expect([...texts.keys()].filter((key) => key.length > 400)).toEqual([])
+  })
+})
