@@ -38,6 +38,7 @@ import { allOf, preferences, quietHours, throttle } from 'sallyport/policy'
 import { priceBook } from 'sallyport/pricing'
 import { type BullmqQueue, bullmqQueue } from 'sallyport/queue/bullmq'
 import { type NotificationClient, postgresQueue } from 'sallyport/queue/postgres'
+import { type Documents, documentStore } from 'sallyport/storage/documents'
 import { memoryStore } from 'sallyport/storage/memory'
 import {
   type Counters,
@@ -142,6 +143,7 @@ export const token: string = await issueSessionToken({ sessionId: 's', key, audi
 const places: Places = { place() {}, remove() {}, changed() {}, openDigest: () => undefined }
 export const settle = (row: DeliveryRow, now: number, counters: Counters): Settled =>
   settleDelivery(row, { deliveryId: 'd', fence: '1', to: 'sent' }, now, transitions(places, sendLimits(counters)))
+export const ownStore = (documents: Documents): DispatchStore & RunStore => documentStore(documents)
 export const contract = (): void =>
   dispatchStoreContract({ test: () => {}, create: () => ({ store, now: () => 0, advance: () => {} }) })
 export const loaded: readonly object[] = [client, integrations, openapi, queues]

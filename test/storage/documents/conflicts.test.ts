@@ -136,8 +136,14 @@ describe('a document store', () => {
     const note = (call: string): number => calls.push(call)
     return {
       now: documents.now,
-      get: (key) => (note('get'), documents.get(key)),
-      list: (prefix, range) => (note(`list ${range.limit}`), documents.list(prefix, range)),
+      get(key) {
+        note('get')
+        return documents.get(key)
+      },
+      list(prefix, range) {
+        note(`list ${range.limit}`)
+        return documents.list(prefix, range)
+      },
       commit: (changes) => {
         note(changes.some(({ before, after }) => before !== after) ? 'write' : 'compare')
         return documents.commit(changes)

@@ -1,21 +1,16 @@
-import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { existsSync, mkdtempSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, test } from 'vitest'
+import { tryJsonFile } from '../../../docs/examples/documents-contract.ts'
 import { jsonFileDocuments } from '../../../docs/examples/documents-json-file.ts'
-import { tryDocuments } from './try-documents.ts'
 
-let folder = ''
-beforeAll(async () => {
-  // Every commit is flushed to the disk: a file system in memory is some times faster, where there is one.
-  folder = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'sallyport-documents-'))
-})
+// Every commit is flushed to the disk: a file system in memory is several times faster, where there is one.
+const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'sallyport-documents-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-describe('documentStore over the JSON file of the guide keeps both contracts', () => {
-  tryDocuments((name) => jsonFileDocuments(join(folder, name)), { durable: true, secondHandle: false })
-})
+describe('documentStore over the JSON file of the guide keeps both contracts', () => tryJsonFile(test, folder))
 
 describe('the JSON file of the guide', () => {
   it('refuses a file that is damaged, and leaves it', async () => {

@@ -1,6 +1,6 @@
 import { test } from 'vitest'
 import { type Documents, documentStore } from '../../../src/storage/documents.ts'
-import type { StoreCapabilities, StoreTrial } from '../../../src/testing/contract.ts'
+import type { StoreTrial } from '../../../src/testing/contract.ts'
 import { dispatchStoreContract } from '../../../src/testing/dispatch-store-contract.ts'
 import { documentsContract } from '../../../src/testing/documents-contract.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
@@ -10,29 +10,23 @@ import { runStoreContract } from '../../../src/testing/run-store-contract.ts'
  * Registers the contract of documents, and those of both ports over them. `open` is called with a name for each case, and again for
  * every further handle on the same documents.
  */
-export function tryDocuments(
-  open: (name: string) => Documents | Promise<Documents>,
-  capabilities: StoreCapabilities = { durable: true },
-): void {
-  const hasOther = capabilities.secondHandle !== false
+export function tryDocuments(open: (name: string) => Documents): void {
+  const capabilities = { durable: true }
   let cases = 0
   documentsContract({
     test,
-    skip: test.skip,
     capabilities,
-    async create() {
+    create() {
       const name = `case${++cases}`
-      const reopen = () => open(name)
-      return { documents: await open(name), ...(hasOther && { other: await open(name) }), reopen }
+      return { documents: open(name), other: open(name), reopen: () => open(name) }
     },
   })
-  async function create(): Promise<StoreTrial<ReturnType<typeof documentStore>>> {
+  function create(): StoreTrial<ReturnType<typeof documentStore>> {
     const name = `case${++cases}`
-    const clock = fakeClock()
-    const reopen = async () => documentStore({ ...(await open(name)), now: clock.now })
-    const trial = { store: await reopen(), reopen, now: clock.now, advance: clock.advance }
-    return hasOther ? { ...trial, other: await reopen() } : trial
+    const { now, advance } = fakeClock()
+    const reopen = () => documentStore({ ...open(name), now })
+    return { store: reopen(), other: reopen(), reopen, now, advance }
   }
-  dispatchStoreContract({ test, skip: test.skip, create, capabilities })
-  runStoreContract({ test, skip: test.skip, create, capabilities })
+  dispatchStoreContract({ test, create, capabilities })
+  runStoreContract({ test, create, capabilities })
 }

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+
+const docs = new URL('../../docs/', import.meta.url)
+const page = readFileSync(new URL('writing-a-store.md', docs), 'utf8')
+const blocks = [...page.matchAll(/^```typescript\n(.*?)^```$/gms)].map(([, code = '']) => code)
+const example = (name: string): string => readFileSync(new URL(`examples/${name}`, docs), 'utf8')
+
+describe('the guide to writing a store', () => {
+  it.each(['documents-json-file.ts', 'documents-redis.ts', 'documents-contract.ts'])('quotes %s as it is', (name) => {
+    expect(blocks).toContain(example(name))
+  })
+
+  it.each(['documents-json-file.ts', 'documents-redis.ts'])('needs at most 50 lines for %s', (name) => {
+    expect(example(name).split('\n').length - 1).toBeLessThanOrEqual(50)
+  })
+
+  it('imports only what is published', () => {
+    const imported = [...blocks.join('').matchAll(/ from '([^']+)'/g)].map(([, from = '']) => from)
+    expect(imported.filter((from) => !/^(?:sallyport\/|node:|ioredis$|\.\/documents-)/.test(from))).toEqual([])
+  })
+})
