@@ -245,7 +245,7 @@ export class DispatchUnitOfWork {
   }
 }
 
-export function dispatchKey(dispatchId: string): string {
+function dispatchKey(dispatchId: string): string {
   return keyOf('dispatch', dispatchId)
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Dispatch } from '../../../src/model/dispatch.ts'
 import { noSpend, noTally } from '../../../src/model/tally.ts'
 import type { Acceptance, NewDelivery } from '../../../src/ports/dispatch-store.ts'
 import { type Documents, documentStore } from '../../../src/storage/documents.ts'
@@ -109,6 +110,24 @@ describe('whenever another process writes between two requests of a document sto
       async (store, claims, _, at) =>
         expect(ids(claims).length + Number((await stateOf(store)) === 'cancelled'), at).toBe(1),
     ))
+
+  it('a dispatch is read as it was at one moment', () => {
+    const held: NewDelivery = { deliveryId: 'h', channel: 'h', status: 'held', address: 'a', content: { text: 'x' } }
+    const given = acceptance('1')
+    const dispatch = { ...given.dispatch, route: 'first', deliveries: [...given.dispatch.deliveries, held] } as const
+    return atEveryAnswer(
+      (store) => store.accept({ ...given, dispatch }),
+      (store) => store.findDispatch('t', '1'),
+      async (other) => {
+        const [claimed] = (await claim(other)).deliveries
+        if (claimed) await other.settle({ ...claimed, to: 'failed', reason: 'provider_rejected' })
+      },
+      (_, read, _other, at) => {
+        const states = (read as Dispatch).deliveries.map(({ status }) => status).join()
+        expect(['queued,held', 'failed,queued'], at).toContain(states)
+      },
+    )
+  })
 
   it('a session that is erased keeps the sums of just the runs that it has', () =>
     atEveryAnswer(

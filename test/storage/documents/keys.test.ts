@@ -44,6 +44,7 @@ describe('a key', () => {
     expect(await shortened(keyOf(`${'x'.repeat(1_999)}y`))).not.toBe(short)
     expect(await shortened(keyOf(short))).not.toBe(short)
     expect(await shortened(short)).toBe(short)
+    expect(await shortened(keyOf('x'.repeat(97)))).toHaveLength(96)
   })
 
   it('stays in the prefix of its names, however long they are', async () => {
