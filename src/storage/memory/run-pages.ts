@@ -3,7 +3,7 @@ import type { Page } from '../../ports/dispatch-query.ts'
 import type { RunQuery, StoredRun } from '../../ports/run-store.ts'
 import { copyJson } from '../copy-json.ts'
 import { isOpenRun } from '../open-run.ts'
-import type { FacetName, RunRow, RunShelves } from './run-shelves.ts'
+import { type FacetName, type RunRow, type RunShelves, runsBy } from './run-shelves.ts'
 import type { SortedList } from './sorted-list.ts'
 import { cursorAt, isPlacedBelow, walkList } from './walk-list.ts'
 
@@ -41,7 +41,7 @@ function listsFor({ byTenant, all, open, untold }: RunShelves, query: RunQuery):
   const shelf = byTenant.get(tenant)
   if (!shelf) return []
   const by = (name: FacetName, values: readonly string[]): readonly List[] =>
-    [...new Set(values)].flatMap((value) => shelf.byFacet[name].get(value) ?? [])
+    [...new Set(values)].flatMap((value) => runsBy(shelf, name).get(value) ?? [])
   const isRare = status !== undefined && !status.includes('completed')
   if (sessionId !== undefined) {
     const room = shelf.rooms.get(sessionId)

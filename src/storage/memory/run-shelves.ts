@@ -33,8 +33,8 @@ export interface Shelf {
   readonly rows: SortedList<RunRow>
   /** By status, and then by when they last changed. */
   readonly byAge: Map<RunStatus, SortedList<RunRow>>
-  /** By what runs are looked for by, in the order of a list. A list that nothing is in is not kept. */
-  readonly byFacet: Readonly<Record<FacetName, Map<string, SortedList<RunRow>>>>
+  /** Indexes, each in the order of a list: those that were asked for. A list that nothing is in is not kept. */
+  readonly byFacet: Map<FacetName, Map<string, SortedList<RunRow>>>
   readonly rooms: Map<string, Room>
   /** By user, and then by day. */
   readonly spend: Map<string, Map<number, Spend>>
@@ -157,7 +157,7 @@ function newShelf(): Shelf {
     byId: new Map(),
     rows: new SortedList(isListedBelow),
     byAge: new Map(),
-    byFacet: { status: new Map(), provider: new Map(), model: new Map(), userId: new Map(), tag: new Map() },
+    byFacet: new Map(),
     rooms: new Map(),
     spend: new Map(),
   }
@@ -183,32 +183,34 @@ function isListedBelow(one: RunRow, other: RunRow): boolean {
   return one.place < other.place
 }
 
-/** Lists a row by what its state has, and another state does not. */
+/** Runs by the values of a facet. The index is built when it is first asked for, so that a host that never filters pays nothing. */
+export function runsBy({ byFacet, rows }: Shelf, name: FacetName): ReadonlyMap<string, SortedList<RunRow>> {
+  return entry(byFacet, name, () => {
+    const lists = new Map<string, SortedList<RunRow>>()
+    for (const row of rows.up())
+      for (const value of valuesOf(row.run.state, name)) entry(lists, value, newPlaces).add(row)
+    return lists
+  })
+}
+
+/** Adds a row to the indexes, for the values of a state that another state lacks. */
 function putIn({ byFacet }: Shelf, row: RunRow, state: RunState, other?: RunState): void {
-  for (const name of FACETS) {
-    const value = facetOf(state, name)
-    if (value !== undefined && (!other || facetOf(other, name) !== value))
-      entry(byFacet[name], value, newPlaces).add(row)
-  }
-  for (const tag of state.tags) if (!other?.tags.includes(tag)) entry(byFacet.tag, tag, newPlaces).add(row)
+  for (const [name, lists] of byFacet)
+    for (const value of valuesOf(state, name))
+      if (!other || !valuesOf(other, name).includes(value)) entry(lists, value, newPlaces).add(row)
 }
 
-/** Takes a row out of the lists of what a state has, and another state does not. */
+/** Removes a row from the indexes, for the values of a state that another state lacks. */
 function takeOut({ byFacet }: Shelf, row: RunRow, state: RunState, other?: RunState): void {
-  for (const name of FACETS) {
-    const value = facetOf(state, name)
-    if (value !== undefined && (!other || facetOf(other, name) !== value)) removeFrom(byFacet[name], value, row)
-  }
-  for (const tag of state.tags) if (!other?.tags.includes(tag)) removeFrom(byFacet.tag, tag, row)
+  for (const [name, lists] of byFacet)
+    for (const value of valuesOf(state, name))
+      if (!other || !valuesOf(other, name).includes(value)) removeFrom(lists, value, row)
 }
 
-const FACETS = ['status', 'provider', 'model', 'userId'] as const
-
-/** As `facetsOf` has it, and nothing else of it: this is for every post. */
-function facetOf(state: RunState, name: (typeof FACETS)[number]): string | undefined {
-  if (name === 'status') return statusOf(state)
-  const value = state.latest[name]
-  return typeof value === 'string' ? value : undefined
+function valuesOf(state: RunState, name: FacetName): readonly string[] {
+  if (name === 'tag') return state.tags
+  const value = name === 'status' ? statusOf(state) : state.latest[name]
+  return typeof value === 'string' ? [value] : []
 }
 
 /** Nothing that it is listed by has changed: this is for every post. */
