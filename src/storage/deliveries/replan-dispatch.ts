@@ -53,7 +53,7 @@ export function replanDispatch(
 }
 
 /** Whether a delivery of it failed in the host's own code. */
-export function hasHostCodeFailure(dispatch: DispatchRow): boolean {
+function hasHostCodeFailure(dispatch: DispatchRow): boolean {
   return hostCodeFailures(dispatch).length > 0
 }
 
