@@ -1,4 +1,5 @@
 import type { ConfigProblem } from '../errors.ts'
+import { parseUrl } from '../model/parse-url.ts'
 import { fn, has, like, matching, schedule, timeout, whole, word } from '../options/checks.ts'
 import { type Checks, type Given, nested, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -62,8 +63,9 @@ function oneOfTwo(given: Given, field: keyof SmsOptions, other: keyof SmsOptions
 }
 
 function isBaseUrl(text: unknown): boolean {
-  if (typeof text !== 'string' || !URL.canParse(text)) return false
-  const { protocol, hostname, username, password, search, hash } = new URL(text)
+  const url = typeof text === 'string' ? parseUrl(text) : undefined
+  if (!url) return false
+  const { protocol, hostname, username, password, search, hash } = url
   const local = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
   return (protocol === 'https:' || (protocol === 'http:' && local)) && !(username || password || search || hash)
 }

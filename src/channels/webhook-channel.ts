@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises'
+import { parseUrl } from '../model/parse-url.ts'
 import { bool, has, listOf, matching, schedule, timeout, whole } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
@@ -74,7 +75,7 @@ export function webhookChannel(options: WebhookOptions, seams: WebhookSeams = {}
     address: ({ url }) => url || undefined,
     send,
     retrySchedule,
-    concurrencyKey: (address) => (URL.canParse(address) ? new URL(address).origin : ''),
+    concurrencyKey: (address) => parseUrl(address)?.origin ?? '',
     checkFields: (fields) => unknownFields(fields, ['data']),
   }
 }

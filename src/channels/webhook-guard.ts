@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { parseUrl } from '../model/parse-url.ts'
 
 /** What a webhook may reach. */
 export interface WebhookReach {
@@ -44,8 +45,8 @@ function isIsatap({ parts }: ipaddr.IPv6): boolean {
 
 /** The URL that a string is, when its form is allowed: scheme, port and no credentials. Its host is judged on connecting. */
 export function parseWebhookUrl(text: string, reach: WebhookReach): URL | undefined {
-  if (!URL.canParse(text)) return undefined
-  const url = new URL(text)
+  const url = parseUrl(text)
+  if (!url) return undefined
   const { protocol, username, password, port } = url
   if (protocol !== 'https:' && !(protocol === 'http:' && reach.allowHttp)) return undefined
   if (username !== '' || password !== '') return undefined

@@ -1,3 +1,5 @@
+import { parseUrl } from '../model/parse-url.ts'
+
 const SAFE: readonly string[] = ['http:', 'https:', 'mailto:']
 
 /**
@@ -5,6 +7,6 @@ const SAFE: readonly string[] = ['http:', 'https:', 'mailto:']
  * is parsed as the WHATWG has it, so that case, control characters and white space hide no scheme, and given back as it was parsed.
  */
 export function safeUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = parseUrl(text)
   return url && SAFE.includes(url.protocol) ? url.href : '#'
 }

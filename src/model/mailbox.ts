@@ -1,3 +1,5 @@
+import { parseUrl } from './parse-url.ts'
+
 const LOCAL = /^[A-Za-z0-9#$&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9#$&'*+/=?^_`{|}~-]+)*$/
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 // Needs no parser: most domains, as most people write them.
@@ -27,8 +29,9 @@ export function parseMailbox(text: string): string | undefined {
 /** A domain name in ASCII and lower case, international names as A-labels; `undefined` when it is none. */
 export function parseDomain(text: string): string | undefined {
   if (PLAIN.test(text) && text.length <= 253) return text
-  if (text.length > 253 || !DOMAIN_INPUT.test(text) || !URL.canParse(`http://${text}`)) return undefined
-  const domain = new URL(`http://${text}`).hostname
+  if (text.length > 253 || !DOMAIN_INPUT.test(text)) return undefined
+  const domain = parseUrl(`http://${text}`)?.hostname
+  if (domain === undefined) return undefined
   const labels = domain.split('.')
   const fits = domain.length <= 253 && labels.length >= 2 && labels.every((label) => LABEL.test(label))
   return fits && !/^\d+$/.test(labels.at(-1) ?? '') ? domain : undefined

@@ -1,6 +1,7 @@
 import type { Warning } from '../../model/dispatch.ts'
 import type { DispatchPreview, PreviewedDelivery } from '../../model/dispatch-preview.ts'
 import { statusOfDispatch } from '../../model/dispatch-status.ts'
+import { parseUrl } from '../../model/parse-url.ts'
 import { writeInstant } from '../write-instant.ts'
 import type { DispatchOrigin } from './new-dispatch.ts'
 import type { Plan, PlannedDelivery } from './plan-dispatch.ts'
@@ -46,7 +47,8 @@ function previewDelivery(planned: PlannedDelivery, now: number): PreviewedDelive
 
 /** `jane@example.com` as `j…@example.com`, `+4915112345678` as `+49…78`, a URL as its origin, anything else as its first letter. */
 export function maskAddress(address: string): string {
-  if (/^https?:/i.test(address) && URL.canParse(address)) return `${new URL(address).origin}/…`
+  const url = /^https?:/i.test(address) ? parseUrl(address) : undefined
+  if (url) return `${url.origin}/…`
   if (address.startsWith('+')) return `${address.slice(0, 3)}…${address.slice(-2)}`
   const [first = ''] = address
   const at = address.lastIndexOf('@')

@@ -1,4 +1,5 @@
 import { parseMailbox } from '../../model/mailbox.ts'
+import { parseUrl } from '../../model/parse-url.ts'
 import { isPhoneNumber } from '../../model/phone-number.ts'
 import type { Recipient } from '../../model/recipient.ts'
 import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
@@ -77,7 +78,7 @@ function withoutNulls(found: Recipient): Recipient {
 /** The recipient that an address stands for by itself. */
 export function adHocRecipient(recipient: string): Recipient | undefined {
   if (isPhoneNumber(recipient)) return { id: recipient, phone: recipient }
-  if (HTTPS_URL.test(recipient)) return URL.canParse(recipient) ? { id: recipient, url: recipient } : undefined
+  if (HTTPS_URL.test(recipient)) return parseUrl(recipient) && { id: recipient, url: recipient }
   if (parseMailbox(recipient) !== undefined) return { id: recipient, email: recipient }
   return undefined
 }

@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest'
+import { parseDomain } from '../../src/model/mailbox.ts'
+import { parseUrl } from '../../src/model/parse-url.ts'
+
+it('a URL with a letter of Latin-1 is one, however often it is asked for', () => {
+  for (let times = 0; times < 30_000; times++) {
+    if (parseUrl('https://bücher.example/ü')?.host !== 'xn--bcher-kva.example') expect.fail(`not after ${times} times`)
+    if (parseDomain('bücher.example') !== 'xn--bcher-kva.example') expect.fail(`no domain after ${times} times`)
+  }
+})
+
+it('what is no URL is undefined', () => {
+  expect(['', 'no url', 'https://', 'https://a b/'].map(parseUrl)).toEqual([undefined, undefined, undefined, undefined])
+})
