@@ -4,8 +4,13 @@
  *
  * @module sallyport
  */
-export type { Budgets } from './budgets.ts'
-export { defineEvents } from './core/catalog/define-events.ts'
+
+export type { ErrorContext, ErrorDetails, ErrorHooks, ErrorOperation, FaultDeps } from './core/answers/report-fault.ts'
+export type { HandlerRequest, HandlerResult, Refused } from './core/answers/result.ts'
+export type { AcceptedEvent, DeliveryEvent, Hook, Hooks } from './core/delivery/hooks.ts'
+export type { RunDueResult, StopOptions, Worker } from './core/delivery/worker.ts'
+export type { ChannelLimits, WorkerOptions } from './core/delivery/worker-options.ts'
+export { defineEvents } from './core/dispatch/catalog/define-events.ts'
 export type {
   ChannelDefinition,
   ConditionDefinition,
@@ -14,52 +19,37 @@ export type {
   EventEngines,
   LocaleDefinitions,
   TemplateDefinition,
-} from './core/catalog/event-definition.ts'
+} from './core/dispatch/catalog/event-definition.ts'
 export type {
   InputOf,
   OutputOf,
   StandardIssue,
   StandardResult,
   StandardSchema,
-} from './core/catalog/standard-schema.ts'
-export type { RunDueResult, StopOptions, Worker } from './core/delivery/worker.ts'
-export type { ChannelLimits, WorkerOptions } from './core/delivery/worker-options.ts'
+} from './core/dispatch/catalog/standard-schema.ts'
 export type { DispatchDeps } from './core/dispatch/handle-dispatch.ts'
-export type { AcceptedEvent, DeliveryEvent, Hook, Hooks } from './core/dispatch/hooks.ts'
-export type { UnplannedDelivery } from './core/dispatch/plan-again.ts'
-export type { PlanningDeps } from './core/dispatch/plan-request.ts'
+export type { UnplannedDelivery } from './core/dispatch/plan/plan-again.ts'
+export type { PlanningDeps } from './core/dispatch/plan/plan-request.ts'
 export type { Action, Endpoints } from './core/endpoints.ts'
-export type { Load } from './core/load.ts'
-export type { Caller, Places } from './core/places.ts'
-export type { ErrorContext, ErrorDetails, ErrorHooks, ErrorOperation, FaultDeps } from './core/report-fault.ts'
-export type { HandlerRequest, HandlerResult, Refused } from './core/result.ts'
+export type { Load } from './core/load/load-limits.ts'
+export type { Caller, Places } from './core/load/places.ts'
+export type { UnfinishedBodies, UnfinishedBody } from './core/load/unfinished-bodies.ts'
 export type {
   Budget,
   BudgetLimit,
   BudgetQuestion,
   BudgetReport,
   BudgetState,
-} from './core/run-events/budgets.ts'
+} from './core/runs/events/budgets.ts'
 export type {
   BudgetEventFacts,
   RunEvent,
   RunEventFacts,
   RunEvents,
   RunEventTarget,
-} from './core/run-events/run-events.ts'
-export { mergeRun, type RunMerge } from './core/runs/merge-run.ts'
+} from './core/runs/events/run-events.ts'
+export { mergeRun, type RunMerge } from './core/runs/merge/merge-run.ts'
 export type { SessionRunDeps } from './core/runs/record-deps.ts'
-export type { UnfinishedBodies, UnfinishedBody } from './core/unfinished-bodies.ts'
-export { handleDispatch, handleSessionRun, handleSessionRunBatch, type RuntimePorts } from './defaults.ts'
-export type { DispatchCallOptions } from './dispatch-call.ts'
-export type {
-  CancelResult,
-  Dispatches,
-  DispatchListOptions,
-  DispatchPruneOptions,
-  RetryOptions,
-  RetryResult,
-} from './dispatches.ts'
 export {
   type ConfigProblem,
   type FaultCode,
@@ -141,8 +131,6 @@ export type {
   Unpriced,
 } from './model/session.ts'
 export { addSpend, addTally, type ModelTally, noSpend, noTally, type Spend, type Tally } from './model/tally.ts'
-export type { RunsOnlyOptions, SallyportOptions } from './options.ts'
-export type { ListOptions, PageOptions, TenantScope } from './paging.ts'
 export type { AuthVerifier, Refusal } from './ports/auth-verifier.ts'
 export type { Channel, OutboundMessage, SendContext, SendOutcome } from './ports/channel.ts'
 export type { Clock } from './ports/clock.ts'
@@ -214,7 +202,20 @@ export type {
   TemplateFacts,
   TemplateFault,
 } from './ports/template-engine.ts'
-export type { PruneOptions, RunExportOptions, RunListOptions, Runs, SweepOptions } from './runs.ts'
-export type { RunsOnlySallyport } from './runs-only.ts'
-export { createSallyport, type Sallyport } from './sallyport.ts'
-export type { Sessions } from './sessions.ts'
+export type { Budgets } from './sallyport/budgets.ts'
+export { createSallyport, type Sallyport } from './sallyport/create-sallyport.ts'
+export { handleDispatch, handleSessionRun, handleSessionRunBatch, type RuntimePorts } from './sallyport/defaults.ts'
+export type { DispatchCallOptions } from './sallyport/dispatch-call.ts'
+export type {
+  CancelResult,
+  Dispatches,
+  DispatchListOptions,
+  DispatchPruneOptions,
+  RetryOptions,
+  RetryResult,
+} from './sallyport/dispatches.ts'
+export type { RunsOnlyOptions, SallyportOptions } from './sallyport/options.ts'
+export type { ListOptions, PageOptions, TenantScope } from './sallyport/pagination.ts'
+export type { PruneOptions, RunExportOptions, RunListOptions, Runs, SweepOptions } from './sallyport/runs.ts'
+export type { RunsOnlySallyport } from './sallyport/runs-only.ts'
+export type { Sessions } from './sallyport/sessions.ts'

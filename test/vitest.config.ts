@@ -3,7 +3,7 @@ import { aliases } from './support/aliases.ts'
 import { MAKES_CODE } from './support/makes-code.ts'
 
 /** Files that start many processes, and measure what becomes of them. */
-const CHAOS = 'test/chaos/**/*.test.ts'
+const CHAOS = 'test/labs/chaos/**/*.test.ts'
 
 const config: ViteUserConfig = defineConfig({
   resolve: { alias: aliases() },

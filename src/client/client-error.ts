@@ -1,5 +1,5 @@
 import type { Problem, ProblemCode } from '../errors.ts'
-import { isRetryable } from './answer-fate.ts'
+import { isRetryable } from './retry-decision.ts'
 
 const MARK = Symbol.for('sallyport.client')
 

@@ -12,7 +12,7 @@ import { checkOptions } from './check-options.ts'
 import { ClientError } from './client-error.ts'
 import type { CallOptions, ClientOptions, DispatchOptions } from './client-options.ts'
 import { retrying } from './retrying.ts'
-import { within } from './within.ts'
+import { within } from './time-out.ts'
 
 /** The events of a catalogue, each with its data; any event where the catalogue is not known. */
 export type EventsOf<Catalog> =

@@ -1,6 +1,6 @@
 import type { SessionRunRequest } from '../model/run-post.ts'
-import { type Answer, fateOf } from './answer-fate.ts'
 import { joinPosts } from './join-posts.ts'
+import { type Answer, fateOf } from './retry-decision.ts'
 import type { RunRecorderOptions } from './run-recorder-options.ts'
 import { withoutRefused } from './without-refused.ts'
 

@@ -1,5 +1,5 @@
 import { isClientError } from './client-error.ts'
-import { within } from './within.ts'
+import { within } from './time-out.ts'
 
 /** Attempts something again for as long as that may help: exponential back-off with full jitter, and not before `Retry-After`. */
 export async function retrying<Answer>(

@@ -7,7 +7,7 @@ import { createOutbox } from './outbox.ts'
 import type { RecordedRun, RunStart } from './recorded-run.ts'
 import type { RunRecorderOptions } from './run-recorder-options.ts'
 import { startRun } from './start-run.ts'
-import { within } from './within.ts'
+import { within } from './time-out.ts'
 
 /** Records runs in the background, many at a time. */
 export interface RunRecorder extends AsyncDisposing {

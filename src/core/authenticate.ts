@@ -1,8 +1,8 @@
 import { SallyportError } from '../errors.ts'
 import { type DispatchGrant, isMaxDispatches, isUserId, type Operation, type Principal } from '../model/principal.ts'
 import type { AuthVerifier, Refusal } from '../ports/auth-verifier.ts'
-import { portFault, refusalOf } from './fault.ts'
-import { type HandlerRequest, type Refused, refuse } from './result.ts'
+import { portFault, refusalOf } from './answers/fault.ts'
+import { type HandlerRequest, type Refused, refuse } from './answers/result.ts'
 
 const CHALLENGE = 'Bearer realm="sallyport"'
 const BEARER = /^bearer(?: +|$)/i

@@ -1,8 +1,8 @@
 import type { Operation, Principal } from '../model/principal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Load } from './load.ts'
-import type { HandlerRequest, HandlerResult, Refused } from './result.ts'
+import type { HandlerRequest, HandlerResult, Refused } from './answers/result.ts'
+import type { Load } from './load/load-limits.ts'
 
 /** What an endpoint does: an operation, or many of a kind at once. Many ask no more of a token than one. */
 export type Action = Operation | 'session_run_batch'

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import type { Issue, IssueCode } from '../errors.ts'
 import type { Warning } from '../model/dispatch.ts'
-import { guardJson } from './guard-json.ts'
-import { pointerTo } from './json-pointer.ts'
-import { likelyField } from './likely-field.ts'
-import { readQuickly } from './reading.ts'
-import { type Refused, refuse } from './result.ts'
+import { likelyField } from './answers/likely-field.ts'
+import { type Refused, refuse } from './answers/result.ts'
+import { pointerTo } from './json/json-pointer.ts'
+import { guardJson } from './json/safety-check.ts'
+import { readQuickly } from './json/schema-readers.ts'
 
 /** A body that is what its schema says, and what it held beyond that. */
 export interface Valid<T> {

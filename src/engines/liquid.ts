@@ -13,7 +13,7 @@ import { allowedFilters } from './liquid-filters.ts'
 import { boundedOperators } from './liquid-operators.ts'
 import { ALLOWED_TAGS } from './liquid-tags.ts'
 import { charge, escapeHtml, RenderedText, RenderFault, TextEmitter, toText } from './liquid-text.ts'
-import { RenderInTurns } from './liquid-turns.ts'
+import { RenderInTurns } from './liquid-time-slices.ts'
 
 /** How dates are written. */
 export interface LiquidOptions {

@@ -1,6 +1,6 @@
-import { overloaded } from '../core/load.ts'
-import { type Refused, refuse } from '../core/result.ts'
-import type { UnfinishedBody } from '../core/unfinished-bodies.ts'
+import { type Refused, refuse } from '../core/answers/result.ts'
+import { overloaded } from '../core/load/load-limits.ts'
+import type { UnfinishedBody } from '../core/load/unfinished-bodies.ts'
 import type { Clock } from '../ports/clock.ts'
 import { GrowingBuffer } from './growing-buffer.ts'
 

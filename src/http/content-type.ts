@@ -1,4 +1,4 @@
-import { type HandlerRequest, type Refused, refuse } from '../core/result.ts'
+import { type HandlerRequest, type Refused, refuse } from '../core/answers/result.ts'
 
 const PLAIN = 'application/json'
 

@@ -1,4 +1,4 @@
-import type { HandlerRequest } from '../core/result.ts'
+import type { HandlerRequest } from '../core/answers/result.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type BodySink, type HostBody, LINGER_BYTES, LINGER_MS } from './body-reader.ts'
 import { announcedLength } from './json-body.ts'

@@ -1,5 +1,5 @@
-import { giveWay } from '../core/give-way.ts'
-import { type HandlerRequest, isRefused, type Refused, refuse } from '../core/result.ts'
+import { type HandlerRequest, isRefused, type Refused, refuse } from '../core/answers/result.ts'
+import { giveWay } from '../core/yield-to-event-loop.ts'
 import type { Clock } from '../ports/clock.ts'
 import { alreadyConsumed, type HostBody, type ReadOptions, readBody, readWhole, tooLarge } from './body-reader.ts'
 

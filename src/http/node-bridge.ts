@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
+import type { HandlerRequest } from '../core/answers/result.ts'
 import type { Endpoints } from '../core/endpoints.ts'
-import type { HandlerRequest } from '../core/result.ts'
 import type { Clock } from '../ports/clock.ts'
 import { answer, closing, type Wire } from './answer.ts'
 import { type HostBody, LINGER_BYTES, LINGER_MS, type Pump } from './body-reader.ts'

@@ -1,5 +1,5 @@
+import { problem, refuse } from '../core/answers/result.ts'
 import type { Action } from '../core/endpoints.ts'
-import { problem, refuse } from '../core/result.ts'
 import type { Issue, ProblemCode } from '../errors.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { OpenApiExample, OpenApiReference } from './open-api-document.ts'

@@ -1,4 +1,4 @@
-import { CLIENT_STATUSES } from '../core/runs/run-status.ts'
+import { CLIENT_STATUSES } from '../core/runs/merge/run-status.ts'
 import type { DispatchRequest } from '../model/dispatch.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ModelUsage, RunAgent, RunCost, RunCounts, RunError, RunFields, RunTimings } from '../model/run.ts'

@@ -66,7 +66,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     modules: { 'src/engines/json-logic': ['json-logic-engine'], 'src/engines/liquid': ['liquidjs'] },
   },
   'src/policies/': { holds: 'what may go out, and when', layers: ['src/options/', ...CONTRACTS], pure: true },
-  'src/limits/': { holds: 'how many requests', layers: ['src/options/', ...CONTRACTS] },
+  'src/rate-limits/': { holds: 'how many requests', layers: ['src/options/', ...CONTRACTS] },
   'src/pricing/': { holds: 'prices of tokens', layers: ['src/options/', ...CONTRACTS], pure: true },
   'src/openapi/': {
     holds: 'the endpoints, described',
@@ -83,38 +83,29 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ['src/options/', ...CONTRACTS],
     modules: { 'src/otel/': ['@opentelemetry/api'] },
   },
-  'src/queue/': {
-    holds: 'alarm clocks of the workers',
+  'src/queues/': {
+    holds: 'wake-up signals for workers',
     layers: ['src/runtime/', 'src/options/', ...CONTRACTS],
-    modules: { 'src/queue/bullmq.ts': ['bullmq'], 'src/queue/redis-connection.ts': ['bullmq'] },
+    modules: { 'src/queues/bullmq.ts': ['bullmq'], 'src/queues/redis-connection.ts': ['bullmq'] },
   },
   'src/runtime/': { holds: 'the default clock, ids and logger', layers: ['src/ports/', 'src/model/'] },
   'src/storage/': {
     holds: 'stores',
     layers: ['src/options/', ...CONTRACTS],
-    modules: { 'src/storage/sql.ts': ['kysely'], 'src/storage/sql/': ['kysely'] },
+    modules: { 'src/storage/sql/': ['kysely'] },
   },
-  'src/testing/': {
+  'src/contract-tests/': {
     holds: 'contracts of the ports, and what tests are made of',
     layers: ['src/options/', ...CONTRACTS],
-    modules: { 'src/testing/assertions.ts': ['node:assert/strict'] },
+    modules: { 'src/contract-tests/assertions.ts': ['node:assert/strict'] },
   },
-  'src/': {
-    holds: 'entries, and the composition of what a host is given',
-    layers: [
-      'src/core/',
-      'src/auth/',
-      'src/client/',
-      'src/integrations/',
-      'src/openapi/',
-      'src/options/',
-      'src/policies/',
-      'src/queue/',
-      'src/runtime/',
-      'src/storage/',
-      'src/testing/',
-      ...CONTRACTS,
-    ],
+  'src/sallyport/': {
+    holds: 'createSallyport: options, defaults, and the objects it returns',
+    layers: ['src/core/', 'src/options/', 'src/queues/', 'src/runtime/', ...CONTRACTS],
+  },
+  'src/index.ts': {
+    holds: 'the root entry',
+    layers: ['src/core/', 'src/sallyport/', ...CONTRACTS],
   },
 }
 

@@ -1,5 +1,6 @@
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
+import { entries } from '../support/entries.ts'
 import { LAYERS, layerOf } from './layers.ts'
 import { nodesOf, parse, placeOf, readSources, type Source, tokensOf } from './source.ts'
 
@@ -49,9 +50,17 @@ describe('exports', () => {
   })
 
   it('are passed on by entries alone: no folder has a barrel', () => {
-    const inFolders = sources.filter(({ path }) => layerOf(path) !== 'src/')
-    expect(inFolders.filter(isBarrel).map(({ path }) => path)).toEqual([])
-    expect(sources.map(({ path }) => path).filter((path) => path.endsWith('/index.ts'))).toEqual(['src/index.ts'])
+    const published = new Set([...entries().values()].map((file) => file.replace('./', '')))
+    const inner = sources.filter(({ path }) => !published.has(path))
+    expect(inner.filter(isBarrel).map(({ path }) => path)).toEqual([])
+    expect(inner.filter(({ path }) => path.endsWith('/index.ts')).map(({ path }) => path)).toEqual([])
+  })
+})
+
+describe('the layout', () => {
+  it('leaves two files loose in src', () => {
+    const loose = sources.map(({ path }) => path).filter((path) => path.split('/').length === 2)
+    expect(loose).toEqual(['src/errors.ts', 'src/index.ts'])
   })
 })
 

@@ -5,7 +5,7 @@ import { ROOT } from '../support/entries.ts'
 
 /** A file of `src/`, parsed. */
 export interface Source {
-  /** From the root: `src/core/result.ts`. */
+  /** From the root: `src/core/answers/result.ts`. */
   readonly path: string
   readonly ast: ts.SourceFile
   readonly imports: readonly Import[]
@@ -62,7 +62,7 @@ export interface Token {
   readonly end: number
 }
 
-/** Where a node is, for a message: `src/core/result.ts:12`. */
+/** Where a node is, for a message: `src/core/answers/result.ts:12`. */
 export function placeOf({ path, ast }: Source, node: ts.Node): string {
   return `${path}:${ast.getLineAndCharacterOfPosition(node.getStart(ast)).line + 1}`
 }

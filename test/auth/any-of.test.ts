@@ -6,7 +6,7 @@ import {
   generateAppSecret,
   issueSessionToken,
   sessionTokens,
-} from '../../src/auth.ts'
+} from '../../src/auth/index.ts'
 
 const accepting = (id: string): AuthVerifier => ({ verify: async () => ({ id, tenant: 'default' }) })
 const refusing = (refused: 'invalid_token' | 'insufficient_scope'): AuthVerifier => ({

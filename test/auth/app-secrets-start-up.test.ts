@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type AppSecretDigest, appSecrets, type GeneratedAppSecret, generateAppSecret } from '../../src/auth.ts'
+import { type AppSecretDigest, appSecrets, type GeneratedAppSecret, generateAppSecret } from '../../src/auth/index.ts'
 import { isSallyportError, type SallyportError } from '../../src/errors.ts'
-import { told } from '../support/told.ts'
+import { told } from '../support/reported.ts'
 
 let good: GeneratedAppSecret
 let other: GeneratedAppSecret

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Credential } from '../../src/auth/app-secret-credentials.ts'
 import { composeAppSecret } from '../../src/auth/app-secret-format.ts'
+import { appSecrets, type GeneratedAppSecret, generateAppSecret } from '../../src/auth/index.ts'
 import { matchingCredential } from '../../src/auth/matching-credential.ts'
-import { appSecrets, type GeneratedAppSecret, generateAppSecret } from '../../src/auth.ts'
 
 const INVALID = { refused: 'invalid_token' }
 

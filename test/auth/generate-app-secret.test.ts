@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { isAppSecret } from '../../src/auth/app-secret-format.ts'
-import { generateAppSecret } from '../../src/auth.ts'
+import { generateAppSecret } from '../../src/auth/index.ts'
 
 describe('generateAppSecret', () => {
   it('makes a secret of the environment, its digest and its id', async () => {

@@ -7,9 +7,9 @@ import {
   issueSessionToken,
   type SessionTokenKey,
   sessionTokens,
-} from '../../src/auth.ts'
+} from '../../src/auth/index.ts'
 import type { SallyportError } from '../../src/errors.ts'
-import { told } from '../support/told.ts'
+import { told } from '../support/reported.ts'
 import { HMAC_KEY } from './forge.ts'
 
 const NOW = 1_800_000_000

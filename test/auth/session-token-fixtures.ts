@@ -5,7 +5,7 @@ import {
   type SessionTokenKey,
   type SessionTokensOptions,
   sessionTokens,
-} from '../../src/auth.ts'
+} from '../../src/auth/index.ts'
 import { HMAC_KEY } from './forge.ts'
 
 export const INVALID: { readonly refused: string } = { refused: 'invalid_token' }

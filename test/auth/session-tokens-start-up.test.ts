@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { generateAppSecret, type SessionTokensOptions, sessionTokens } from '../../src/auth.ts'
+import { generateAppSecret, type SessionTokensOptions, sessionTokens } from '../../src/auth/index.ts'
 import { isSallyportError, type SallyportError } from '../../src/errors.ts'
-import { told } from '../support/told.ts'
+import { told } from '../support/reported.ts'
 import { forge, HMAC_KEY } from './forge.ts'
 
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { sessionTokens } from '../../src/auth.ts'
+import { sessionTokens } from '../../src/auth/index.ts'
 import { forge, HMAC_KEY } from './forge.ts'
 import { at, CLAIMS, ec, ed, ed25519, es256, GRANT, HEADER, INVALID, KEYS, NOW } from './session-token-fixtures.ts'
 

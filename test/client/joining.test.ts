@@ -6,8 +6,8 @@ import { memoryStore } from 'sallyport/storage/memory'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { testAuth } from '../support/deps.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
+import { type Telling, telling } from './reports.ts'
 import { events } from './servers.ts'
-import { type Telling, telling } from './tellings.ts'
 
 const START = Date.parse('2026-11-21T08:00:00Z')
 

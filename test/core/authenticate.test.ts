@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { isRefused } from '../../src/core/answers/result.ts'
 import { authenticate } from '../../src/core/authenticate.ts'
-import { isRefused } from '../../src/core/result.ts'
 import type { Operation, Principal } from '../../src/model/principal.ts'
 import type { AuthVerifier } from '../../src/ports/auth-verifier.ts'
 

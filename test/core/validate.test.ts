@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { objectOf, optional } from '../../src/core/reading.ts'
-import { isRefused } from '../../src/core/result.ts'
+import { isRefused } from '../../src/core/answers/result.ts'
+import { objectOf, optional } from '../../src/core/json/schema-readers.ts'
 import { validate } from '../../src/core/validate.ts'
 
 const schema = objectOf({

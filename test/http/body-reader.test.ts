@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { unfinishedBodies } from '../../src/core/unfinished-bodies.ts'
+import { unfinishedBodies } from '../../src/core/load/unfinished-bodies.ts'
 import { readBody, readWhole } from '../../src/http/body-reader.ts'
 import { jsonOf } from '../../src/http/json-body.ts'
 import { fakeClock } from '../support/fake-clock.ts'

@@ -3,8 +3,8 @@ import OpenAI from 'openai'
 import type { Run } from 'sallyport'
 import { expect } from 'vitest'
 import * as z from 'zod'
-import type { House } from './house.ts'
 import type { Provider } from './provider.ts'
+import type { House } from './test-app.ts'
 
 export const parameters: z.ZodObject<Record<never, never>> = z.object({})
 const weather: Tool = tool({ name: 'weather', description: 'Weather', parameters, execute: async () => 'sunny' })

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { toNode } from '../../src/adapters/node.ts'
-import { openapiDocument } from '../../src/openapi.ts'
+import { openapiDocument } from '../../src/openapi/index.ts'
 import { documentedProgram, GeneratedClient } from './generated-client.ts'
 import { events, exampleHost } from './host.ts'
 

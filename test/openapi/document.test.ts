@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { PROBLEM_CODES } from '../../src/errors.ts'
 import { ROUTES } from '../../src/http/routes.ts'
-import { openapiDocument } from '../../src/openapi.ts'
+import { openapiDocument } from '../../src/openapi/index.ts'
 import { events } from './host.ts'
 import { lint } from './lint.ts'
 import { printJson } from './print-json.ts'

@@ -1,5 +1,5 @@
 import { type Config, createConfig, lintFromString } from '@redocly/openapi-core'
-import { type OpenApiSchema, openapiDocument } from '../../src/openapi.ts'
+import { type OpenApiSchema, openapiDocument } from '../../src/openapi/index.ts'
 
 /** What an independent linter says of a document under its strict rules: `<severity> <rule> <place> <message>`. */
 export async function lint(document: object): Promise<string[]> {

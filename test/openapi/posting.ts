@@ -1,5 +1,5 @@
 import { ROUTES } from '../../src/http/routes.ts'
-import { type OpenApiDocument, type OpenApiResponse, openapiDocument } from '../../src/openapi.ts'
+import { type OpenApiDocument, type OpenApiResponse, openapiDocument } from '../../src/openapi/index.ts'
 import type { ExampleHost } from './host.ts'
 
 export interface Post {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Action } from '../../src/core/endpoints.ts'
 import type { ProblemCode } from '../../src/errors.ts'
 import { ROUTES } from '../../src/http/routes.ts'
-import { memoryStore } from '../../src/storage/memory.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
 import { type ExampleHost, exampleHost } from './host.ts'
 import { type Post, pathOf, post, requestTo } from './posting.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { isRefused } from '../../src/core/answers/result.ts'
 import { dispatchSchema } from '../../src/core/dispatch/dispatch-schema.ts'
-import { isRefused } from '../../src/core/result.ts'
 import { readBatch } from '../../src/core/runs/read-batch.ts'
 import { validateSessionRun } from '../../src/core/runs/validate-session-run.ts'
 import { validate } from '../../src/core/validate.ts'

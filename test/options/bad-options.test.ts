@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { toNode } from '../../src/adapters/node.ts'
-import { anyOf, appSecrets } from '../../src/auth.ts'
+import { anyOf, appSecrets } from '../../src/auth/index.ts'
 import { email } from '../../src/channels/email.ts'
 import { failover } from '../../src/channels/failover.ts'
-import { isClientError } from '../../src/client.ts'
+import { isClientError } from '../../src/client/index.ts'
+import { fakeClock, recordingChannel } from '../../src/contract-tests/index.ts'
 import { isSallyportError } from '../../src/errors.ts'
 import {
   createSallyport,
@@ -12,12 +13,11 @@ import {
   handleSessionRun,
   handleSessionRunBatch,
 } from '../../src/index.ts'
-import { agentsSdk, aiSdk, recordingFetch } from '../../src/integrations.ts'
-import { allOf, preferences, quietHours, throttle } from '../../src/policy.ts'
-import { memoryStore } from '../../src/storage/memory.ts'
-import { fakeClock, recordingChannel } from '../../src/testing.ts'
+import { agentsSdk, aiSdk, recordingFetch } from '../../src/integrations/index.ts'
+import { allOf, preferences, quietHours, throttle } from '../../src/policies/index.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
 import { question } from '../policies/question.ts'
-import { told } from '../support/told.ts'
+import { told } from '../support/reported.ts'
 import { nameOf, ROWS } from './all-rows.ts'
 import { sallyport } from './host-rows.ts'
 import { optionMembers } from './option-members.ts'

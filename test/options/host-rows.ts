@@ -1,3 +1,4 @@
+import { fakeClock, recordingChannel } from '../../src/contract-tests/index.ts'
 import {
   createSallyport,
   defineEvents,
@@ -6,8 +7,7 @@ import {
   type Sallyport,
   type SallyportOptions,
 } from '../../src/index.ts'
-import { memoryStore } from '../../src/storage/memory.ts'
-import { fakeClock, recordingChannel } from '../../src/testing.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
 import { FLAG, FUNCTION, HOLE, OBJECT, type OptionRow, outside, PART, row, TEXT, UNSTORABLE } from './option-rows.ts'
 
 const clock = fakeClock()

@@ -2,24 +2,18 @@ import { toExpress } from '../../src/adapters/express.ts'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { toKoa } from '../../src/adapters/koa.ts'
 import { toNode } from '../../src/adapters/node.ts'
-import { appSecrets, generateAppSecret, issueSessionToken, sessionTokens } from '../../src/auth.ts'
+import { appSecrets, generateAppSecret, issueSessionToken, sessionTokens } from '../../src/auth/index.ts'
 import { email } from '../../src/channels/email.ts'
 import { log } from '../../src/channels/log.ts'
 import { sms } from '../../src/channels/sms.ts'
 import { webhook } from '../../src/channels/webhook.ts'
-import { type Client, type ClientOptions, createClient, createRunRecorder, type RunRecorder } from '../../src/client.ts'
-import { liquid } from '../../src/engines/liquid.ts'
-import { recordingFetch } from '../../src/integrations.ts'
-import { rateLimits } from '../../src/limits/rate-limits.ts'
-import { openapiDocument } from '../../src/openapi.ts'
-import { otelRunExporter } from '../../src/otel/run-exporter.ts'
-import { quietHours, throttle } from '../../src/policy.ts'
-import { priceBook } from '../../src/pricing/price-book.ts'
-import { bullmqQueue } from '../../src/queue/bullmq.ts'
-import { postgresQueue } from '../../src/queue/postgres.ts'
-import { documentStore } from '../../src/storage/documents.ts'
-import { memoryStore } from '../../src/storage/memory.ts'
-import { sqlStatements, sqlStore } from '../../src/storage/sql.ts'
+import {
+  type Client,
+  type ClientOptions,
+  createClient,
+  createRunRecorder,
+  type RunRecorder,
+} from '../../src/client/index.ts'
 import {
   channelContract,
   dispatchStoreContract,
@@ -28,7 +22,19 @@ import {
   recordingChannel,
   runStoreContract,
   testRequest,
-} from '../../src/testing.ts'
+} from '../../src/contract-tests/index.ts'
+import { liquid } from '../../src/engines/liquid.ts'
+import { recordingFetch } from '../../src/integrations/index.ts'
+import { openapiDocument } from '../../src/openapi/index.ts'
+import { otelRunExporter } from '../../src/otel/index.ts'
+import { quietHours, throttle } from '../../src/policies/index.ts'
+import { priceBook } from '../../src/pricing/index.ts'
+import { bullmqQueue } from '../../src/queues/bullmq.ts'
+import { postgresQueue } from '../../src/queues/postgres.ts'
+import { rateLimits } from '../../src/rate-limits/index.ts'
+import { documentStore } from '../../src/storage/documents/index.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
+import { sqlStatements, sqlStore } from '../../src/storage/sql/index.ts'
 import { sallyport } from './host-rows.ts'
 import { FLAG, FUNCTION, HOLE, OBJECT, type OptionRow, outside, PART, row, TEXT } from './option-rows.ts'
 

@@ -8,7 +8,7 @@ import {
 } from '@opentelemetry/sdk-trace-base'
 import { afterEach, describe, expect, it } from 'vitest'
 import { CONVENTIONS } from '../../src/otel/conventions.ts'
-import { type OtelRunExporterOptions, otelRunExporter } from '../../src/otel/run-exporter.ts'
+import { type OtelRunExporterOptions, otelRunExporter } from '../../src/otel/index.ts'
 import type { EndedRun } from '../../src/ports/run-exporter.ts'
 import { CREATED, ended, FULL, LAST_SEEN } from './ended-runs.ts'
 import { millis, telemetry } from './telemetry.ts'

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { audit, auditKnownBad, readAudit, readSignatures } from '../supply/audit.ts'
+import { audit, auditKnownBad, readAudit, readSignatures } from '../labs/supply/audit.ts'
 
 /** What the registry answers to `POST …/advisories/bulk`: a status, and a body. */
 let advisories: readonly [status: number, body: string]

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { describe, expect, it } from 'vitest'
-import { lockedPackages, productionClosure } from '../supply/lock-file.ts'
-import { sbom } from '../supply/sbom.ts'
+import { lockedPackages, productionClosure } from '../labs/supply/lock-file.ts'
+import { sbom } from '../labs/supply/sbom.ts'
 import { readJson } from '../support/entries.ts'
 
 const manifest = readJson('package.json')

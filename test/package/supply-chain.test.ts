@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { INSTALL_SCRIPTS } from '../supply/install-scripts.ts'
-import { DEVELOPMENT, isAllowed, licenceOf, PERMISSIVE, READ_BY_HAND } from '../supply/licences.ts'
-import { closureOf, type LockedPackage, lockedPackages, productionClosure } from '../supply/lock-file.ts'
+import { INSTALL_SCRIPTS } from '../labs/supply/install-scripts.ts'
+import { DEVELOPMENT, isAllowed, licenceOf, PERMISSIVE, READ_BY_HAND } from '../labs/supply/licences.ts'
+import { closureOf, type LockedPackage, lockedPackages, productionClosure } from '../labs/supply/lock-file.ts'
 import { readJson } from '../support/entries.ts'
 
 const manifest = readJson('package.json')

@@ -21,13 +21,19 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const OTHERS = ['src/core/catalog/', 'src/core/delivery/', 'src/core/run-events/', 'src/http/', 'src/sallyport.ts']
+const OTHERS = [
+  'src/core/dispatch/catalog/',
+  'src/core/delivery/',
+  'src/core/runs/events/',
+  'src/http/',
+  'src/sallyport/create-sallyport.ts',
+]
 
 describe('a bundle of what is imported from the root by name', () => {
   it('holds with handleDispatch nothing of runs, nor of the catalog, the worker or the routes', async () => {
     const modules = await modulesBundledFor('handleDispatch')
     expect(modules).toContain('src/core/dispatch/handle-dispatch.ts')
-    expect(within(modules, 'src/core/runs/', 'src/core/sessions/', 'src/core/usage/', ...OTHERS)).toEqual([])
+    expect(within(modules, 'src/core/runs/', 'src/core/runs/sessions/', 'src/core/runs/usage/', ...OTHERS)).toEqual([])
   })
 
   it('holds with handleSessionRun nothing of dispatches, nor of the catalog, the worker or the routes', async () => {

@@ -6,7 +6,7 @@ import {
   quietHours,
   type SendLimit,
   type Verdict,
-} from '../../src/policy.ts'
+} from '../../src/policies/index.ts'
 import { question } from './question.ts'
 
 const limit = (key: string): SendLimit => ({ key, max: 1, windowMs: 1_000 })

@@ -1,4 +1,4 @@
-import type { PolicyQuestion } from '../../src/policy.ts'
+import type { PolicyQuestion } from '../../src/policies/index.ts'
 
 /** A question about an order's mail to `u1`, but for what is given. */
 export function question(given: Partial<PolicyQuestion> = {}): PolicyQuestion {

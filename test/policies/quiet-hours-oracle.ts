@@ -1,4 +1,4 @@
-import type { QuietHoursOptions } from '../../src/policy.ts'
+import type { QuietHoursOptions } from '../../src/policies/index.ts'
 
 const MINUTE_MS = 60_000
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { quietHours } from '../../src/policy.ts'
+import { quietHours } from '../../src/policies/index.ts'
 import { question } from './question.ts'
 import { looked } from './quiet-hours-oracle.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type PolicyQuestion, type QuietHoursOptions, quietHours, type Verdict } from '../../src/policy.ts'
+import { type PolicyQuestion, type QuietHoursOptions, quietHours, type Verdict } from '../../src/policies/index.ts'
 import { question } from './question.ts'
 
 const NIGHT: QuietHoursOptions = { from: '22:00', to: '08:00', timeZone: 'Europe/Vienna' }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type PolicyQuestion, type SendLimit, type ThrottleOptions, throttle } from '../../src/policy.ts'
+import { type PolicyQuestion, type SendLimit, type ThrottleOptions, throttle } from '../../src/policies/index.ts'
 import { question } from './question.ts'
 
 const HOUR = 60 * 60 * 1000

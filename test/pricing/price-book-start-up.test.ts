@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isSallyportError, type SallyportError } from '../../src/errors.ts'
-import { type PriceBookOptions, priceBook } from '../../src/pricing/price-book.ts'
+import { type PriceBookOptions, priceBook } from '../../src/pricing/index.ts'
 
 function fault(options: unknown): SallyportError | undefined {
   try {

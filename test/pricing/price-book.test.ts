@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RunCounts } from '../../src/model/run.ts'
 import type { Price, PricedUsage } from '../../src/ports/price-book.ts'
-import { type ModelPrices, type PriceBookOptions, priceBook } from '../../src/pricing/price-book.ts'
+import { type ModelPrices, type PriceBookOptions, priceBook } from '../../src/pricing/index.ts'
 
 const MILLION: RunCounts = { inputTokens: 1_000_000, outputTokens: 0 }
 const AT = Date.parse('2026-11-21T08:00:00.000Z')

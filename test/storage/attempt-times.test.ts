@@ -1,9 +1,9 @@
 import { CompiledQuery } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import type { HostKysely } from '../../src/storage/sql/host-kysely.ts'
-import { sqlStore } from '../../src/storage/sql.ts'
+import type { HostKysely } from '../../src/storage/sql/connection/host-kysely.ts'
+import { sqlStore } from '../../src/storage/sql/index.ts'
 import { databaseKinds } from './databases.ts'
-import { afterEvery } from './host-between.ts'
+import { afterEvery } from './sql/host-between.ts'
 import { storeEach } from './store-each.ts'
 import { acceptance, claimOne, deliveriesOf, lease } from './storing.ts'
 

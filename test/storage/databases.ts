@@ -8,7 +8,7 @@ import { Kysely, type Logger, MysqlDialect, PostgresDialect, type SqliteDatabase
 import Database from 'libsql'
 import { createPool } from 'mysql2'
 import pg from 'pg'
-import type { DialectName } from '../../src/storage/sql/dialects.ts'
+import type { DialectName } from '../../src/storage/sql/connection/dialects.ts'
 import { freePort } from '../support/free-port.ts'
 import { keptStatements } from '../support/kept-statements.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { DispatchStore } from '../../src/ports/dispatch-store.ts'
 import { openPostgresql } from './databases.ts'
-import { afterOnce } from './host-between.ts'
+import { afterOnce } from './sql/host-between.ts'
 import { storeEach } from './store-each.ts'
 import { acceptance, delivery, digested } from './storing.ts'
 

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { isSallyportError } from '../../src/errors.ts'
-import type { Sallyport } from '../../src/sallyport.ts'
-import { memoryStore } from '../../src/storage/memory.ts'
-import { sqlStore } from '../../src/storage/sql.ts'
+import type { Sallyport } from '../../src/sallyport/create-sallyport.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
+import { sqlStore } from '../../src/storage/sql/index.ts'
 import { exampleHost } from '../openapi/host.ts'
 import { databaseKinds } from './databases.ts'
 

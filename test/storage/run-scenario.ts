@@ -10,8 +10,8 @@ import type {
   StoredRun,
   StoredSession,
 } from '../../src/ports/run-store.ts'
-import { hold } from '../delivery/invariants.ts'
-import { isSame, takenFrom } from '../delivery/snapshot.ts'
+import { hold } from '../core/delivery/invariants.ts'
+import { isSame, takenFrom } from '../core/delivery/snapshot.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
 import { type ModelRun, type RunModel, runModel, sumOf } from './run-model.ts'
 import { type Operation, RUNS, SESSIONS, TENANTS, USERS } from './run-operations.ts'

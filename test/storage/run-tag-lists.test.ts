@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { put } from '../../src/testing/run-store/run-fixtures.ts'
+import { put } from '../../src/contract-tests/run-store/run-fixtures.ts'
 import { databaseKinds } from './databases.ts'
 import { storeEach } from './store-each.ts'
 

@@ -1,1 +1,1 @@
-export { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
+export { type FakeClock, fakeClock } from '../../src/contract-tests/fake-clock.ts'

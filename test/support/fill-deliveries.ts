@@ -1,4 +1,4 @@
-import type { DialectName } from '../../src/storage/sql/dialects.ts'
+import type { DialectName } from '../../src/storage/sql/connection/dialects.ts'
 
 /** Waiting deliveries that are written by the database itself, as accepting them leaves them. */
 export interface Filling {

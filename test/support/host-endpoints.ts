@@ -1,5 +1,3 @@
-import type { Action, Endpoints } from '../../src/core/endpoints.ts'
-import { type Load, loadOf } from '../../src/core/load.ts'
 import {
   type HandlerRequest,
   type HandlerResult,
@@ -7,7 +5,9 @@ import {
   type Refused,
   refuse,
   success,
-} from '../../src/core/result.ts'
+} from '../../src/core/answers/result.ts'
+import type { Action, Endpoints } from '../../src/core/endpoints.ts'
+import { type Load, loadOf } from '../../src/core/load/load-limits.ts'
 import type { Operation, Principal } from '../../src/model/principal.ts'
 import { type RecordingLogger, recordingLogger } from './deps.ts'
 import { HostClock } from './host-clock.ts'

@@ -1,9 +1,9 @@
-import type { Channel } from '../../src/ports/channel.ts'
 import {
   type RecordingChannel,
   recordingChannel as recordingEverything,
   type ScriptedOutcome,
-} from '../../src/testing/recording-channel.ts'
+} from '../../src/contract-tests/recording-channel.ts'
+import type { Channel } from '../../src/ports/channel.ts'
 
 export type { RecordingChannel }
 

@@ -11,8 +11,8 @@ import {
 } from '../../src/index.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import type { Recipient } from '../../src/model/recipient.ts'
-import { createSallyport } from '../../src/sallyport.ts'
-import { memoryStore } from '../../src/storage/memory.ts'
+import { createSallyport } from '../../src/sallyport/create-sallyport.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
 import { testAuth } from '../support/deps.ts'
 
 const shipped = v.object({

@@ -1,8 +1,8 @@
 import { isThrown } from '../../model/thrown.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DispatchStore, LeaseProof } from '../../ports/dispatch-store.ts'
-import { type FaultDeps, reportFault } from '../report-fault.ts'
-import type { Roster } from './roster.ts'
+import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
+import type { Roster } from './swap-remove-list.ts'
 
 /** How long a delivery is this worker's. Counted from before it was claimed, so that a slow claim takes nothing from the end. */
 export interface Lease {

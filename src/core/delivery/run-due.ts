@@ -1,5 +1,5 @@
 import type { Attempted, AttemptResult } from './attempt-delivery.ts'
-import type { ClaimOf, Found, Sending } from './sending.ts'
+import type { ClaimOf, Found, Sending } from './send-loop.ts'
 
 /** What one `Worker.runDue` did. What was put back unsent is not counted. */
 export interface RunDueResult {

@@ -2,7 +2,7 @@ import type { AttemptEnd } from '../../model/dispatch.ts'
 import { isThrown } from '../../model/thrown.ts'
 import type { Channel, SendOutcome } from '../../ports/channel.ts'
 import type { ClaimedDelivery } from '../../ports/dispatch-store.ts'
-import { type FaultDeps, reportFault } from '../report-fault.ts'
+import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { type Hold, Interrupted } from './lease.ts'
 import { faultPlaceOf } from './settlements.ts'
 

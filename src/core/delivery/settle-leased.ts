@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
-import { type FaultDeps, reportFault } from '../report-fault.ts'
+import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import type { Hold } from './lease.ts'
 
 /** What settling needs. */

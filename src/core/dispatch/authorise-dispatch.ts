@@ -3,8 +3,8 @@ import type { Principal } from '../../model/principal.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import type { Acceptance } from '../../ports/dispatch-store.ts'
 import type { CatalogEvent } from '../../ports/event-catalog.ts'
+import type { Refused } from '../answers/result.ts'
 import { insufficientScope } from '../authenticate.ts'
-import type { Refused } from '../result.ts'
 
 /**
  * Holds a session token to its grant: its own session, and only listed events, recipients and channels. Gives the request

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { DispatchRequest } from '../../model/dispatch.ts'
 import type { JsonObject } from '../../model/json.ts'
-import { membersOf, objectOf, optional } from '../reading.ts'
+import { membersOf, objectOf, optional } from '../json/schema-readers.ts'
 
 const isObject = (value: unknown): value is JsonObject => membersOf(value) !== undefined
 

@@ -1,6 +1,6 @@
 import type { Attempt, AttemptView, Delivery, DeliveryView, Dispatch, DispatchView } from '../../model/dispatch.ts'
 import { statusOfDispatch } from '../../model/dispatch-status.ts'
-import { writeInstant } from '../write-instant.ts'
+import { writeInstant } from '../json/write-instant.ts'
 
 /** A stored dispatch as a caller may see it: no address, no content. Shares nothing with it that could be changed. */
 export function viewDispatch(dispatch: Dispatch): DispatchView {

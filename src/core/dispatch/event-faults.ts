@@ -1,4 +1,4 @@
-import { type FaultContext, type FaultDeps, type FaultPlace, reportFault } from '../report-fault.ts'
+import { type FaultContext, type FaultDeps, type FaultPlace, reportFault } from '../answers/report-fault.ts'
 
 /** A function of the catalogue, or a channel, that failed while an event was planned or a digest rendered. */
 export interface EventFault extends Pick<FaultContext, 'operation' | 'channel' | 'field'> {

@@ -2,8 +2,8 @@ import type { DispatchAnswer } from '../../model/dispatch.ts'
 import type { Principal } from '../../model/principal.ts'
 import { sha256 } from '../../model/sha256.ts'
 import type { Remembered } from '../../ports/dispatch-store.ts'
-import { canonicalJson } from '../canonical-json.ts'
-import { type HandlerRequest, type HandlerResult, type Refused, refuse, success } from '../result.ts'
+import { type HandlerRequest, type HandlerResult, type Refused, refuse, success } from '../answers/result.ts'
+import { canonicalJson } from '../json/canonical-json.ts'
 
 const QUOTED = /^"([\x21\x23-\x7e]{1,255})"$/
 const BARE = /^[\x21\x23-\x7e]{1,255}$/

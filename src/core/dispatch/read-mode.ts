@@ -1,7 +1,7 @@
 import type { Principal } from '../../model/principal.ts'
 import { nearNames } from '../../model/suggestions.ts'
+import { type HandlerRequest, type Refused, refuse } from '../answers/result.ts'
 import { insufficientScope } from '../authenticate.ts'
-import { type HandlerRequest, type Refused, refuse } from '../result.ts'
 
 /** `?dryRun=true` shows rendered content, and with it what the host knows of a recipient: for applications only. */
 export function readMode(query: HandlerRequest['query'] = {}, principal: Principal): 'dispatch' | 'dry_run' | Refused {

@@ -7,8 +7,8 @@ import type {
   ReplanOutcome,
   RetryRequest,
 } from '../../ports/dispatch-store.ts'
-import { type HookDeps, tellDelivery } from './hooks.ts'
-import { type PlanAgainDeps, type PlannedAgain, planAgain, type UnplannedDelivery } from './plan-again.ts'
+import { type HookDeps, tellDelivery } from '../delivery/hooks.ts'
+import { type PlanAgainDeps, type PlannedAgain, planAgain, type UnplannedDelivery } from './plan/plan-again.ts'
 import { wakeFor } from './wake.ts'
 
 /** What a retry needs. */

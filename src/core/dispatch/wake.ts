@@ -1,7 +1,7 @@
 import type { DeliveryStatus } from '../../model/dispatch.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { NewDelivery } from '../../ports/dispatch-store.ts'
-import { type FaultDeps, reportFault } from '../report-fault.ts'
+import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 
 /** What is stored is stored: a queue that fails, now or by and by, only means that a worker looks later. */
 export function wake(queue: DeliveryQueue | undefined, deps: FaultDeps, delayMs = 0): void {

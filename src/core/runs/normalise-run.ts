@@ -1,10 +1,10 @@
 import type { Warning } from '../../model/dispatch.ts'
 import type { ModelUsage, RunCounts, RunTimings, RunUpdate } from '../../model/run.ts'
 import type { RunPost } from '../../model/run-post.ts'
-import { NOBODYS_USAGE, type UsageCounts } from '../usage/usage.ts'
-import { TOKEN_COUNTS } from './counts.ts'
-import { isFinal, saysTimeout, statusNamed } from './run-status.ts'
+import { TOKEN_COUNTS } from './merge/counts.ts'
+import { isFinal, saysTimeout, statusNamed } from './merge/run-status.ts'
 import type { CheckedSessionRun } from './session-run-schema.ts'
+import { NOBODYS_USAGE, type UsageCounts } from './usage/usage.ts'
 
 /** What a post says, in one way of saying it, and what deserves a look. */
 export interface NormalisedRun {

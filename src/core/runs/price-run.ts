@@ -4,9 +4,9 @@ import type { ModelUsage, RunAccount, RunCost, RunCounts, RunState, RunUpdate } 
 import type { Price, PriceBook } from '../../ports/price-book.ts'
 import type { StoredRun } from '../../ports/run-store.ts'
 import { askPrice } from './ask-price.ts'
-import type { MergeRules } from './merge-rules.ts'
-import { isFinal } from './run-status.ts'
-import { costOf, latestOf } from './shown-run.ts'
+import type { MergeRules } from './merge/merge-rules.ts'
+import { isFinal } from './merge/run-status.ts'
+import { costOf, latestOf } from './merge/selectors.ts'
 
 /** What a run cost, as it was worked out here. */
 export interface Priced {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Warning } from '../../model/dispatch.ts'
-import { type Fault, membersOf, objectOf, reading } from '../reading.ts'
-import { isRefused, type Refused } from '../result.ts'
+import { isRefused, type Refused } from '../answers/result.ts'
+import { type Fault, membersOf, objectOf, reading } from '../json/schema-readers.ts'
 import { validate } from '../validate.ts'
 
 const MAX_POSTS = 100

@@ -5,8 +5,8 @@ import type { PriceBook } from '../../ports/price-book.ts'
 import type { Redactor } from '../../ports/redactor.ts'
 import type { RunExporter } from '../../ports/run-exporter.ts'
 import type { RunStore } from '../../ports/run-store.ts'
-import type { FaultDeps } from '../report-fault.ts'
-import type { RunAnnouncer } from '../run-events/announcer.ts'
+import type { FaultDeps } from '../answers/report-fault.ts'
+import type { RunAnnouncer } from './events/publisher.ts'
 
 /** What recording a run needs. */
 export interface SessionRunDeps extends FaultDeps {

@@ -1,9 +1,9 @@
 import type { ModelUsage, Run, RunAccount, RunAgent, RunCost, RunError, RunState, RunTimings } from '../../model/run.ts'
 import type { StoredRun } from '../../ports/run-store.ts'
-import { writeInstant } from '../write-instant.ts'
-import { copyJson } from './copy-json.ts'
-import { statusOfRun } from './run-status.ts'
-import { costOf, durationOf, endedAtOf, finalOf, latestOf } from './shown-run.ts'
+import { writeInstant } from '../json/write-instant.ts'
+import { copyJson } from './merge/copy-json.ts'
+import { statusOfRun } from './merge/run-status.ts'
+import { costOf, durationOf, endedAtOf, finalOf, latestOf } from './merge/selectors.ts'
 
 type Draft<T> = { -readonly [Field in keyof T]: T[Field] }
 

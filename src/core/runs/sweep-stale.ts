@@ -1,10 +1,10 @@
 import type { MergeDecision, RunQuery, StoredRun } from '../../ports/run-store.ts'
-import { giveWay } from '../give-way.ts'
-import { isRefused } from '../result.ts'
-import { decideMerge, type Recording } from './decide-merge.ts'
-import { type Decide, mergeUpdate } from './merge-update.ts'
+import { isRefused } from '../answers/result.ts'
+import { giveWay } from '../yield-to-event-loop.ts'
+import { decideMerge, type Recording } from './merge/decide-merge.ts'
+import { type Decide, mergeUpdate } from './merge/merge-update.ts'
+import { statusOfRun } from './merge/run-status.ts'
 import type { RecordDeps } from './record-deps.ts'
-import { statusOfRun } from './run-status.ts'
 
 /** What a sweep needs. */
 export interface SweepDeps extends Omit<RecordDeps, 'redactor'> {

@@ -1,11 +1,11 @@
 import type { Issue } from '../../errors.ts'
 import type { Warning } from '../../model/dispatch.ts'
-import { guardJson } from '../guard-json.ts'
-import { membersOf, readQuickly } from '../reading.ts'
-import { isRefused, type Refused } from '../result.ts'
-import { isStorable } from '../storable.ts'
+import { isRefused, type Refused } from '../answers/result.ts'
+import { guardJson } from '../json/safety-check.ts'
+import { membersOf, readQuickly } from '../json/schema-readers.ts'
+import { isStorable } from '../json/storable.ts'
 import { fitSchema, invalid, type Valid } from '../validate.ts'
-import { instantsAhead } from './instants.ts'
+import { instantsAhead } from './merge/instants.ts'
 import { type CheckedSessionRun, sessionRunSchema } from './session-run-schema.ts'
 
 /**

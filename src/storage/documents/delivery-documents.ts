@@ -1,5 +1,5 @@
-import { digestKey, isOpenDigest } from '../deliveries/digest-key.ts'
-import type { DeliveryRow, DigestEvent, DigestRow, DispatchRow } from '../deliveries/dispatch-rows.ts'
+import { digestKey, isOpenDigest } from '../rules/digest-key.ts'
+import type { DeliveryRow, DigestEvent, DigestRow, DispatchRow } from '../rules/dispatch-rows.ts'
 import { keyOf, timePart } from './keys.ts'
 import type { Entries } from './transaction.ts'
 

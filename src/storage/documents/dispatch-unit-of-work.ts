@@ -1,16 +1,10 @@
 import type { DispatchHead, DispatchStatus } from '../../model/dispatch.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
-import { type Places, type Transitions, transitions } from '../deliveries/delivery-transitions.ts'
-import { isOpenDigest } from '../deliveries/digest-key.ts'
-import {
-  currentStatus,
-  type DeliveryRow,
-  type DispatchRow,
-  ownersOf,
-  type PlanRow,
-} from '../deliveries/dispatch-rows.ts'
-import { isOpenDispatch } from '../deliveries/remove-dispatch.ts'
-import { type Counter, sendLimits } from '../deliveries/send-limits.ts'
+import { type Places, type Transitions, transitions } from '../rules/delivery-transitions.ts'
+import { isOpenDigest } from '../rules/digest-key.ts'
+import { currentStatus, type DeliveryRow, type DispatchRow, ownersOf, type PlanRow } from '../rules/dispatch-rows.ts'
+import { isOpenDispatch } from '../rules/remove-dispatch.ts'
+import { type Counter, sendLimits } from '../rules/send-limits.ts'
 import {
   deliveryEntries,
   deliveryKey,

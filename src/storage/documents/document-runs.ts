@@ -11,7 +11,7 @@ import type {
   StoredSession,
   TallyChanges,
 } from '../../ports/run-store.ts'
-import { runAfter } from '../run-after.ts'
+import { runAfter } from '../rules/apply-decision.ts'
 import { belowKey, runEntries, runKey, sessionKey, spendKey } from './run-documents.ts'
 import { eraseSession, eraseUser } from './run-erasure.ts'
 import { listRuns, removeRuns } from './run-lists.ts'

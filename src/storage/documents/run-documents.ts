@@ -1,7 +1,7 @@
 import type { RunFacets } from '../../model/run-facets.ts'
 import { facetsOf } from '../../model/run-facets.ts'
 import type { StoredRun } from '../../ports/run-store.ts'
-import { isOpenRun } from '../open-run.ts'
+import { isOpenRun } from '../rules/is-open-run.ts'
 import { keyOf, prefixOf, timePart } from './keys.ts'
 import type { Entries, Transaction } from './transaction.ts'
 

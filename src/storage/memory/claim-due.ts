@@ -1,10 +1,10 @@
 import type { ClaimedDelivery, ClaimRequest, Claims } from '../../ports/dispatch-store.ts'
-import { beginAttempt } from '../deliveries/attempt-log.ts'
-import { claimedDelivery } from '../deliveries/delivery-copies.ts'
-import type { Transitions } from '../deliveries/delivery-transitions.ts'
-import type { DeliveryRow } from '../deliveries/dispatch-rows.ts'
-import { type Expired, expireDelivery } from '../deliveries/expire-delivery.ts'
-import type { DueLanes } from './due-lanes.ts'
+import { beginAttempt } from '../rules/attempt-log.ts'
+import { claimedDelivery } from '../rules/delivery-copies.ts'
+import type { Transitions } from '../rules/delivery-transitions.ts'
+import type { DeliveryRow } from '../rules/dispatch-rows.ts'
+import { type Expired, expireDelivery } from '../rules/expire-delivery.ts'
+import type { DueLanes } from './receiver-queues.ts'
 
 /** A claim finds about so many to be expired, so that none has to clear away a million; it then says that there are more. */
 const EXPIRED_AT_ONCE = 1_000

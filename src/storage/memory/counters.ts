@@ -1,5 +1,5 @@
-import { compoundKey } from '../compound-key.ts'
-import type { Counter, Counters } from '../deliveries/send-limits.ts'
+import { compoundKey } from '../rules/compound-key.ts'
+import type { Counter, Counters } from '../rules/send-limits.ts'
 import { type Expiring, expiringMap } from './expiring-map.ts'
 
 interface Kept extends Counter, Expiring {}

@@ -1,5 +1,5 @@
-import { digestKey, isOpenDigest } from '../deliveries/digest-key.ts'
-import type { DeliveryRow } from '../deliveries/dispatch-rows.ts'
+import { digestKey, isOpenDigest } from '../rules/digest-key.ts'
+import type { DeliveryRow } from '../rules/dispatch-rows.ts'
 
 /** The digests that may yet be joined. */
 export interface OpenDigests {

@@ -1,9 +1,9 @@
 import { facetsOf } from '../../model/run-facets.ts'
 import type { Page } from '../../ports/dispatch-query.ts'
 import type { RunQuery, StoredRun } from '../../ports/run-store.ts'
-import { copyJson } from '../copy-json.ts'
-import { isOpenRun } from '../open-run.ts'
-import { type FacetName, type RunRow, type RunShelves, runsBy } from './run-shelves.ts'
+import { copyJson } from '../rules/copy-json.ts'
+import { isOpenRun } from '../rules/is-open-run.ts'
+import { type FacetName, type RunRow, type RunShelves, runsBy } from './run-indexes.ts'
 import type { SortedList } from './sorted-list.ts'
 import { cursorAt, isPlacedBelow, walkList } from './walk-list.ts'
 

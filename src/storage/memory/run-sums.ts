@@ -1,7 +1,7 @@
 import { dayOf } from '../../model/day.ts'
 import { addSpend, addTally, noSpend, noTally, type Spend } from '../../model/tally.ts'
 import type { TallyChanges } from '../../ports/run-store.ts'
-import { entry, type Room, type Shelf } from './run-shelves.ts'
+import { entry, type Room, type Shelf } from './run-indexes.ts'
 
 /** Adds to the sums of a session and of its tenant's users. */
 export function addSums({ session, below, users }: TallyChanges, shelf: Shelf, room: Room, now: number): void {

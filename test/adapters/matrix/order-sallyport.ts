@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { defineEvents } from '../../../src/core/catalog/define-events.ts'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import { liquid } from '../../../src/engines/liquid.ts'
-import type { SallyportOptions } from '../../../src/options.ts'
-import { createSallyport, type Sallyport } from '../../../src/sallyport.ts'
-import { memoryStore } from '../../../src/storage/memory.ts'
+import { createSallyport, type Sallyport } from '../../../src/sallyport/create-sallyport.ts'
+import type { SallyportOptions } from '../../../src/sallyport/options.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { recordingLogger, testAuth } from '../../support/deps.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 

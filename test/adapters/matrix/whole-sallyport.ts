@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { SallyportOptions } from '../../../src/options.ts'
-import { memoryStore } from '../../../src/storage/memory.ts'
+import type { SallyportOptions } from '../../../src/sallyport/options.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { call } from '../../support/host-call.ts'
 import type { Host } from '../../support/hosts/host.ts'
 import { orderSallyport } from './order-sallyport.ts'

@@ -11,7 +11,7 @@ import {
   RECIPIENTS,
   SECRETS,
   SESSION,
-} from './house.ts'
+} from './test-app.ts'
 
 const DISPATCH = '/api/outbound/dispatch'
 const RUN = '/api/agents/session/run'

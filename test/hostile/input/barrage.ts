@@ -5,9 +5,9 @@ import { DISPATCH } from '../../adapters/matrix/paths.ts'
 import { call, type Reply } from '../../support/host-call.ts'
 import { watchBuiltins } from './builtins.ts'
 import { type HostileRequest, hostileRequest, parsed } from './hostile-requests.ts'
-import type { House } from './house.ts'
 import { readBack } from './read-back.ts'
 import { SECRET } from './shop.ts'
+import type { House } from './test-app.ts'
 import { checkAnswer } from './verdict.ts'
 
 /** What came of a barrage. */

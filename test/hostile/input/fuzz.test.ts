@@ -3,8 +3,8 @@ import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { databaseKinds } from '../../storage/databases.ts'
 import { barrage } from './barrage.ts'
-import { type House, openHouse } from './house.ts'
 import { IS_WHOLE, PATIENCE_MS, SEED, scale } from './scale.ts'
+import { type House, openHouse } from './test-app.ts'
 
 const requests = scale(4_000)
 const SAMPLES = 40

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
-import type { Sallyport } from '../../../src/sallyport.ts'
+import type { Sallyport } from '../../../src/sallyport/create-sallyport.ts'
 
 /** Another sight of the same database: nothing that a process remembers can stand for what is stored. */
 export interface SecondSight {

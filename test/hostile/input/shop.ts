@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { z } from 'zod'
 import { composeAppSecret } from '../../../src/auth/app-secret-format.ts'
-import { defineEvents } from '../../../src/core/catalog/define-events.ts'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import { jsonLogic } from '../../../src/engines/json-logic.ts'
 import { liquid } from '../../../src/engines/liquid.ts'
 import type { EventCatalog } from '../../../src/ports/event-catalog.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type House, openHouse } from './house.ts'
+import { type House, openHouse } from './test-app.ts'
 
 const EVENTS = ['order', 'told', 'first', 'digested', 'refined', 'asked', 'missing', 'heavy', 'ruled', 'person']
 const SCHEMAS = ['picked', 'zodded']

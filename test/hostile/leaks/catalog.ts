@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { z } from 'zod'
-import { defineEvents } from '../../../src/core/catalog/define-events.ts'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import { jsonLogic } from '../../../src/engines/json-logic.ts'
 import { liquid } from '../../../src/engines/liquid.ts'
 import type { EventCatalog } from '../../../src/ports/event-catalog.ts'
 import type { Faults } from './faults.ts'
-import { type Planted, throwing } from './house.ts'
+import { type Planted, throwing } from './test-app.ts'
 
 /** A template whose error quotes what it reads: it is no time zone. */
 function inZone(path: string): string {

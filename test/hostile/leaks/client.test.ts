@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ClientOptions, createClient, isClientError } from '../../../src/client.ts'
+import { type ClientOptions, createClient, isClientError } from '../../../src/client/index.ts'
 import { deadPort, httpPeer } from '../../channels/peers.ts'
 import { type Canaries, createCanaries } from './canaries.ts'
 import { collecting } from './collecting.ts'

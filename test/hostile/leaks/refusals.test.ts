@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { toFetch } from '../../../src/adapters/fetch.ts'
 import { PROBLEM_CODES, type ProblemCode } from '../../../src/errors.ts'
-import { type Answer, type House, type HouseOptions, openHouse, type Sending } from './house.ts'
+import { type Answer, type House, type HouseOptions, openHouse, type Sending } from './test-app.ts'
 import { THROWN } from './thrown.ts'
 
 /** How a host comes to refuse a request that is full of what must not be told. */

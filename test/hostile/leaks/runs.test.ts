@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { RunEventTarget } from '../../../src/core/run-events/run-events.ts'
-import { otelRunExporter } from '../../../src/otel/run-exporter.ts'
+import type { RunEventTarget } from '../../../src/core/runs/events/run-events.ts'
+import { otelRunExporter } from '../../../src/otel/index.ts'
 import { telemetry } from '../../otel/telemetry.ts'
-import { type House, openHouse } from './house.ts'
+import { type House, openHouse } from './test-app.ts'
 import { throughTime } from './through-time.ts'
 
 /** A run of which everything that anybody can write says something. */

@@ -9,7 +9,7 @@ import type { Channel, SendOutcome } from '../../../src/ports/channel.ts'
 import { bodyOf, deadPort, httpPeer, smtpPeer } from '../../channels/peers.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import type { Canaries } from './canaries.ts'
-import { openHouse } from './house.ts'
+import { openHouse } from './test-app.ts'
 import { throughTime } from './through-time.ts'
 
 /** Who answers, and what the answer says. */

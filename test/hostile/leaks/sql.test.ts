@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
-import { sqlStore } from '../../../src/storage/sql.ts'
+import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { databaseKinds, type TestDatabase } from '../../storage/databases.ts'
 import { textOf } from './collecting.ts'
-import { openHouse } from './house.ts'
+import { openHouse } from './test-app.ts'
 
 /** What has databases refuse rows, and with them quote what stands in them. */
 const REFUSALS = [

@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
-import type { HandlerRequest } from '../../../src/core/result.ts'
+import type { HandlerRequest } from '../../../src/core/answers/result.ts'
 import { SECRETS } from './callers.ts'
 import { type Answers, ASKS, type Ask, type Fault } from './fault.ts'
-import type { House } from './house.ts'
 import { KEY_TEXTS } from './signing.ts'
+import type { House } from './test-app.ts'
 
 /** What is seen of an answer, whichever way it came. */
 export interface Seen {

@@ -5,7 +5,7 @@ import {
   type DispatchGrant,
   generateAppSecret,
   sessionTokens,
-} from '../../../src/auth.ts'
+} from '../../../src/auth/index.ts'
 import type { Principal } from '../../../src/model/principal.ts'
 import { ALL, type Answers, GRANTED } from './fault.ts'
 import { jws, SIGNINGS, type Signing } from './signing.ts'

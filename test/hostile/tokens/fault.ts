@@ -1,4 +1,4 @@
-import type { HandlerRequest } from '../../../src/core/result.ts'
+import type { HandlerRequest } from '../../../src/core/answers/result.ts'
 
 /** What a caller can ask for: the columns of the matrix. */
 export const ASKS = ['dispatch', 'dry run', 'run', 'batch'] as const

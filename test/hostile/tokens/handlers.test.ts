@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { handleDispatch, handleSessionRun, handleSessionRunBatch } from '../../../src/defaults.ts'
+import { handleDispatch, handleSessionRun, handleSessionRunBatch } from '../../../src/sallyport/defaults.ts'
 import { watchStrayRejections } from '../../support/stray-rejections.ts'
 import { type Asking, assertRow } from './asking.ts'
 import { DOORS } from './callers.ts'
 import { MATRIX } from './cells.ts'
 import { ASKS } from './fault.ts'
-import { type House, house } from './house.ts'
+import { type House, house } from './test-app.ts'
 
 let check: () => Promise<void>
 beforeAll(() => {

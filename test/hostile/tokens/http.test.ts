@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSallyport } from '../../../src/sallyport.ts'
+import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
 import { BATCH, DISPATCH, RUN } from '../../adapters/matrix/paths.ts'
 import type { RunningHost } from '../../support/hosts/host.ts'
 import { nodeHost } from '../../support/hosts/node.ts'
@@ -8,8 +8,8 @@ import { type Asking, assertRow } from './asking.ts'
 import { DOORS } from './callers.ts'
 import { MATRIX } from './cells.ts'
 import { ASKS } from './fault.ts'
-import { type House, house } from './house.ts'
 import { rawPost } from './raw-request.ts'
+import { type House, house } from './test-app.ts'
 
 const PATHS = { dispatch: DISPATCH, 'dry run': DISPATCH, run: RUN, batch: BATCH }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type AuthVerifier, anyOf } from '../../../src/auth.ts'
+import { type AuthVerifier, anyOf } from '../../../src/auth/index.ts'
 import { authenticate } from '../../../src/core/authenticate.ts'
 import { application, own, SECRETS, sessionCallers } from './callers.ts'
 

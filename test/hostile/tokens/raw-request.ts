@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import type { HandlerRequest } from '../../../src/core/result.ts'
+import type { HandlerRequest } from '../../../src/core/answers/result.ts'
 import type { Seen } from './asking.ts'
 
 /** Posts a request byte by byte as it is written, which no client would send: on a connection of its own, to this machine. */

@@ -7,7 +7,7 @@ import {
   type SessionTokenKey,
   type SessionTokensOptions,
   sessionTokens,
-} from '../../../src/auth.ts'
+} from '../../../src/auth/index.ts'
 import { watchStrayRejections } from '../../support/stray-rejections.ts'
 import { Fleet } from './fleet.ts'
 

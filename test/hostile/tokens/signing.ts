@@ -1,5 +1,5 @@
 import { createSecretKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import type { SessionTokenAlgorithm, SessionTokenKey } from '../../../src/auth.ts'
+import type { SessionTokenAlgorithm, SessionTokenKey } from '../../../src/auth/index.ts'
 import { hs256 } from '../../auth/forge.ts'
 import { ed25519, es256, jwk } from '../../auth/session-token-fixtures.ts'
 

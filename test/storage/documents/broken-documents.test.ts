@@ -1,9 +1,9 @@
 import { AssertionError } from 'node:assert/strict'
 import { describe, expect, it } from 'vitest'
-import { type DocumentChange, type Documents, documentStore } from '../../../src/storage/documents.ts'
-import { dispatchStoreContract } from '../../../src/testing/dispatch-store-contract.ts'
-import { documentsContract } from '../../../src/testing/documents-contract.ts'
-import { fakeClock } from '../../../src/testing/fake-clock.ts'
+import { dispatchStoreContract } from '../../../src/contract-tests/dispatch-store-contract.ts'
+import { documentsContract } from '../../../src/contract-tests/documents-contract.ts'
+import { fakeClock } from '../../../src/contract-tests/fake-clock.ts'
+import { type DocumentChange, type Documents, documentStore } from '../../../src/storage/documents/index.ts'
 import { mapDocuments } from './map-documents.ts'
 
 /** Documents with a fault, the guarantee that it breaks, and a case of the contract of dispatches that it fails too. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Dispatch } from '../../../src/model/dispatch.ts'
 import { noSpend, noTally } from '../../../src/model/tally.ts'
 import type { Acceptance, NewDelivery } from '../../../src/ports/dispatch-store.ts'
-import { type Documents, documentStore } from '../../../src/storage/documents.ts'
+import { type Documents, documentStore } from '../../../src/storage/documents/index.ts'
 import { mapDocuments } from './map-documents.ts'
 
 type Store = ReturnType<typeof documentStore>

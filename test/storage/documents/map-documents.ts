@@ -1,5 +1,5 @@
 import { setImmediate as roundTrip } from 'node:timers/promises'
-import type { Documents } from '../../../src/storage/documents.ts'
+import type { Documents } from '../../../src/storage/documents/index.ts'
 
 /** Documents in a map that answers as late as a database: other calls come in between. */
 export function mapDocuments(clock: { now(): number }, texts: Map<string, string> = new Map()): Documents {

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll } from 'vitest'
 import { redisDocuments } from '../../../docs/examples/documents-redis.ts'
-import { serviceOrSkip } from '../../queue/services.ts'
+import { serviceOrSkip } from '../../queues/services.ts'
 import { tryDocuments } from './try-documents.ts'
 
 const describe = await serviceOrSkip('redis')

@@ -1,10 +1,10 @@
 import { test } from 'vitest'
-import { type Documents, documentStore } from '../../../src/storage/documents.ts'
-import type { StoreTrial } from '../../../src/testing/contract.ts'
-import { dispatchStoreContract } from '../../../src/testing/dispatch-store-contract.ts'
-import { documentsContract } from '../../../src/testing/documents-contract.ts'
-import { fakeClock } from '../../../src/testing/fake-clock.ts'
-import { runStoreContract } from '../../../src/testing/run-store-contract.ts'
+import type { StoreTrial } from '../../../src/contract-tests/contract.ts'
+import { dispatchStoreContract } from '../../../src/contract-tests/dispatch-store-contract.ts'
+import { documentsContract } from '../../../src/contract-tests/documents-contract.ts'
+import { fakeClock } from '../../../src/contract-tests/fake-clock.ts'
+import { runStoreContract } from '../../../src/contract-tests/run-store-contract.ts'
+import { type Documents, documentStore } from '../../../src/storage/documents/index.ts'
 
 /**
  * Registers the contract of documents, and those of both ports over them. `open` is called with a name for each case, and again for

@@ -1,0 +1,25 @@
+/**
+ * The contracts of the ports as tests for your own, and what such tests need: a clock, a channel, a request.
+ *
+ * @module sallyport/testing
+ */
+export { type ChannelCapabilities, type ChannelContractOptions, channelContract } from './channel-contract.ts'
+export type { ChannelTrial, ProviderBehaviours, ReceivedMessage } from './channel-trial.ts'
+export type { ContractOptions, RegisterTest, StoreCapabilities, StoreTrial } from './contract.ts'
+export { type DispatchStoreContractOptions, dispatchStoreContract } from './dispatch-store-contract.ts'
+export { type DocumentsContractOptions, type DocumentsTrial, documentsContract } from './documents-contract.ts'
+export { type FakeClock, fakeClock } from './fake-clock.ts'
+export {
+  type QueueCapabilities,
+  type QueueContractOptions,
+  type QueueTrial,
+  queueContract,
+} from './queue-contract.ts'
+export {
+  type RecordedMessage,
+  type RecordingChannel,
+  recordingChannel,
+  type ScriptedOutcome,
+} from './recording-channel.ts'
+export { type RunStoreContractOptions, runStoreContract } from './run-store-contract.ts'
+export { type TestRequest, type TestRequestParts, testRequest } from './test-request.ts'

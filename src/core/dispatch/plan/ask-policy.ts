@@ -1,0 +1,47 @@
+import type { DeliveryPolicy, PolicyQuestion, SendLimit, Verdict } from '../../../ports/delivery-policy.ts'
+import { isStorable } from '../../json/storable.ts'
+
+const SEND: Verdict = { verdict: 'send' }
+
+/** Asks a policy, which may be of the host's own making: what is no verdict is a throw, so that it is never read as a yes. */
+export async function askPolicy(policy: DeliveryPolicy | undefined, question: PolicyQuestion): Promise<Verdict> {
+  if (!policy) return SEND
+  const given: unknown = await policy.decide(question)
+  if (isVerdict(given)) return given
+  throw new TypeError('the policy gave no verdict')
+}
+
+function isVerdict(given: unknown): given is Verdict {
+  if (typeof given !== 'object' || given === null || !('verdict' in given)) return false
+  switch (given.verdict) {
+    case 'skip':
+      return 'reason' in given && (given.reason === 'opted_out' || given.reason === 'throttled')
+    case 'send':
+      return hasLimits(given)
+    case 'defer':
+      return 'until' in given && isTime(given.until) && hasLimits(given)
+    default:
+      return false
+  }
+}
+
+/** What RFC 3339 can write. */
+const END_OF_TIME = Date.UTC(9999, 0)
+
+function isTime(until: unknown): boolean {
+  return typeof until === 'number' && until >= 0 && until <= END_OF_TIME
+}
+
+const MAX_KEY = 512
+const MAX_COUNT = 1_000
+
+function hasLimits(given: object): boolean {
+  const limits: unknown = 'limits' in given ? given.limits : undefined
+  return limits === undefined || (Array.isArray(limits) && limits.every(isLimit))
+}
+
+function isLimit(given: Partial<SendLimit> | null | undefined): boolean {
+  const { key, max = 0, windowMs = 0 } = given ?? {}
+  const hasKey = typeof key === 'string' && key.length >= 1 && key.length <= MAX_KEY && isStorable(key)
+  return hasKey && Number.isInteger(max) && max >= 1 && max <= MAX_COUNT && Number.isFinite(windowMs) && windowMs > 0
+}

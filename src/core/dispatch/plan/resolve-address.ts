@@ -1,0 +1,35 @@
+import type { Recipient } from '../../../model/recipient.ts'
+import type { Channel } from '../../../ports/channel.ts'
+import { isStorable } from '../../json/storable.ts'
+import { ignoreRejection } from '../../json/to-json.ts'
+
+/** Whether a channel reaches a recipient, and where. */
+export type Reach =
+  | { readonly outcome: 'reached'; readonly address: string; readonly concurrencyKey?: string }
+  | { readonly outcome: 'none' }
+  /** The channel threw, gave no string, or is not there. */
+  | { readonly outcome: 'error'; readonly cause?: unknown }
+
+const NONE: Reach = { outcome: 'none' }
+const ERROR: Reach = { outcome: 'error' }
+
+/** Asks a channel, which may be of the host's own making, where it reaches a recipient. */
+export function reachThrough(channel: Channel | undefined, recipient: Recipient): Reach {
+  if (!channel) return ERROR
+  try {
+    const address: unknown = channel.address(recipient)
+    if (typeof address === 'string' && address !== '') return reached(address, channel.concurrencyKey?.(address))
+    ignoreRejection(address)
+    return address === undefined || address === null || address === '' ? NONE : ERROR
+  } catch (cause) {
+    return { outcome: 'error', cause }
+  }
+}
+
+function reached(address: string, concurrencyKey: unknown): Reach {
+  ignoreRejection(concurrencyKey)
+  if (!isStorable(address)) return ERROR
+  if (concurrencyKey === undefined) return { outcome: 'reached', address }
+  const isKey = typeof concurrencyKey === 'string' && isStorable(concurrencyKey)
+  return isKey ? { outcome: 'reached', address, concurrencyKey } : ERROR
+}

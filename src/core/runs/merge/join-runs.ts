@@ -1,0 +1,156 @@
+import type { JsonValue } from '../../../model/json.ts'
+import type { RunState, StatusTold } from '../../../model/run.ts'
+import { isEmpty } from '../../../model/sums.ts'
+import {
+  compareTold,
+  holdJoined,
+  isGreater,
+  isSame,
+  joinRecords,
+  joinSorted,
+  laterWrite,
+  METADATA,
+  seqOf,
+  toldWith,
+} from './last-writer-wins.ts'
+import type { DraftState } from './to-run-state.ts'
+
+/** The ids that two states give differently: they are not states of one run. */
+export function conflictingIds(a: RunState, b: RunState): readonly string[] {
+  const fields: string[] = []
+  if (a.runId !== b.runId) fields.push('runId')
+  if (a.sessionId !== b.sessionId) fields.push('sessionId')
+  if (differ(a.parentRunId, b.parentRunId)) fields.push('parentRunId')
+  if (differ(a.resumedFromRunId, b.resumedFromRunId)) fields.push('resumedFromRunId')
+  if (differ(a.attempt, b.attempt)) fields.push('attempt')
+  return fields
+}
+
+function differ(a: string | number | undefined, b: string | number | undefined): boolean {
+  return a !== undefined && b !== undefined && a !== b
+}
+
+/**
+ * The least state that knows what two states of one run know: commutative, associative and idempotent for states whose ids
+ * do not conflict. The first itself, when the second tells nothing new.
+ */
+export function joinRuns(a: RunState, b: RunState): RunState {
+  const joined: DraftState = {
+    runId: a.runId,
+    sessionId: a.sessionId,
+    seq: a.seq >= b.seq ? a.seq : b.seq,
+    earliest: joinRecords(a.earliest, b.earliest, (mine, theirs) => (theirs < mine ? theirs : mine)),
+    counts: holdJoined(
+      joinRecords(a.counts, b.counts, (mine, theirs) => (theirs > mine ? theirs : mine)),
+      a.counts,
+    ),
+    final: joinFinal(a, b),
+    latest: joinRecords(a.latest, b.latest, (mine, theirs, path) =>
+      laterWrite(mine, seqOf(a, path), theirs, seqOf(b, path)),
+    ),
+    metadata: holdJoined(
+      joinRecords(a.metadata, b.metadata, (mine, theirs, key) =>
+        laterWrite(mine, seqOf(a, METADATA + key), theirs, seqOf(b, METADATA + key)),
+      ),
+      a.metadata,
+    ),
+    tags: joinSorted(a.tags, b.tags),
+  }
+  const status = laterStatus(a, b)
+  if (status !== undefined) joined.status = status.status
+  const seqs = joinSeqs(a, b, joined, status)
+  if (seqs !== undefined) joined.seqs = seqs
+  const finalWith = joinFinalWith(a, b, joined, status)
+  if (finalWith !== undefined) joined.finalWith = finalWith
+  const parentRunId = a.parentRunId ?? b.parentRunId
+  const resumedFromRunId = a.resumedFromRunId ?? b.resumedFromRunId
+  const attempt = a.attempt ?? b.attempt
+  if (parentRunId !== undefined) joined.parentRunId = parentRunId
+  if (resumedFromRunId !== undefined) joined.resumedFromRunId = resumedFromRunId
+  if (attempt !== undefined) joined.attempt = attempt
+  return tellsNoMore(joined, a) ? a : joined
+}
+
+function laterStatus(a: RunState, b: RunState): StatusTold | undefined {
+  const mine = statusTold(a)
+  const theirs = statusTold(b)
+  if (mine === undefined || theirs === undefined) return mine ?? theirs
+  return compareTold(theirs, mine) > 0 ? theirs : mine
+}
+
+function statusTold(state: RunState): StatusTold | undefined {
+  const { status } = state
+  return status && { status, seq: seqOf(state, 'status') }
+}
+
+/** Field by field, the one that came with the later status; of two with one status the one with the greater canonical JSON. */
+function joinFinal(a: RunState, b: RunState): RunState['final'] {
+  return joinRecords<JsonValue>(a.final, b.final, (mine, theirs, field) => {
+    const order = compareTold(toldWith(b, field), toldWith(a, field))
+    return order > 0 || (order === 0 && isGreater(theirs, mine)) ? theirs : mine
+  })
+}
+
+/** Of every path the later `seq`, where it is not that of the whole. */
+function joinSeqs(
+  a: RunState,
+  b: RunState,
+  { seq, latest, metadata }: RunState,
+  status: StatusTold | undefined,
+): RunState['seqs'] {
+  if (a.seq === b.seq && a.seqs === undefined && b.seqs === undefined) return undefined
+  const seqs: Record<string, number> = {}
+  if (status !== undefined && status.seq !== seq) seqs.status = status.seq
+  for (const path in latest) noteSeq(seqs, path, seq, told(a, a.latest, path, path), told(b, b.latest, path, path))
+  for (const key in metadata) {
+    const path = METADATA + key
+    noteSeq(seqs, path, seq, told(a, a.metadata, key, path), told(b, b.metadata, key, path))
+  }
+  return isEmpty(seqs) ? undefined : seqs
+}
+
+const NEVER = Number.NEGATIVE_INFINITY
+
+function told(state: RunState, record: object, key: string, path: string): number {
+  return Object.hasOwn(record, key) ? seqOf(state, path) : NEVER
+}
+
+function noteSeq(seqs: Record<string, number>, path: string, seq: number, mine: number, theirs: number): void {
+  const later = mine > theirs ? mine : theirs
+  if (later !== seq) seqs[path] = later
+}
+
+/** Of every field the later status that it was told with, where it is not the run's. */
+function joinFinalWith(
+  a: RunState,
+  b: RunState,
+  { final }: RunState,
+  status: StatusTold | undefined,
+): RunState['finalWith'] {
+  const withs: Record<string, StatusTold> = {}
+  for (const field in final) {
+    const mine = Object.hasOwn(a.final, field) ? toldWith(a, field) : undefined
+    const theirs = Object.hasOwn(b.final, field) ? toldWith(b, field) : undefined
+    const later = mine && theirs ? (compareTold(theirs, mine) > 0 ? theirs : mine) : (mine ?? theirs)
+    if (later && status && compareTold(later, status) !== 0) withs[field] = later
+  }
+  return isEmpty(withs) ? undefined : withs
+}
+
+function tellsNoMore(joined: RunState, a: RunState): boolean {
+  return (
+    joined.status === a.status &&
+    joined.seq === a.seq &&
+    joined.earliest === a.earliest &&
+    joined.counts === a.counts &&
+    joined.final === a.final &&
+    joined.latest === a.latest &&
+    joined.metadata === a.metadata &&
+    joined.tags === a.tags &&
+    joined.parentRunId === a.parentRunId &&
+    joined.resumedFromRunId === a.resumedFromRunId &&
+    joined.attempt === a.attempt &&
+    isSame(joined.seqs, a.seqs) &&
+    isSame(joined.finalWith as JsonValue | undefined, a.finalWith as JsonValue | undefined)
+  )
+}

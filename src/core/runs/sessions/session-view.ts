@@ -1,0 +1,98 @@
+import type { RunCounts, RunStatus } from '../../../model/run.ts'
+import type { Money, Session, SessionShare, SessionTime, SessionTotals } from '../../../model/session.ts'
+import { type Decimals, isEmpty, type Numbers } from '../../../model/sums.ts'
+import { addModel, type ModelTally, noModel, type Tally } from '../../../model/tally.ts'
+import type { StoredSession } from '../../../ports/run-store.ts'
+import { writeInstant } from '../../json/write-instant.ts'
+import { copyJson } from '../merge/copy-json.ts'
+import { spreadOf } from './percentiles.ts'
+
+/** A session as a caller sees it, but for the lists of its runs. Shares nothing with what is stored. */
+export function viewSession(session: StoredSession): Omit<Session, 'tree' | 'timeline'> {
+  const { sessionId, createdAt, updatedAt, tally, failures } = session
+  const [last] = failures
+  return {
+    sessionId,
+    createdAt: writeInstant(createdAt),
+    updatedAt: writeInstant(updatedAt),
+    ...viewTally(tally),
+    ...(last && { lastError: viewFailure(last) }),
+  }
+}
+
+function viewFailure({ runId, at, error }: StoredSession['failures'][number]): NonNullable<Session['lastError']> {
+  return { runId, at: writeInstant(at), ...(error && { error: copyJson(error) as typeof error & object }) }
+}
+
+function viewTally({ spend, byStatus, counts, models, time, durations, firstTokens }: Tally): SessionTotals {
+  const duration = spreadOf(durations)
+  const timeToFirstToken = spreadOf(firstTokens)
+  return {
+    runs: {
+      total: whole(spend.runs),
+      byStatus: aboveZero(byStatus as Record<RunStatus, number>),
+    },
+    counts: viewCounts(counts),
+    tokens: whole(spend.tokens),
+    cost: viewMoney(spend.cost),
+    unpriced: { runs: whole(spend.unpricedRuns), tokens: whole(spend.unpricedTokens) },
+    models: viewModels(models),
+    providers: viewProviders(models),
+    ...(duration && { duration }),
+    ...(timeToFirstToken && { timeToFirstToken }),
+    time: aboveZero(time) as SessionTime,
+  }
+}
+
+/** A sum of huge counts leaves what numbers hold; what a run that was forgotten has told can be taken away once more. */
+function whole(sum: number): number {
+  return Math.min(Math.max(sum, 0), Number.MAX_SAFE_INTEGER)
+}
+
+function viewCounts(sums: Numbers): RunCounts {
+  const counts: Record<string, number> = {}
+  for (const name in sums) counts[name] = whole(sums[name] ?? 0)
+  return counts
+}
+
+/** A sum that came to 0 may be one that all was taken from: it cannot be told from one that never was. */
+function aboveZero(sums: Numbers): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const name in sums) if (whole(sums[name] ?? 0) > 0) counts[name] = whole(sums[name] ?? 0)
+  return counts
+}
+
+/** By currency, in its order; not what came to nothing. */
+function viewMoney(cost: Decimals): readonly Money[] {
+  return Object.keys(cost)
+    .sort()
+    .map((currency) => ({ currency, amount: cost[currency] ?? '0' }))
+    .filter(({ amount }) => amount !== '0' && !amount.startsWith('-'))
+}
+
+function viewModels(models: Tally['models']): readonly SessionShare[] {
+  return byName(models).flatMap(([provider, ofProvider]) =>
+    byName(ofProvider).flatMap(([model, share]) => viewShare(share, provider, model)),
+  )
+}
+
+function viewProviders(models: Tally['models']): readonly SessionShare[] {
+  return byName(models).flatMap(([provider, ofProvider]) => {
+    const sum = noModel()
+    for (const share of Object.values(ofProvider)) addModel(sum, share)
+    return viewShare(sum, provider, '')
+  })
+}
+
+/** None for what all was taken from. */
+function viewShare(share: ModelTally, provider: string, model: string): readonly SessionShare[] {
+  const runs = whole(share.runs)
+  const counts = aboveZero(share.counts)
+  const cost = viewMoney(share.cost)
+  if (runs === 0 && isEmpty(counts) && cost.length === 0) return []
+  return [{ ...(provider !== '' && { provider }), ...(model !== '' && { model }), runs, counts, cost }]
+}
+
+function byName<T>(of: Readonly<Record<string, T>>): readonly (readonly [string, T])[] {
+  return Object.entries(of).sort(([a], [b]) => (a < b ? -1 : 1))
+}

@@ -1,0 +1,22 @@
+/**
+ * Runs of other libraries, recorded in one line each: the AI SDK, the OpenAI Agents SDK, and the clients of OpenAI and
+ * Anthropic. None of them is loaded here.
+ *
+ * @module sallyport/integrations
+ */
+export {
+  type AgentsProcessor,
+  type AgentsSpan,
+  type AgentsTrace,
+  agentsSdk,
+  type StartOfTrace,
+} from './agents-sdk.ts'
+export {
+  type AiSdkIntegration,
+  type AiSdkSettings,
+  type AnswerOfModel,
+  aiSdk,
+  type PartOfAnswer,
+  type RecordableModel,
+} from './ai-sdk.ts'
+export { type RecordingFetchOptions, recordingFetch } from './recording-fetch.ts'

@@ -1,0 +1,12 @@
+/**
+ * What may go out, and when: preferences, quiet hours and throttles, and how they are put together.
+ *
+ * @module sallyport/policy
+ */
+
+export type { DeliveryPolicy, PolicyNames, PolicyQuestion, SendLimit, Verdict } from '../ports/delivery-policy.ts'
+export { allOf } from './all-of.ts'
+export { type PreferenceSet, preferences } from './preferences.ts'
+export { quietHours } from './quiet-hours.ts'
+export type { QuietHoursOptions } from './quiet-hours-options.ts'
+export { type ThrottleOptions, throttle } from './throttle.ts'

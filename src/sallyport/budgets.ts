@@ -1,0 +1,36 @@
+import { type Budget, type BudgetQuestion, type BudgetReport, checkBudgets } from '../core/runs/events/budgets.ts'
+import { type Checks, readOptions } from '../options/read-options.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { RunStore } from '../ports/run-store.ts'
+import { tenant } from './call-checks.ts'
+import type { TenantScope } from './pagination.ts'
+import { storedText } from './stored-text.ts'
+
+/** The budgets of a host. */
+export interface Budgets {
+  /**
+   * Whether a run may begin, by the budgets of its session, of its user, or of both. Throws what the store throws.
+   *
+   * @throws {SallyportError} `option_invalid`, when it asks about nobody, or for options that are none.
+   */
+  check(of: BudgetQuestion & TenantScope): Promise<BudgetReport>
+}
+
+interface BudgetsDeps {
+  readonly budgets: readonly Budget[]
+  readonly store: RunStore
+  readonly clock: Clock
+}
+
+const CHECKS: Checks<BudgetQuestion & TenantScope> = { sessionId: storedText, userId: storedText, tenant }
+
+export function budgetsOf({ budgets, store, clock }: BudgetsDeps): Budgets {
+  return {
+    async check(of) {
+      const { tenant = 'default', ...question } = readOptions('budgets.check', of, CHECKS, ({ sessionId, userId }) =>
+        sessionId === undefined && userId === undefined ? [{ detail: 'takes a sessionId, a userId, or both' }] : [],
+      )
+      return checkBudgets(budgets, { ...question, tenant }, clock.now(), store)
+    },
+  }
+}

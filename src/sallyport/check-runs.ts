@@ -1,0 +1,88 @@
+import type { Budget, BudgetLimit } from '../core/runs/events/budgets.ts'
+import type { RunEvents } from '../core/runs/events/run-events.ts'
+import type { ConfigProblem } from '../errors.ts'
+import { addDecimals, negateDecimal } from '../model/decimal.ts'
+import type { Money } from '../model/session.ts'
+import { fn, like, listOf, oneOf, whole } from '../options/checks.ts'
+import { type Check, type Checks, type Given, isRecord, near, nested, required } from '../options/read-options.ts'
+
+export const RUN_EVENTS: Checks<RunEvents> = {
+  'run.completed': fn,
+  'run.incomplete': fn,
+  'run.failed': fn,
+  'run.cancelled': fn,
+  'run.expired': fn,
+  'budget.exceeded': fn,
+}
+
+/** Problems between run events, the catalogue and budgets. Each of them may be wrong itself. */
+export function runEventProblems({ runEvents, budgets }: Given, eventTypes: readonly string[]): ConfigProblem[] {
+  if (!isRecord(runEvents)) return []
+  const given = Object.keys(RUN_EVENTS).filter((name) => typeof runEvents[name] === 'function')
+  const problems = given
+    .filter((name) => !eventTypes.includes(name))
+    .map((name) => ({ field: `runEvents.${name}`, detail: `is not among the events${near(name, eventTypes)}` }))
+  const isIdle = given.includes('budget.exceeded') && !(Array.isArray(budgets) && budgets.length > 0)
+  return isIdle
+    ? [...problems, { field: 'runEvents.budget.exceeded', detail: 'never comes without budgets' }]
+    : problems
+}
+
+const MONEY: Checks<Money> = {
+  amount: required(like(/^\d{1,20}(\.\d{1,20})?$/, 'must be a decimal in a string, such as "12.50"')),
+  currency: required(like(/^[A-Z]{3}$/, 'must be an ISO 4217 code, such as "EUR"')),
+}
+
+const LIMIT: Checks<BudgetLimit> = { tokens: whole(0, Number.MAX_SAFE_INTEGER), cost: nested(MONEY) }
+
+const limit: Check = nested(LIMIT, ({ tokens, cost }) =>
+  tokens === undefined && cost === undefined ? [{ detail: 'has neither tokens nor cost' }] : [],
+)
+
+const days = whole(1, 366)
+
+const BUDGET: Checks<Budget> = {
+  name: required(like(/^[\x21-\x7e]{1,100}$/, 'must be 1-100 visible ASCII characters')),
+  per: required(oneOf(['session', 'user'])),
+  days: (value, given) => (given.per === 'session' ? 'goes with per: "user" alone' : days(value, given)),
+  soft: limit,
+  hard: limit,
+}
+
+const budget: Check = nested(BUDGET, (given) =>
+  given.soft === undefined && given.hard === undefined
+    ? [{ detail: 'has no limit: soft, hard or both' }]
+    : orderProblems(given),
+)
+
+/** The budgets of a host, whose names differ. */
+export const budgets: Check = (value, given) => {
+  const fault = listOf(budget)(value, given)
+  return Array.isArray(value) && typeof fault === 'object' ? [...fault, ...repeatedNames(value)] : fault
+}
+
+/** A warning that comes after the limit is none. Amounts in two currencies cannot be compared. */
+function orderProblems({ soft, hard }: Given): ConfigProblem[] {
+  if (!isLimit(soft) || !isLimit(hard)) return []
+  const problems: ConfigProblem[] = []
+  if (soft.tokens !== undefined && hard.tokens !== undefined && soft.tokens > hard.tokens)
+    problems.push({ field: 'soft.tokens', detail: 'is above the hard limit' })
+  if (soft.cost && hard.cost && soft.cost.currency === hard.cost.currency) {
+    const left = addDecimals(hard.cost.amount, negateDecimal(soft.cost.amount))
+    if (left.startsWith('-')) problems.push({ field: 'soft.cost', detail: 'is above the hard limit' })
+  }
+  return problems
+}
+
+function isLimit(value: unknown): value is BudgetLimit {
+  return value !== undefined && limit(value, {})?.length === 0
+}
+
+function repeatedNames(given: readonly unknown[]): ConfigProblem[] {
+  const names = given.map((each) => (isRecord(each) ? each.name : undefined))
+  return names.flatMap((name, index) =>
+    typeof name === 'string' && names.indexOf(name) < index
+      ? [{ field: `[${index}].name`, detail: 'is the name of another budget too' }]
+      : [],
+  )
+}

@@ -1,0 +1,103 @@
+import type { HandlerRequest, HandlerResult } from '../core/answers/result.ts'
+import { type DispatchDeps, handleDispatch as handleDispatchFully } from '../core/dispatch/handle-dispatch.ts'
+import { handleSessionRun as handleSessionRunFully } from '../core/runs/handle-session-run.ts'
+import { handleSessionRunBatch as handleSessionRunBatchFully } from '../core/runs/handle-session-run-batch.ts'
+import type { SessionRunDeps } from '../core/runs/record-deps.ts'
+import type { DispatchAnswer } from '../model/dispatch.ts'
+import type { DispatchPreview } from '../model/dispatch-preview.ts'
+import type { SessionRunBatchAnswer } from '../model/run-batch.ts'
+import type { RunAnswer } from '../model/run-post.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { IdGenerator } from '../ports/id-generator.ts'
+import type { Logger } from '../ports/logger.ts'
+import { consoleLogger } from '../runtime/console-logger.ts'
+import { randomIds } from '../runtime/random-ids.ts'
+import { systemClock } from '../runtime/system-clock.ts'
+
+/** The ports that have a default everywhere. */
+export interface RuntimePorts {
+  /** Default: the machine's time. */
+  readonly clock?: Clock
+  /** Default: ULIDs. */
+  readonly ids?: IdGenerator
+  /** Default: warnings and errors to the console, as JSON lines. */
+  readonly logger?: Logger
+}
+
+const systemIds = randomIds(systemClock.now)
+
+/** Those ports, with defaults for what was not given. */
+export function withDefaults<Given extends RuntimePorts>(given: Given): Given & Required<RuntimePorts> {
+  const { clock = systemClock, ids = systemIds, logger = consoleLogger, ...others } = given
+  return { clock, ids: guardedIds(ids), logger: guardedLogger(logger), ...others } as Given & Required<RuntimePorts>
+}
+
+/** An answer has an id even where the host's generator gives none. */
+function guardedIds(ids: IdGenerator): IdGenerator {
+  return {
+    next(prefix) {
+      try {
+        return ids.next(prefix)
+      } catch (cause) {
+        if (prefix !== 'req') throw cause
+        return systemIds.next(prefix)
+      }
+    },
+  }
+}
+
+/** A log that cannot be written must not undo what it is about. */
+function guardedLogger(logger: Logger): Logger {
+  return {
+    log(level, event, fields) {
+      try {
+        logger.log(level, event, fields)
+      } catch {
+        // There is nowhere left to say so.
+      }
+    },
+  }
+}
+
+type Lenient<Deps> = Omit<Deps, keyof RuntimePorts> & RuntimePorts
+
+/**
+ * Accepts an event for a recipient: the whole of `POST /api/outbound/dispatch` without HTTP, a pure function over its ports.
+ *
+ * Answers 202 with an outcome per channel once everything is stored, or a problem with a code; it never throws, and it
+ * never sends: `sallyport.worker` does.
+ */
+export function handleDispatch(
+  request: HandlerRequest,
+  deps: Lenient<DispatchDeps>,
+): Promise<HandlerResult<DispatchAnswer | DispatchPreview>> {
+  return handleDispatchFully(request, withDefaults(deps))
+}
+
+/**
+ * Records one post about an agent's run: the whole of `POST /api/agents/session/run` without HTTP, a pure function over its
+ * ports.
+ *
+ * Answers 201 when the run is new, 200 when the post was merged or told nothing new, or a problem with a code; it never
+ * throws.
+ */
+export function handleSessionRun(
+  request: HandlerRequest,
+  deps: Lenient<SessionRunDeps>,
+): Promise<HandlerResult<RunAnswer>> {
+  return handleSessionRunFully(request, withDefaults(deps))
+}
+
+/**
+ * Records 1 to 100 posts about agents' runs: the whole of `POST /api/agents/session/run/batch` without HTTP, a pure function
+ * over its ports.
+ *
+ * Answers 200 with a result for each post, in their order: what {@link handleSessionRun} would have answered it. One that is
+ * refused harms no other. A problem with a code answers what is no batch, or whom nobody knows; it never throws.
+ */
+export function handleSessionRunBatch(
+  request: HandlerRequest,
+  deps: Lenient<SessionRunDeps>,
+): Promise<HandlerResult<SessionRunBatchAnswer>> {
+  return handleSessionRunBatchFully(request, withDefaults(deps))
+}

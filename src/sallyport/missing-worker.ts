@@ -1,0 +1,77 @@
+import type { Worker } from '../core/delivery/worker.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { DispatchStore } from '../ports/dispatch-store.ts'
+import type { Logger } from '../ports/logger.ts'
+
+/** Notices when events are accepted and nobody delivers them. */
+export interface MissingWorkerWatch {
+  /** Notes a dispatch of which something is due at once. */
+  accepted(tenant: string, dispatchId: string): void
+  /** The same worker; once it is started or run, nothing is missing. */
+  noticing(worker: Worker): Worker
+}
+
+interface WatchDeps {
+  readonly store: Pick<DispatchStore, 'findDispatch'>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+const WAIT_MS = 10_000
+
+const DETAIL = [
+  'A dispatch has been due for 10 s, and no worker has claimed it.',
+  'Call sallyport.worker.start() in this process or in another one on the same store,',
+  'or have a cron job call sallyport.worker.runDue().',
+].join(' ')
+
+/**
+ * Logs `worker.missing`, at most once, when a dispatch of this process is due for ten seconds and was never claimed by anybody. Looks at
+ * one dispatch at a time, until one was claimed: then somebody delivers. Its timer keeps no process alive.
+ */
+export function watchForWorker({ store, clock, logger }: WatchDeps): MissingWorkerWatch {
+  let isOver = false
+  let isLooking = false
+  let callOff = (): void => {}
+
+  function end(): void {
+    isOver = true
+    callOff()
+  }
+
+  async function look(tenant: string, dispatchId: string): Promise<void> {
+    const { deliveries = [] } = (await store.findDispatch(tenant, dispatchId)) ?? {}
+    if (isOver) return
+    if (deliveries.some(({ attempts }) => attempts > 0)) return end()
+    const now = clock.now()
+    // One whose time is yet to come was put back by a worker that has not its channel.
+    if (!deliveries.some(({ status, dueAt = 0 }) => status === 'queued' && dueAt <= now)) return
+    end()
+    logger.log('warn', 'worker.missing', { dispatchId, detail: DETAIL })
+  }
+
+  return {
+    accepted(tenant, dispatchId) {
+      if (isOver || isLooking) return
+      isLooking = true
+      callOff = clock.after(WAIT_MS, () => {
+        // A store that is down says so elsewhere; the next dispatch is looked at.
+        const looked = look(tenant, dispatchId).catch(() => {})
+        void looked.then(() => {
+          isLooking = false
+        })
+      })
+    },
+    noticing: (worker) => ({
+      ...worker,
+      start() {
+        worker.start()
+        end()
+      },
+      runDue() {
+        end()
+        return worker.runDue()
+      },
+    }),
+  }
+}

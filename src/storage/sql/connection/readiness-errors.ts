@@ -1,0 +1,47 @@
+import { SallyportError } from '../../../errors.ts'
+import { Conflict } from './database.ts'
+
+/** As drivers call a function that a database does not have. */
+const NO_FUNCTION: readonly unknown[] = ['42883', 'ER_SP_DOES_NOT_EXIST', 'ER_FUNC_INEXISTENT_NAME_COLLISION']
+/** As they call a table or a column that is not there. */
+const NO_TABLE: readonly unknown[] = ['42P01', '42703', 'ER_NO_SUCH_TABLE', 'ER_BAD_FIELD_ERROR']
+
+/** Whether a statement failed because the database has no such function: it is another one. */
+export function isNoSuchFunction(cause: unknown): boolean {
+  return NO_FUNCTION.includes(memberOf(cause, 'code')) || /no such function/.test(String(memberOf(cause, 'message')))
+}
+
+/** Whether a statement failed because a table, or a column of it, is not there. */
+export function isNoSuchTable(cause: unknown): boolean {
+  return NO_TABLE.includes(memberOf(cause, 'code')) || /no such (table|column)/.test(String(memberOf(cause, 'message')))
+}
+
+/** Says what keeps a store from being used, in one sentence, and what to do, in another. */
+export function notReady(what: string, remedy: string, options?: { readonly cause?: unknown }): SallyportError {
+  return new SallyportError('config_invalid', `${what} ${remedy}`, [], options)
+}
+
+/** What to do about a database that is not migrated. */
+export const REMEDY = 'Run `await store.migrate()`, or the statements of `sqlStatements()`.'
+
+/** A failure of the driver, by its code alone: its message may have a password in it, or a host's name. */
+export function unusable(cause: unknown): SallyportError {
+  const code = memberOf(cause instanceof Conflict ? cause.cause : cause, 'code')
+  if (code === 'database_timeout') {
+    return notReady('The database did not answer in time.', 'Check that it runs, and whether its pool is used up.')
+  }
+  if (code === '42501' || code === 'ER_TABLEACCESS_DENIED_ERROR') {
+    return notReady(
+      'The database does not let this user do what the store does.',
+      'Grant it SELECT, INSERT, UPDATE and DELETE on the tables, and USAGE on their schema.',
+    )
+  }
+  const isCode = typeof code === 'string' && /^\w{1,60}$/.test(code)
+  return isCode
+    ? notReady(`The database cannot be used: its driver says ${code}.`, 'Check that it runs, and how it is reached.')
+    : notReady('The database cannot be used.', 'Check that it runs, and that its connection or pool is not closed.')
+}
+
+function memberOf(cause: unknown, name: string): unknown {
+  return typeof cause === 'object' && cause !== null ? Reflect.get(cause, name) : undefined
+}

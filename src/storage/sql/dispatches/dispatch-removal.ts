@@ -1,0 +1,65 @@
+import type { DispatchRemoval } from '../../../ports/dispatch-removal.ts'
+import { isOpenDispatch, leaveDigests } from '../../rules/remove-dispatch.ts'
+import { Conflict, type Database } from '../connection/database.ts'
+import { tableAlong } from '../connection/look-ups.ts'
+import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'
+import { untilWritten } from '../connection/retry-on-conflict.ts'
+import { NOW } from '../connection/statements.ts'
+import { workspace } from './dispatch-unit-of-work.ts'
+import { loadDispatches } from './load-dispatches.ts'
+import { loadPlans } from './load-plans.ts'
+import { saveWork } from './save-work.ts'
+
+/** Those that were accepted longest ago go first, of those of which nothing may yet be sent. */
+export function dispatchRemover(db: Database): (query: DispatchRemoval) => Promise<number> {
+  const removeSome = removalParts()
+  return ({ tenant, acceptedForMs, limit }) =>
+    removeSome(tenant ?? '', limit, (from, most) => removeOver({ tenant, acceptedForMs, limit: most }, from, db))
+}
+
+function removeOver(query: DispatchRemoval, from: number, db: Database): Promise<RemovedPart> {
+  return untilWritten(async () => {
+    await db.sync()
+    const over = await findOver(query, from, db)
+    const ids = over.map(({ dispatch_id }) => dispatch_id)
+    const work = workspace(db.now())
+    await loadDispatches(ids, 'heads', db, work)
+    await loadPlans(ids, db, work)
+    for (const id of ids) {
+      const row = work.dispatch(id)
+      if (!row || isOpenDispatch(row)) throw new Conflict('what was to go has changed')
+      leaveDigests(row)
+      work.remove(row)
+    }
+    await saveWork(work, db)
+    return { count: over.length, until: Number(over.at(-1)?.created_at ?? 0) }
+  })
+}
+
+interface Over {
+  readonly dispatch_id: string
+  readonly created_at: unknown
+}
+
+function findOver(
+  { tenant, acceptedForMs, limit }: DispatchRemoval,
+  from: number,
+  db: Database,
+): Promise<readonly Over[]> {
+  const { dialect, nameOf } = db
+  // Not `exists`: databases turn that into a join, and may read all deliveries for it.
+  const open = (deliveries: string): string =>
+    `(select 1 from ${deliveries} and v.status in ('queued', 'sending', 'held') limit 1) is null`
+  const own = tableAlong({ table: 'deliveries', alias: 'v', index: 'of_dispatch' }, dialect, nameOf)
+  const events = tableAlong({ table: 'digest_events', alias: 'e', index: 'of_dispatch' }, dialect, nameOf)
+  const shared = tableAlong({ table: 'deliveries', alias: 'v' }, dialect, nameOf)
+  const dispatches = tableAlong({ table: 'dispatches', alias: 'd', index: 'by_age' }, dialect, nameOf)
+  const ofTenant = tenant === undefined ? '' : `and d.tenant = ${dialect.parameter(3)}`
+  const text = `select d.dispatch_id, d.created_at from ${dispatches}
+    where d.created_at >= ${dialect.parameter(1)} and d.created_at < ${NOW} - ${dialect.parameter(2)} ${ofTenant}
+    and ${open(`${own} where v.dispatch_id = d.dispatch_id`)}
+    and ${open(`${events} ${dialect.straightJoin} ${shared} where v.delivery_id = e.delivery_id and e.dispatch_id = d.dispatch_id`)}
+    order by d.created_at limit ${Math.trunc(limit)}`
+  const parameters = [from, Math.floor(acceptedForMs)]
+  return db.scan<Over>(text, tenant === undefined ? parameters : [...parameters, tenant])
+}

@@ -1,0 +1,90 @@
+import type { DispatchStore, LeaseProof, Settled, Settlement } from '../../../ports/dispatch-store.ts'
+import type { DeliveryRow } from '../../rules/dispatch-rows.ts'
+import { settleDelivery } from '../../rules/settle-delivery.ts'
+import type { Database } from '../connection/database.ts'
+import { inBatches } from '../connection/group-commit.ts'
+import { jsonSize } from '../connection/json-size.ts'
+import { untilWritten } from '../connection/retry-on-conflict.ts'
+import { type Workspace, workspace } from './dispatch-unit-of-work.ts'
+import { unsureSettlements } from './in-doubt-settlements.ts'
+import { fenceOf, type LeaseMemory } from './lease-cache.ts'
+import { loadDispatches, ownersOf } from './load-dispatches.ts'
+import { saveWork } from './save-work.ts'
+
+/** Settles: what is known here, and concerns nothing else, is written without reading anything, all of a moment together. */
+export function settlements(db: Database, memory: LeaseMemory): DispatchStore['settle'] {
+  const unsure = unsureSettlements()
+
+  /** Settles on what a workspace holds, and writes it. */
+  async function write(
+    work: Workspace,
+    now: number,
+    asked: readonly Settlement[],
+  ): Promise<readonly (Settled | undefined)[]> {
+    const latest = now + db.uncertaintyMs()
+    const settled = asked.map((settlement) => {
+      const found = work.found(settlement.deliveryId)
+      if (!found) return undefined
+      const one = settleDelivery(found.row, settlement, now, work.moves, latest)
+      // When this fails, or nobody waits for it any longer, it may be written all the same.
+      unsure.keep(settlement, found, one)
+      return one
+    })
+    await saveWork(work, db)
+    return settled
+  }
+
+  /** `undefined`: it has to be read. */
+  async function settleKnown(asked: readonly Settlement[]): Promise<readonly (Settled | undefined)[]> {
+    await db.sync()
+    const now = db.now()
+    const work = workspace(now, db.uncertaintyMs())
+    for (const settlement of asked) {
+      const leased = memory.find(settlement)
+      if (!leased || leased.delivery.alone === null) continue
+      work.putDispatch(leased.dispatch, false)
+      work.putDelivery(leased.delivery)
+    }
+    return write(work, now, asked)
+  }
+
+  /** With all that may follow from it. */
+  function settleWhole(settlement: Settlement): Promise<Settled> {
+    return untilWritten(async () => {
+      await db.sync()
+      const now = db.now()
+      const work = workspace(now, db.uncertaintyMs())
+      await loadDispatches(await ownersOf([settlement.deliveryId], db), 'whole', db, work)
+      const found = work.found(settlement.deliveryId)
+      if (!found || !isLeased(found.row, settlement)) return unsure.find(settlement, found) ?? { live: false }
+      const [settled] = await write(work, now, [settlement])
+      return settled ?? { live: false }
+    })
+  }
+
+  const batched = inBatches<Settlement, Settled | undefined>({
+    async run(asked) {
+      try {
+        return await settleKnown(asked)
+      } catch (cause) {
+        if (asked.length > 1 || !db.isOnesFault(cause)) throw cause
+        return [undefined]
+      }
+    },
+    keysOf: ({ deliveryId }) => [deliveryId],
+    isOnesFault: db.isOnesFault,
+    sizeOf: (settlement) => (settlement.to === 'queued' && settlement.content ? jsonSize(settlement.content) : 0),
+    timeoutMs: db.timeoutMs,
+  })
+
+  return async (settlement) => {
+    const settled = (await batched(settlement)) ?? (await settleWhole(settlement))
+    memory.forget(settlement)
+    unsure.forget(settlement)
+    return settled
+  }
+}
+
+function isLeased({ status, fence }: DeliveryRow, lease: LeaseProof): boolean {
+  return status === 'sending' && fence === fenceOf(lease)
+}

@@ -1,0 +1,50 @@
+import { MAX_RUNS_ABOVE } from '../../../model/run-tree-limit.ts'
+import type { Dialect } from '../connection/dialects.ts'
+import { type LookUp, lookUp } from '../connection/look-ups.ts'
+import type { NameTable } from '../schema/name-table.ts'
+import { TABLES } from '../schema/tables.ts'
+
+/** The columns of what merges see. */
+export const SIGHT_COLUMNS: readonly string[] = [
+  ...['kind', 'tenant', 'session_id', 'run_id', 'state', 'account'],
+  ...['created_at', 'updated_at', 'last_seen_at', 'revision', 'version'],
+]
+
+/**
+ * Reads what merges see, in one statement, so that it is of one moment: the runs and those above them, the sums below all of
+ * these, and the sessions, each as a row of the same columns. A sum's tally is where a run's state is, a session's tally and
+ * failures are where a run's state and account are.
+ *
+ * @param parameter The keys of the merges, as a JSON array.
+ */
+export function sightText(parameter: string, dialect: Dialect, nameOf: NameTable): string {
+  const { same } = dialect
+  const { tenant, session_id, run_id, parent_run_id } = TABLES.runs.columns
+  const keys = dialect.rows(parameter, { tenant, session_id, run_id, parent_run_id }, 'x')
+  const join = (look: LookUp): string => lookUp(look, dialect, nameOf)
+  const run = (on: string, isLeft: boolean): string => join({ table: 'runs', alias: 'r', on, isLeft })
+  const ofKey = `r.run_id = k.run_id and ${same('r.tenant', 'k.tenant')}`
+  const ofNext = `r.run_id = c.next_id and ${same('r.tenant', 'c.tenant')} and ${same('r.session_id', 'c.session_id')}`
+  const ofSum = 's.tenant = n.tenant and s.session_id = n.session_id and s.run_id = n.run_id'
+  const ofSession = 's.tenant = d.tenant and s.session_id = d.session_id'
+  return `with recursive k as (select x.tenant, x.session_id, x.run_id, x.parent_run_id from ${keys}),
+    c (tenant, session_id, run_id, next_id, depth) as (
+      select k.tenant, k.session_id, coalesce(r.run_id, k.run_id),
+        case when r.top is null then coalesce(r.parent_run_id, k.parent_run_id) end, 0
+      from k ${run(ofKey, true)}
+      union all
+      select c.tenant, c.session_id, c.next_id, case when r.top is null then r.parent_run_id end, c.depth + 1
+      from c ${run(ofNext, true)}
+      where c.next_id is not null and c.depth < ${MAX_RUNS_ABOVE}
+    ),
+    n as (select distinct tenant, session_id, run_id from c)
+    select 'run' as kind, r.tenant, r.session_id, r.run_id, r.state, r.account, r.created_at, r.updated_at, r.last_seen_at,
+      r.revision, r.version
+    from n ${run(`r.run_id = n.run_id and ${same('r.tenant', 'n.tenant')}`, false)}
+    union all
+    select 'sum', s.tenant, s.session_id, s.run_id, s.tally, '', 0, 0, 0, 0, s.version
+    from n ${join({ table: 'run_sums', alias: 's', on: ofSum })}
+    union all
+    select 'session', s.tenant, s.session_id, '', s.tally, s.failures, s.created_at, s.updated_at, 0, 0, s.version
+    from (select distinct tenant, session_id from k) d ${join({ table: 'sessions', alias: 's', on: ofSession })}`
+}

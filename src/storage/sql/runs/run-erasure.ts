@@ -1,0 +1,162 @@
+import type { RunFailure } from '../../../model/run.ts'
+import { newChanges } from '../connection/changes.ts'
+import { Conflict, type Database, type Queries } from '../connection/database.ts'
+import { columnsOf, readRecord } from '../connection/read-records.ts'
+import { untilWritten } from '../connection/retry-on-conflict.ts'
+import { changeParameters, changeText, partsOf } from '../connection/statements.ts'
+import type { RunSumRecord, SessionRecord } from '../schema/records.ts'
+import { TABLES } from '../schema/tables.ts'
+import { readTally } from './run-records.ts'
+import { removeRunsWhere, removeWhere } from './run-removal.ts'
+import { holds } from './run-texts.ts'
+
+/** So many rows are looked at by one statement. */
+const SEEN = 2_000
+/** So many sessions are changed by one statement. */
+const SOME = 100
+
+type Row = Readonly<Record<string, unknown>>
+
+/** Whom to forget, and which runs named them when that began. */
+interface Erased {
+  readonly tenant: string
+  readonly userId: string
+  readonly runIds: ReadonlySet<string>
+}
+
+/**
+ * Removes what is known of a user. First it is looked for which sessions have anything of it: that reads all sums and failures
+ * of the tenant, and locks nothing. Then all of it goes in one transaction, session by session: each is locked, and looked at
+ * again. What others merge at the same time into sessions that had nothing of the user comes after it.
+ */
+export async function eraseUser(tenant: string, userId: string, db: Database): Promise<number> {
+  const runs = await readRuns(tenant, userId, db)
+  const erased = { tenant, userId, runIds: new Set(runs.map(({ runId }) => runId)) }
+  const found = new Set(runs.map(({ sessionId }) => sessionId))
+  for (const sessionId of await sessionsThatFail(erased, db)) found.add(sessionId)
+  for (const sessionId of await sessionsWithSums(erased, db)) found.add(sessionId)
+  const sessionIds = [...found].sort()
+  return untilWritten(() =>
+    db.transaction(async (on) => {
+      let removed = 0
+      for (let at = 0; at < sessionIds.length; at += SOME)
+        removed += await eraseFrom(sessionIds.slice(at, at + SOME), erased, on, db)
+      await removeWhere('spends', { tenant, user_id: userId }, on, db)
+      return removed
+    }),
+  )
+}
+
+async function eraseFrom(sessionIds: readonly string[], erased: Erased, on: Queries, db: Database): Promise<number> {
+  const { tenant, userId } = erased
+  const { dialect, nameOf } = db
+  const columns = { tenant: TABLES.sessions.columns.tenant, session_id: TABLES.sessions.columns.session_id }
+  const wanted = dialect.rows(dialect.parameter(1), columns, 'x')
+  const list = JSON.stringify(sessionIds.map((session_id) => ({ tenant, session_id })))
+  const same = 'd.tenant = x.tenant and d.session_id = x.session_id'
+  const name = nameOf('sessions')
+  // Who has read one of them finds its version changed; who comes now waits for the end of this.
+  const touch = dialect.updatesFrom
+    ? `update ${name} as d set version = d.version + 1 from ${wanted} where ${same}`
+    : `update ${name} as d join ${wanted} on ${same} set d.version = d.version + 1`
+  await on.change(touch, [list])
+
+  const changes = newChanges()
+  const sessions = `select ${columnsOf('sessions', 'd', dialect)} from ${wanted} join ${name} d on ${same}`
+  for (const row of await on.query<Row>(sessions, [list])) {
+    const session = withoutFailures(readRecord('sessions', row), erased)
+    if (session) changes.update('sessions', session)
+  }
+  const sums = `select ${columnsOf('run_sums', 'd', dialect)} from ${wanted} join ${nameOf('run_sums')} d on ${same}
+    where ${holds('d.tally', dialect.parameter(2), dialect)}`
+  for (const row of await on.query<Row>(sums, [list, memberOf(userId)])) {
+    const sum = withoutUser(readRecord('run_sums', row), userId)
+    if (sum) changes.update('run_sums', sum)
+  }
+  for (const change of changes.list().flatMap((one) => partsOf(one, dialect))) {
+    const text = changeText(change, dialect, nameOf, dialect.parameter(1))
+    const changed = await on.change(text, changeParameters(change, dialect))
+    if (changed !== change.rows.length) throw new Conflict('what is to be forgotten has changed')
+  }
+
+  let removed = 0
+  for (const sessionId of sessionIds)
+    removed += await removeRunsWhere({ tenant, session_id: sessionId, user_id: userId }, on, db)
+  return removed
+}
+
+function withoutFailures(session: SessionRecord, { userId, runIds }: Erased): SessionRecord | undefined {
+  const failures: readonly RunFailure[] = JSON.parse(session.failures ?? '[]')
+  const left = failures.filter((failure) => failure.userId !== userId && !runIds.has(failure.runId))
+  if (left.length === failures.length) return undefined
+  return { ...session, tally: null, failures: JSON.stringify(left) }
+}
+
+function withoutUser(sum: RunSumRecord, userId: string): RunSumRecord | undefined {
+  const tally = readTally(sum.tally)
+  if (!Object.hasOwn(tally.users, userId)) return undefined
+  Reflect.deleteProperty(tally.users, userId)
+  return { ...sum, tally: JSON.stringify(tally) }
+}
+
+/** How a name begins a member of an object, in JSON: what has it may have the name; what has it not has not. */
+function memberOf(name: string): string {
+  return `${JSON.stringify(name)}:`
+}
+
+async function readRuns(
+  tenant: string,
+  userId: string,
+  db: Database,
+): Promise<readonly { readonly runId: string; readonly sessionId: string }[]> {
+  const [first, second] = [db.dialect.parameter(1), db.dialect.parameter(2)]
+  const text = `select r.run_id, r.session_id from ${db.nameOf('runs')} r where r.tenant = ${first} and r.user_id = ${second}`
+  const rows = await db.query<Row>(text, [tenant, userId])
+  return rows.map(({ run_id, session_id }) => ({ runId: String(run_id), sessionId: String(session_id) }))
+}
+
+/** The sessions that say of failures of the user, or of these runs. */
+async function sessionsThatFail({ tenant, userId, runIds }: Erased, db: Database): Promise<readonly string[]> {
+  const [first, second] = [db.dialect.parameter(1), db.dialect.parameter(2)]
+  const text = `select s.session_id, case when s.failures <> '[]' then s.failures end as failures
+    from ${db.nameOf('sessions')} s where s.tenant = ${first} and s.session_id > ${second} order by s.session_id limit ${SEEN}`
+  const found: string[] = []
+  const isTheirs = ({ userId: of, runId }: RunFailure): boolean => of === userId || runIds.has(runId)
+  await readOn(text, [tenant, ''], db, ({ session_id, failures }) => {
+    const told: readonly RunFailure[] = failures === null ? [] : JSON.parse(String(failures))
+    if (told.some(isTheirs)) found.push(String(session_id))
+    return [tenant, session_id]
+  })
+  return found
+}
+
+/** The sessions that have sums below runs with a share of the user's. */
+async function sessionsWithSums({ tenant, userId }: Erased, db: Database): Promise<readonly string[]> {
+  const { dialect, nameOf } = db
+  const [member, first, second, third, fourth] = [1, 2, 3, 4, 5].map(dialect.parameter)
+  const text = `select s.session_id, s.run_id, case when ${holds('s.tally', member ?? '', dialect)} then 1 end as found
+    from ${nameOf('run_sums')} s
+    where s.tenant = ${first} and s.session_id >= ${second} and (s.session_id > ${third} or s.run_id > ${fourth})
+    order by s.session_id, s.run_id limit ${SEEN}`
+  const found: string[] = []
+  await readOn(text, [memberOf(userId), tenant, '', '', ''], db, (row) => {
+    if (row.found !== null) found.push(String(row.session_id))
+    return [memberOf(userId), tenant, row.session_id, row.session_id, row.run_id]
+  })
+  return found
+}
+
+/** Reads some rows at a time, to the end. `see` is told each, and tells from which parameters it goes on after it. */
+async function readOn(
+  text: string,
+  from: readonly unknown[],
+  db: Database,
+  see: (row: Row) => readonly unknown[],
+): Promise<void> {
+  let parameters = from
+  for (let count = SEEN; count >= SEEN; ) {
+    const rows = await db.query<Row>(text, parameters)
+    for (const row of rows) parameters = see(row)
+    count = rows.length
+  }
+}

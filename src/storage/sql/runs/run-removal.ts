@@ -1,0 +1,157 @@
+import type { RunStatus } from '../../../model/run.ts'
+import type { RemovalQuery } from '../../../ports/run-store.ts'
+import { isOpenRun } from '../../rules/is-open-run.ts'
+import type { Database, Queries } from '../connection/database.ts'
+import { tableAlong } from '../connection/look-ups.ts'
+import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'
+import { pause, untilWritten } from '../connection/retry-on-conflict.ts'
+import { NOW } from '../connection/statements.ts'
+import type { TableName } from '../schema/records.ts'
+import { TABLES } from '../schema/tables.ts'
+import { removalText } from './run-texts.ts'
+
+/** So many rows are removed by one statement, so that none takes long. */
+const SOME = 1_000
+/** So often it is tried to remove what others hold: for a fifth of a second, give or take. */
+const TRIES = 30
+
+/** Those that have ended go first; then those that have not, if they are asked for. */
+export function runRemover(db: Database): (query: RemovalQuery) => Promise<number> {
+  const removeSome = removalParts()
+  return async ({ status, limit, ...of }) => {
+    const over = { index: 'over', changed: 'r.over_since', condition: 'r.over_since is not null' }
+    const ended = status.filter((one) => !isOpenRun(one))
+    const key = JSON.stringify([of.tenant, ended])
+    const removed = await removeSome(key, limit, (from, most) =>
+      removeOf(ended, over, { ...of, from, limit: most }, db),
+    )
+    const condition = 'r.open_since is not null and r.untold_since is null'
+    const open = { index: 'open', changed: 'r.updated_at', condition }
+    const left = { ...of, from: 0, limit: limit - removed }
+    return removed + (await removeOf(status.filter(isOpenRun), open, left, db)).count
+  }
+}
+
+/** Runs of some statuses. */
+interface Kept {
+  /** The short name of the index that has them. */
+  readonly index: string
+  /** When one last changed. */
+  readonly changed: string
+  readonly condition: string
+}
+
+/** Which of them are removed at once. */
+interface Wanted extends Omit<RemovalQuery, 'status'> {
+  /** Last changed then or later, epoch milliseconds. */
+  readonly from: number
+}
+
+/**
+ * What changed longest ago goes first. What others hold at this moment, since they merge into it or remove it, is passed over,
+ * and looked at again while there is nothing else left. What they go on holding is left to the next removal.
+ */
+async function removeOf(
+  status: readonly RunStatus[],
+  { index, changed, condition }: Kept,
+  { tenant, unchangedForMs, from, limit }: Wanted,
+  db: Database,
+): Promise<RemovedPart> {
+  if (status.length === 0 || limit <= 0) return { count: 0, until: from }
+  const { dialect, nameOf } = db
+  const parameters: unknown[] = []
+  const next = (value: unknown): string => dialect.parameter(parameters.push(value))
+  const text = `select ${REMOVED}, ${changed} as changed_at from ${tableAlong({ table: 'runs', alias: 'r', index }, dialect, nameOf)}
+    where ${condition} and ${changed} >= ${next(from)} and ${changed} < ${NOW} - ${next(Math.floor(unchangedForMs))}
+    and r.status in (${status.map(next).join(', ')})${tenant === undefined ? '' : ` and r.tenant = ${next(tenant)}`}
+    order by ${changed} limit ${dialect.parameter(parameters.length + 1)}`
+  const free = `${text}${dialect.skipLocked}`
+  let count = 0
+  let until = from
+  for (let tries = 1; ; tries++) {
+    const most = Math.min(Math.floor(limit) - count, SOME)
+    const removed = await untilWritten(() =>
+      db.transaction(async (on) => {
+        const runs = await on.scan<RemovedRun>(free, [...parameters, most])
+        until = Number(runs.at(-1)?.changed_at ?? until)
+        return removeRows(runs, on, db)
+      }),
+    )
+    count += removed
+    if (count >= Math.floor(limit)) return { count, until }
+    if (removed === SOME) continue
+    if (dialect.skipLocked === '' || tries >= TRIES) return { count, until }
+    const left = await db.scan(text, [...parameters, 1])
+    if (left.length === 0) return { count, until }
+    await pause(tries)
+  }
+}
+
+/** What a run that is to be removed is known by, and whether it has tags. */
+const REMOVED = 'r.tenant, r.run_id, case when r.tags is null then 0 else 1 end as is_tagged'
+
+interface RemovedRun {
+  readonly tenant: string
+  readonly run_id: string
+  readonly is_tagged: unknown
+  readonly changed_at?: unknown
+}
+
+/** Removes runs with their tags. */
+async function removeRows(runs: readonly RemovedRun[], on: Queries, { dialect, nameOf }: Database): Promise<number> {
+  if (runs.length === 0) return 0
+  const { tenant, run_id } = TABLES.runs.columns
+  const these = `select k.run_id, k.tenant from ${dialect.rows(dialect.parameter(1), { tenant, run_id }, 'k')}`
+  const list = JSON.stringify(runs.map(({ tenant, run_id }) => ({ tenant, run_id })))
+  const remove = (table: 'runs' | 'run_tags'): Promise<number> =>
+    on.change(removalText(table, ['run_id', 'tenant'], these, dialect, nameOf), [list])
+  const removed = await remove('runs')
+  if (runs.some(({ is_tagged }) => Number(is_tagged) === 1)) await remove('run_tags')
+  return removed
+}
+
+/** Removes the runs of a session, or those of a user in it, some at a time. */
+export async function removeRunsWhere(
+  values: Readonly<Partial<Record<'tenant' | 'session_id' | 'user_id', string>>>,
+  on: Queries,
+  db: Database,
+): Promise<number> {
+  const where = Object.keys(values).map((column, at) => `r.${column} = ${db.dialect.parameter(at + 1)}`)
+  const text = `select ${REMOVED} from ${db.nameOf('runs')} r where ${where.join(' and ')} limit ${SOME}`
+  let removed = 0
+  for (let count = SOME; count >= SOME; removed += count)
+    count = await removeRows(await on.query<RemovedRun>(text, Object.values(values)), on, db)
+  return removed
+}
+
+/**
+ * Removes a session with all that is in it. The session goes first: who merges into it meanwhile finds it gone, and begins it
+ * anew once this is done.
+ */
+export function eraseSession(tenant: string, sessionId: string, db: Database): Promise<number> {
+  const of = { tenant, session_id: sessionId }
+  return untilWritten(() =>
+    db.transaction(async (on) => {
+      if ((await removeWhere('sessions', of, on, db)) === 0) return 0
+      await removeWhere('run_sums', of, on, db)
+      return removeRunsWhere(of, on, db)
+    }),
+  )
+}
+
+/** Removes the rows that have these values, some at a time. */
+export async function removeWhere(
+  table: TableName,
+  values: Readonly<Record<string, string>>,
+  on: Queries,
+  { dialect, nameOf }: Database,
+): Promise<number> {
+  const { primaryKey } = TABLES[table]
+  const keys = primaryKey.map((column) => `r.${dialect.quote(column)}`).join(', ')
+  const where = Object.keys(values).map((column, at) => `r.${dialect.quote(column)} = ${dialect.parameter(at + 1)}`)
+  const select = `select ${keys} from ${nameOf(table)} r where ${where.join(' and ')} limit ${SOME}`
+  const text = removalText(table, primaryKey, select, dialect, nameOf)
+  let removed = 0
+  for (let count = SOME; count >= SOME; removed += count) count = await on.change(text, Object.values(values))
+  return removed
+}

@@ -1,0 +1,70 @@
+import { addSpend, noSpend, noTally } from '../../../model/tally.ts'
+import type { RunStore, StoredRun, StoredSession } from '../../../ports/run-store.ts'
+import { firstVersion, newChanges } from '../connection/changes.ts'
+import type { Database } from '../connection/database.ts'
+import { untilWritten } from '../connection/retry-on-conflict.ts'
+import { merger } from './merge-runs.ts'
+import { eraseUser } from './run-erasure.ts'
+import { listRuns } from './run-lists.ts'
+import { RUN_COLUMNS, readSpend, SESSION_COLUMNS, sessionRecord, storedRun, storedSession } from './run-records.ts'
+import { eraseSession, runRemover } from './run-removal.ts'
+
+/** How the run half of an SQL store is made. */
+export interface SqlRunsOptions {
+  /** It is within a transaction of the host's: nothing is joined with what others ask. */
+  readonly isAlone: boolean
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+/** The run half of an SQL store. */
+export function sqlRuns(db: Database, { isAlone }: SqlRunsOptions): RunStore {
+  const { dialect, nameOf } = db
+  const [first, second, third] = [dialect.parameter(1), dialect.parameter(2), dialect.parameter(3)]
+  // By its id alone: other indexes begin with the tenant.
+  const ofRun = `${dialect.same('tenant', first)} and run_id = ${second}`
+  const runText = `select ${RUN_COLUMNS.join(', ')} from ${nameOf('runs')} where ${ofRun}`
+  const sessionText = `select ${SESSION_COLUMNS.join(', ')} from ${nameOf('sessions')} where tenant = ${first} and session_id = ${second}`
+  const spendText = `select spend from ${nameOf('spends')} where tenant = ${first} and user_id = ${second} and day >= ${third}`
+
+  async function findRun(tenant: string, runId: string): Promise<StoredRun | undefined> {
+    const [row] = await db.query<Row>(runText, [tenant, runId])
+    return row && storedRun(row)
+  }
+
+  async function findSession(tenant: string, sessionId: string): Promise<StoredSession | undefined> {
+    const [row] = await db.query<Row>(sessionText, [tenant, sessionId])
+    return row && storedSession(row)
+  }
+
+  return {
+    ...merger(db, isAlone),
+    findRun,
+    findSession,
+    listRuns: (query) => listRuns(query, db),
+
+    openSession: (tenant, sessionId) =>
+      untilWritten(async () => {
+        const found = await findSession(tenant, sessionId)
+        if (found) return found
+        await db.sync()
+        const now = db.now()
+        const session = { tenant, sessionId, createdAt: now, updatedAt: now, tally: noTally(), failures: [] }
+        const changes = newChanges()
+        changes.insert('sessions', sessionRecord(session, firstVersion(), { tally: true, failures: true }))
+        await db.write(changes)
+        return session
+      }),
+
+    async findSpend(tenant, userId, sinceDay) {
+      const sum = noSpend()
+      for (const { spend } of await db.query<Row>(spendText, [tenant, userId, Math.ceil(sinceDay)]))
+        addSpend(sum, readSpend(spend))
+      return sum
+    },
+
+    removeRuns: runRemover(db),
+
+    erase: (tenant, of) => ('userId' in of ? eraseUser(tenant, of.userId, db) : eraseSession(tenant, of.sessionId, db)),
+  }
+}

@@ -1,0 +1,118 @@
+import type { Database } from '../connection/database.ts'
+import type { Dialect, DialectName } from '../connection/dialects.ts'
+import { type HostKysely, statement } from '../connection/host-kysely.ts'
+import { checkParts, migrationsLeft, migrationsMade } from '../connection/readiness.ts'
+import { notReady } from '../connection/readiness-errors.ts'
+import { checkServer } from '../connection/readiness-server.ts'
+import { migrationsFor, recordsDefinition, recordsName } from './migrations.ts'
+
+/** How one of several that migrate at once keeps the others waiting: statements, of one connection. */
+interface Lock {
+  begin(name: string): readonly string[]
+  end(name: string): string
+  undo(name: string): string
+}
+
+type Row = Readonly<Record<string, unknown>>
+type Run = (text: string) => Promise<readonly Row[]>
+
+/** So long one waits for another that migrates. */
+const WAIT_MS = 60_000
+const WAIT_SECONDS = WAIT_MS / 1_000
+
+/** It is the server's, and not the database's. */
+const mysqlName = (name: string): string => `sha1(concat(database(), ' ${name}'))`
+
+const MYSQL: Lock = {
+  begin: (name) => [`select get_lock(${mysqlName(name)}, ${WAIT_SECONDS}) as held`],
+  end: (name) => `select release_lock(${mysqlName(name)})`,
+  undo: (name) => `select release_lock(${mysqlName(name)})`,
+}
+
+const LOCKS: Readonly<Record<DialectName, Lock>> = {
+  sqlite: { begin: () => ['begin immediate'], end: () => 'commit', undo: () => 'rollback' },
+  postgresql: {
+    // Each statement sees what was committed before it, whatever the host's default is: what another did before it let go.
+    begin: (name) => [
+      'begin isolation level read committed read write',
+      `set local lock_timeout = '${WAIT_SECONDS}s'`,
+      'set local statement_timeout = 0',
+      `select pg_advisory_xact_lock(hashtextextended('${name}', 0))`,
+    ],
+    end: () => 'commit',
+    undo: () => 'rollback',
+  },
+  mysql: MYSQL,
+  mariadb: MYSQL,
+}
+
+/**
+ * Makes the migrations that were not made yet: one process at a time, others wait for it. On SQLite and PostgreSQL all of it or
+ * nothing; on MySQL and MariaDB it goes on, the next time, where it broke off.
+ *
+ * @param host Without plugins.
+ * @throws {SallyportError} `config_invalid`, where the database cannot be used, or a newer version migrated it: nothing was changed.
+ */
+export async function migrate(host: HostKysely, db: Database): Promise<void> {
+  await checkServer(db)
+  if (migrationsLeft((await migrationsMade(db)) ?? []).length > 0) {
+    await untilFree(db.dialect, () => host.connection().execute((connection) => makeAll(connection, db)))
+  }
+  await checkParts(db, (text) => db.query(text, []))
+}
+
+/** Waits as often as SQLite says that another has it, or what was there is not as it was read. */
+async function untilFree(dialect: Dialect, attempt: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + WAIT_MS
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (cause) {
+      const isConflict = typeof cause === 'object' && cause !== null && dialect.isConflict(cause)
+      if (!isConflict || performance.now() > deadline) throw cause
+    }
+    // Not all at once again.
+    await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 40))
+  }
+}
+
+/** @param connection One, and the same for every statement. */
+async function makeAll(connection: HostKysely, db: Database): Promise<void> {
+  const lock = LOCKS[db.dialect.name]
+  const name = `${db.prefix}migrations`
+  const run: Run = async (text) => (await connection.executeQuery<Row>(statement(text))).rows
+  let isHeld = false
+  try {
+    for (const text of lock.begin(name)) {
+      const [row] = await run(text)
+      if (row && Object.hasOwn(row, 'held') && Number(row.held) !== 1) throw stillMigrating()
+      isHeld = true
+    }
+    await makeMissing(run, db)
+    await run(lock.end(name))
+  } catch (cause) {
+    // What cannot be undone was not done: its connection is gone.
+    if (isHeld) await run(lock.undo(name)).catch(() => {})
+    throw cause
+  }
+}
+
+async function makeMissing(run: Run, db: Database): Promise<void> {
+  const { dialect, prefix } = db
+  const records = recordsDefinition(dialect, prefix)
+  await run(records)
+  const made = await run(`select name from ${recordsName(dialect, prefix)}`)
+  const left = migrationsLeft(made.map(({ name }) => String(name)))
+  for (const { name, statements } of migrationsFor(dialect, prefix)) {
+    if (!left.includes(name)) continue
+    for (const [at, text] of statements.entries()) {
+      // Where a table of the host's has the name of one, it is not recorded that all are there.
+      if (name === left.at(-1) && at === statements.length - 1) await checkParts(db, run)
+      if (text !== records) await run(text)
+    }
+  }
+}
+
+function stillMigrating(): Error {
+  return notReady(`Another process has been migrating the database for ${WAIT_SECONDS} seconds.`, 'Wait for it to end.')
+}

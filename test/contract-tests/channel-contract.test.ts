@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest'
+import { channelContract } from '../../src/contract-tests/channel-contract.ts'
+import type { ChannelTrial } from '../../src/contract-tests/channel-trial.ts'
+import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
+import type { Channel, SendOutcome } from '../../src/ports/channel.ts'
+import { emailTrial, failoverTrial, logTrial, recordingTrial, smsTrial, webhookTrial } from './channel-trials.ts'
+
+const runner = { test: it, skip: it.skip }
+/** What reaches everyone at once, and cannot fail. */
+const always = { unreachable: false, abort: false, reject: false, retry: false, unknown: false, hang: false }
+
+describe('webhook() keeps the contract of channels', () => {
+  channelContract({ ...runner, create: webhookTrial })
+})
+
+describe('email() keeps the contract of channels', () => {
+  channelContract({ ...runner, create: emailTrial })
+})
+
+describe('sms() keeps the contract of channels', () => {
+  channelContract({ ...runner, create: smsTrial, capabilities: { idempotencyKey: false } })
+})
+
+describe('failover() keeps the contract of channels', () => {
+  channelContract({ ...runner, create: failoverTrial })
+})
+
+describe('log() keeps the contract of channels', () => {
+  channelContract({ ...runner, create: logTrial, capabilities: always })
+})
+
+describe('a recording channel keeps the contract of channels', () => {
+  channelContract({ ...runner, create: recordingTrial, capabilities: always })
+})
+
+/** Has a channel send in another way. */
+function sending(send: (trial: ChannelTrial, ...given: Parameters<Channel['send']>) => Promise<SendOutcome>) {
+  return (trial: ChannelTrial): ChannelTrial => ({
+    ...trial,
+    channel: { ...trial.channel, send: (message, context) => send(trial, message, context) },
+  })
+}
+
+function having(rest: Partial<Channel>) {
+  return (trial: ChannelTrial): ChannelTrial => ({ ...trial, channel: { ...trial.channel, ...rest } })
+}
+
+const ARRIVES_ONCE = 'what is sent arrives once, and says what it is to say'
+const REJECTED =
+  'a provider that gives reason for rejected gives that outcome, tells no secrets, and holds up nothing after it'
+const UNKNOWN =
+  'a provider that gives reason for unknown gives that outcome, tells no secrets, and holds up nothing after it'
+
+/** Mistakes that a channel might well make, and the case that must catch each. */
+const BUGS: readonly { it: string; plant: (trial: ChannelTrial) => ChannelTrial; caughtBy: string }[] = [
+  {
+    it: 'gives another address each time',
+    plant(trial) {
+      let times = 0
+      return having({ address: () => `${trial.recipient.url}?${times++}` })(trial)
+    },
+    caughtBy: 'a recipient who can be reached has an address, the same each time',
+  },
+  {
+    it: 'gives an empty address to those it does not reach',
+    plant: having({ address: ({ url }) => url ?? '' }),
+    caughtBy: 'a recipient who cannot be reached has no address',
+  },
+  {
+    it: 'sends a key of its own with each attempt',
+    plant(trial) {
+      let times = 0
+      return sending(({ channel }, message, context) =>
+        channel.send(message, { ...context, deliveryId: `${context.deliveryId}_${times++}` }),
+      )(trial)
+    },
+    caughtBy: 'the delivery id goes along, the same for every attempt and another for every delivery',
+  },
+  {
+    it: 'sends everything with the same key',
+    plant: sending(({ channel }, message, context) => channel.send(message, { ...context, deliveryId: 'dlv' })),
+    caughtBy: 'the delivery id goes along, the same for every attempt and another for every delivery',
+  },
+  {
+    it: 'keeps what it sends next where all sends find it',
+    plant(trial) {
+      let next: Parameters<Channel['send']>[0]
+      return sending(async ({ channel }, message, context) => {
+        next = message
+        await Promise.resolve()
+        return channel.send(next, context)
+      })(trial)
+    },
+    caughtBy: 'many sends at once do not mix',
+  },
+  {
+    it: 'sends twice',
+    plant: sending(async ({ channel }, message, context) => {
+      await channel.send(message, context)
+      return channel.send(message, context)
+    }),
+    caughtBy: ARRIVES_ONCE,
+  },
+  {
+    it: 'gives what the provider said for a code',
+    plant: sending(async ({ channel }, message, context) => {
+      const outcome = await channel.send(message, context)
+      return outcome.outcome === 'rejected' ? { ...outcome, code: 'Mailbox is full' } : outcome
+    }),
+    caughtBy: REJECTED,
+  },
+  {
+    it: 'throws with its secret in the error',
+    plant: sending(async ({ channel, secrets = [] }, message, context) => {
+      const outcome = await channel.send(message, context)
+      if (outcome.outcome !== 'sent') throw new Error('refused', { cause: { headers: { key: secrets[0] } } })
+      return outcome
+    }),
+    caughtBy: REJECTED,
+  },
+  {
+    it: 'throws where it may have sent',
+    plant: sending(async ({ channel }, message, context) => {
+      const outcome = await channel.send(message, context)
+      if (outcome.outcome !== 'sent') throw new Error('broken')
+      return outcome
+    }),
+    caughtBy: UNKNOWN,
+  },
+  {
+    it: 'does not heed its signal',
+    plant: sending(({ channel }, message, context) =>
+      channel.send(message, { ...context, signal: new AbortController().signal }),
+    ),
+    caughtBy: 'nothing is sent when the time for it is over before it begins',
+  },
+  {
+    it: 'takes what was called off for not sent',
+    plant: sending(async ({ channel }, message, context) => {
+      const outcome = await channel.send(message, context)
+      return context.signal.aborted ? { outcome: 'retry', code: 'aborted' } : outcome
+    }),
+    caughtBy: 'a send ends when its time is over, and what the provider may have taken may have been sent',
+  },
+  {
+    it: 'waits less each time',
+    plant: having({ retrySchedule: [5_000, 1_000] }),
+    caughtBy: 'a retry schedule is milliseconds, none less than the one before',
+  },
+  {
+    it: 'refuses the fields that it sends',
+    plant: having({ checkFields: (fields) => (fields.includes('data') ? 'unknown field data' : undefined) }),
+    caughtBy: 'the fields that can be sent are found right, and others at most wrong',
+  },
+]
+
+describe('the contract of channels catches one that', () => {
+  it.each(BUGS)('$it', async ({ plant, caughtBy }) => {
+    const cases = new Map<string, () => Promise<void>>()
+    channelContract({ test: (name, body) => cases.set(name, body), create: async () => plant(await webhookTrial()) })
+    await expect(cases.get(caughtBy)?.()).rejects.toThrow(expect.objectContaining({ name: 'AssertionError' }))
+  })
+})
+
+describe('a recording channel', () => {
+  const message = { ...{ to: 'a', content: {}, eventType: 'e', dispatchId: 'd' }, tenant: 't', createdAt: 0 }
+  const context = { deliveryId: 'dlv', attempt: 2, history: [], signal: new AbortController().signal }
+
+  it('keeps what it was given to send, with the delivery and the attempt', async () => {
+    const channel = recordingChannel()
+    expect(await channel.send(message, context)).toEqual({ outcome: 'sent', providerMessageId: 'p1' })
+    expect(channel.sent).toEqual([{ ...message, deliveryId: 'dlv', attempt: 2 }])
+  })
+
+  it('gives each outcome once, and then the last for ever', async () => {
+    const busy = async (): Promise<SendOutcome> => ({ outcome: 'retry', code: 'busy' })
+    const channel = recordingChannel([{ outcome: 'unknown', code: 'timeout' }, busy])
+    const outcomes = []
+    for (let times = 0; times < 3; times++) outcomes.push((await channel.send(message, context)).outcome)
+    expect(outcomes).toEqual(['unknown', 'retry', 'retry'])
+    await expect(recordingChannel([]).send(message, context)).rejects.toThrow('no outcome')
+  })
+
+  it('reaches everyone, by mail or by id, unless it is told otherwise', () => {
+    expect(recordingChannel().address({ id: 'u', email: 'a@example.test' })).toBe('a@example.test')
+    expect(recordingChannel().address({ id: 'u' })).toBe('u')
+    expect(recordingChannel([], { address: () => undefined }).address({ id: 'u' })).toBeUndefined()
+  })
+})

@@ -1,0 +1,273 @@
+import type { Dispatch, DispatchAnswer } from '../../src/model/dispatch.ts'
+import type { SendLimit } from '../../src/ports/delivery-policy.ts'
+import type { Acceptance, DispatchStore, NewDelivery, Remembered } from '../../src/ports/dispatch-store.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
+import type { Bug, Planted } from './dispatch-planting.ts'
+
+/** The same acceptance with other deliveries. */
+function withDeliveries(given: Acceptance, change: (delivery: NewDelivery) => NewDelivery): Acceptance {
+  return { ...given, dispatch: { ...given.dispatch, deliveries: given.dispatch.deliveries.map(change) } }
+}
+
+function withLimits(given: Acceptance, change: (limit: SendLimit) => SendLimit): Acceptance {
+  return withDeliveries(given, (one) => ({ ...one, ...(one.limits && { limits: one.limits.map(change) }) }))
+}
+
+function withoutKey({ idempotency: _, ...given }: Acceptance): Acceptance {
+  return given
+}
+
+/** What a dispatch is now, in the place of what it was when it was accepted. */
+async function answerNow(store: DispatchStore, tenant: string, answer: DispatchAnswer): Promise<DispatchAnswer> {
+  const found: Dispatch | undefined = await store.findDispatch(tenant, answer.dispatchId)
+  const deliveries = answer.deliveries.map((one, at) => ({
+    ...one,
+    status: found?.deliveries[at]?.status ?? one.status,
+  }))
+  return { ...answer, deliveries }
+}
+
+/** Keeps keys under names, so that two keys which come to one name are the same. */
+function sharing(store: DispatchStore, nameOf: (tenant: string, key: string) => string): () => Bug {
+  const owners = new Map<string, { readonly tenant: string; readonly key: string }>()
+  return () => ({
+    async accept(given) {
+      const { idempotency, dispatch } = given
+      if (!idempotency) return store.accept(given)
+      const name = nameOf(dispatch.tenant, idempotency.key)
+      const owner = owners.get(name) ?? { tenant: dispatch.tenant, key: idempotency.key }
+      owners.set(name, owner)
+      const found = await store.recall(owner.tenant, owner.key)
+      if (!found) return store.accept(given)
+      const isSame = found.fingerprint === idempotency.fingerprint
+      return isSame ? { outcome: 'replayed', answer: found.answer } : { outcome: 'key_reused' }
+    },
+  })
+}
+
+const LOST = new Error('the connection was lost')
+
+/** Faults in how dispatches, keys and limits are taken in. */
+export const ACCEPT_BUGS: readonly Planted[] = [
+  {
+    name: 'a key is looked for without its tenant',
+    caughtBy: 'a key of one tenant says nothing to another',
+    plant: (store) => sharing(store, (_, key) => key),
+  },
+  {
+    name: 'a tenant and a key are put together as if neither had a colon',
+    caughtBy: 'where a tenant ends and its key begins is never mistaken',
+    plant: (store) => sharing(store, (tenant, key) => `${tenant}:${key}`),
+  },
+  {
+    name: 'a key is compared without its fingerprint',
+    caughtBy: 'a key with another fingerprint is refused, and stores nothing',
+    plant: (store) => () => ({
+      async accept(given) {
+        const { idempotency, dispatch } = given
+        const found = idempotency && (await store.recall(dispatch.tenant, idempotency.key))
+        return found ? { outcome: 'replayed', answer: found.answer } : store.accept(given)
+      },
+    }),
+  },
+  {
+    name: 'a key is kept for ever',
+    caughtBy: 'a key is forgotten when its time is over',
+    plant: (store) => () => ({
+      accept: ({ idempotency, ...given }) =>
+        store.accept({ ...given, ...(idempotency && { idempotency: { ...idempotency, ttlMs: 1e12 } }) }),
+    }),
+  },
+  {
+    name: 'a repeat is answered with what the dispatch has become',
+    caughtBy: 'a repeat is answered whatever has changed since',
+    plant: (store) => () => ({
+      async recall(tenant, key) {
+        const found = await store.recall(tenant, key)
+        return found && { ...found, answer: await answerNow(store, tenant, found.answer) }
+      },
+      async accept(given) {
+        const outcome = await store.accept(given)
+        if (outcome.outcome !== 'replayed') return outcome
+        return { ...outcome, answer: await answerNow(store, given.dispatch.tenant, outcome.answer) }
+      },
+    }),
+  },
+  {
+    name: 'a key is written after its dispatch, and the connection is lost between the two',
+    caughtBy: 'a call that throws has changed nothing, or all of it',
+    plant(store) {
+      const tried = new Set<string>()
+      return () => ({
+        async accept(given) {
+          const key = given.idempotency?.key
+          if (key === undefined || tried.has(key)) return store.accept(given)
+          tried.add(key)
+          await store.accept(withoutKey(given))
+          throw LOST
+        },
+      })
+    },
+  },
+  {
+    name: 'a key is written before its dispatch',
+    caughtBy: 'what cannot be kept is not kept in part',
+    plant(store) {
+      const kept = new Map<string, Remembered>()
+      return () => ({
+        accept(given) {
+          const { fingerprint, key } = given.idempotency ?? {}
+          const answer = { dispatchId: given.dispatch.dispatchId } as DispatchAnswer
+          if (key !== undefined && fingerprint !== undefined) kept.set(key, { fingerprint, answer })
+          return store.accept(given)
+        },
+        recall: async (tenant, key) => (await store.recall(tenant, key)) ?? kept.get(key),
+      })
+    },
+  },
+  {
+    name: 'deliveries are written one by one',
+    caughtBy: 'what cannot be kept is not kept in part',
+    plant: (store) => () => ({
+      async accept(given) {
+        try {
+          return await store.accept(given)
+        } catch (error) {
+          const [first] = given.dispatch.deliveries
+          const deliveries = first ? [first] : []
+          await store.accept(withoutKey({ ...given, dispatch: { ...given.dispatch, deliveries } }))
+          throw error
+        }
+      },
+    }),
+  },
+  {
+    name: 'a key is looked for first and written later, with others between',
+    caughtBy: 'of a hundred posts of one key at once one is accepted',
+    plant(store) {
+      const kept = new Map<string, Remembered>()
+      return () => ({
+        recall: async (tenant, key) => kept.get(`${tenant} ${key}`),
+        async accept(given) {
+          const { key = '', fingerprint = '' } = given.idempotency ?? {}
+          const name = `${given.dispatch.tenant} ${key}`
+          const found = kept.get(name)
+          if (found && found.fingerprint !== fingerprint) return { outcome: 'key_reused' }
+          if (found) return { outcome: 'replayed', answer: structuredClone(found.answer) }
+          const outcome = await store.accept(withoutKey(given))
+          if (given.idempotency && outcome.outcome === 'accepted')
+            kept.set(name, { fingerprint, answer: outcome.answer })
+          return outcome
+        },
+      })
+    },
+  },
+  {
+    name: 'limits are counted in each process',
+    caughtBy: 'a limit is one for both handles',
+    plant(store) {
+      let processes = 0
+      return () => {
+        const process = processes++
+        return {
+          accept: (given) => store.accept(withLimits(given, (one) => ({ ...one, key: `${process} ${one.key}` }))),
+        }
+      }
+    },
+  },
+  {
+    name: 'limits are counted by the hour of the clock',
+    caughtBy: 'a message counts until it is as old as the window, wherever the window begins',
+    plant: (store, clock) => () => ({
+      accept: (given) =>
+        store.accept(
+          withLimits(given, (one) => ({ ...one, key: `${one.key} ${Math.floor(clock.now() / one.windowMs)}` })),
+        ),
+    }),
+  },
+  {
+    name: 'limits are compared as some databases compare texts',
+    caughtBy: 'limits whose keys are nearly the same are counted apart',
+    plant: (store) => () => ({
+      accept: (given) =>
+        store.accept(withLimits(given, (one) => ({ ...one, key: `${one.key.trimEnd()}|`.toLowerCase() }))),
+    }),
+  },
+  {
+    name: 'an event joins a digest for another address',
+    caughtBy: 'a digest is of one tenant, event, recipient, channel, address and key',
+    plant(store) {
+      const addresses = new Map<string, string>()
+      return () => ({
+        accept: (given) =>
+          store.accept(
+            withDeliveries(given, (one) => {
+              const { digest, address } = one
+              if (!digest || address === undefined) return one
+              const first = addresses.get(digest.key) ?? address
+              addresses.set(digest.key, first)
+              return { ...one, address: first }
+            }),
+          ),
+      })
+    },
+  },
+  {
+    name: 'an event joins a digest for another recipient',
+    caughtBy: 'a digest is of one tenant, event, recipient, channel, address and key',
+    plant(store) {
+      const recipients = new Map<string, string>()
+      return () => ({
+        accept(given) {
+          const { dispatch } = given
+          if (!dispatch.deliveries.some(({ digest }) => digest)) return store.accept(given)
+          const recipient = recipients.get(dispatch.tenant) ?? dispatch.recipient
+          recipients.set(dispatch.tenant, recipient)
+          return store.accept({ ...given, dispatch: { ...dispatch, recipient } })
+        },
+      })
+    },
+  },
+  {
+    name: 'content is cut off where a column ends',
+    caughtBy: 'content of 300 kB is kept to the last character',
+    plant: (store) => () => ({
+      accept: (given) =>
+        store.accept(
+          withDeliveries(given, (one) => {
+            const html = one.content?.html
+            return typeof html === 'string' ? { ...one, content: { ...one.content, html: html.slice(0, 65_535) } } : one
+          }),
+        ),
+    }),
+  },
+  {
+    name: 'what is given is kept as it is, and not copied',
+    caughtBy: 'what is stored does not change with what was given',
+    plant(store) {
+      const given = new Map<string, NewDelivery['content']>()
+      return () => ({
+        accept(acceptance) {
+          for (const { deliveryId, content } of acceptance.dispatch.deliveries) given.set(deliveryId, content)
+          return store.accept(acceptance)
+        },
+        async findDispatch(tenant, dispatchId) {
+          const found = await store.findDispatch(tenant, dispatchId)
+          const deliveries = found?.deliveries.map((one) => {
+            const content = one.content && given.get(one.deliveryId)
+            return { ...one, ...(content && { content }) }
+          })
+          return found && deliveries && { ...found, deliveries }
+        },
+      })
+    },
+  },
+  {
+    name: 'it is the time of the machine that counts, and not that of the store',
+    caughtBy: 'a delivery waits until its delay is over',
+    plant() {
+      const store = memoryStore({ clock: { now: () => Date.now() } })
+      return () => store
+    },
+  },
+]

@@ -1,0 +1,54 @@
+import { dispatchStoreContract } from '../../src/contract-tests/dispatch-store-contract.ts'
+import type { DispatchStore } from '../../src/ports/dispatch-store.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
+import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
+
+/** A store with a fault: what it does otherwise than the one that it stands before. */
+export type Bug = Partial<DispatchStore>
+
+/**
+ * Makes a fault. It is called once for all processes, with what they have in common, and what it gives once for each of two
+ * processes, which have the rest to themselves; and for a third, which starts when these have ended.
+ */
+export type Plant = (store: DispatchStore, clock: FakeClock) => () => Bug
+
+/** A fault, and the sentence of the contract that it breaks. */
+export interface Planted {
+  readonly name: string
+  readonly caughtBy: string
+  readonly plant: Plant
+}
+
+/** Every case of the contract by its name, as it goes with such a fault, and without one. */
+export function casesWith(plant?: Plant): ReadonlyMap<string, () => Promise<void>> {
+  const cases = new Map<string, () => Promise<void>>()
+  dispatchStoreContract({
+    test(name, body) {
+      if (cases.has(name)) throw new Error(`two cases have one name: ${name}`)
+      cases.set(name, body)
+    },
+    capabilities: { durable: true },
+    create() {
+      const clock = fakeClock()
+      const store = memoryStore({ clock })
+      const process = plant?.(store, clock) ?? (() => ({}))
+      return {
+        store: { ...store, ...process() },
+        other: { ...store, ...process() },
+        now: clock.now,
+        advance: clock.advance,
+        reopen: () => ({ ...store, ...process() }),
+      }
+    },
+  })
+  return cases
+}
+
+/** Whether a case fails. */
+export async function fails(run: (() => Promise<void>) | undefined): Promise<boolean> {
+  if (!run) throw new Error('the contract has no such case')
+  return run().then(
+    () => false,
+    () => true,
+  )
+}

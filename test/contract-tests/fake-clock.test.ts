@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { type FakeClock, fakeClock } from '../../src/contract-tests/fake-clock.ts'
+
+/** A clock that begins at 0, and sets timers that note when they ring. */
+function noting(): { clock: FakeClock; rung: string[]; set(name: string, ms: number): () => void } {
+  const clock = fakeClock(0)
+  const rung: string[] = []
+  const set = (name: string, ms: number) => clock.after(ms, () => rung.push(`${name} at ${clock.now()}`))
+  return { clock, rung, set }
+}
+
+describe('a fake clock', () => {
+  it('stands still until it is moved', () => {
+    const clock = fakeClock()
+    expect(clock.now()).toBe(Date.UTC(2026, 10, 21, 8))
+    clock.advance(1_500)
+    expect(clock.now()).toBe(Date.UTC(2026, 10, 21, 8, 0, 1, 500))
+    expect(fakeClock(7).now()).toBe(7)
+  })
+
+  it('rings each timer once, at its own time and in the order of these', () => {
+    const { clock, rung, set } = noting()
+    for (const [name, ms] of [
+      ['c', 30],
+      ['a', 10],
+      ['b', 20],
+      ['b too', 20],
+      ['d', 31],
+    ] as const)
+      set(name, ms)
+    clock.advance(9)
+    expect(rung).toEqual([])
+    clock.advance(21)
+    expect(rung).toEqual(['a at 10', 'b at 20', 'b too at 20', 'c at 30'])
+    expect(clock.timers).toBe(1)
+    clock.advance(100)
+    expect(rung.at(-1)).toBe('d at 31')
+    expect([clock.now(), clock.timers]).toEqual([130, 0])
+  })
+
+  it('rings what a timer sets, if that is due on the way', () => {
+    const { clock, rung, set } = noting()
+    const again = (): void => {
+      rung.push(`tick at ${clock.now()}`)
+      clock.after(10, again)
+      if (clock.now() === 20) set('at once', 0)
+    }
+    clock.after(10, again)
+    clock.advance(35)
+    expect(rung).toEqual(['tick at 10', 'tick at 20', 'at once at 20', 'tick at 30'])
+    expect([clock.now(), clock.timers]).toEqual([35, 1])
+  })
+
+  it('lets a timer be called off, also by another', () => {
+    const { clock, rung, set } = noting()
+    const callOff = set('a', 20)
+    clock.after(10, callOff)
+    set('b', 20)()
+    clock.advance(30)
+    callOff()
+    expect(rung).toEqual([])
+    expect(clock.timers).toBe(0)
+  })
+
+  it('rings what was due before, when it is moved at all', () => {
+    const { clock, rung, set } = noting()
+    set('now', 0)
+    set('over', -5)
+    expect(rung).toEqual([])
+    clock.advance(0)
+    expect(rung).toEqual(['over at 0', 'now at 0'])
+  })
+
+  it('can be set back, as clocks are', () => {
+    const { clock, rung, set } = noting()
+    set('a', 5)
+    clock.advance(-100)
+    expect([clock.now(), rung]).toEqual([-100, []])
+    clock.advance(105)
+    expect(rung).toEqual(['a at 5'])
+  })
+
+  it('throws when timers go on setting timers for the same millisecond, and never ends by itself', () => {
+    const { clock } = noting()
+    const again = (): void => void clock.after(0, again)
+    again()
+    expect(() => clock.advance(1)).toThrow('same millisecond')
+  })
+})

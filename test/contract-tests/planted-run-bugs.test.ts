@@ -1,0 +1,69 @@
+import { AssertionError } from 'node:assert'
+import { describe, expect, it } from 'vitest'
+import type { StoreTrial } from '../../src/contract-tests/contract.ts'
+import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
+import { runStoreContract } from '../../src/contract-tests/run-store-contract.ts'
+import type { RunStore } from '../../src/ports/run-store.ts'
+import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
+import { MERGE_BUGS } from './run-merge-bugs.ts'
+import { HOUSE_BUGS } from './run-store-bugs.ts'
+
+/** The cases of the contract, for a store with a bug: by their names. */
+function casesOf(create: () => StoreTrial<RunStore>): ReadonlyMap<string, () => Promise<void>> {
+  const cases = new Map<string, () => Promise<void>>()
+  runStoreContract({ test: (name, body) => cases.set(name, body), create, capabilities: { durable: true } })
+  return cases
+}
+
+function trialOf(plant: (store: RunStore) => RunStore): StoreTrial<RunStore> {
+  const { now, advance } = fakeClock()
+  const kept = memoryRuns({ now })
+  const store = plant(kept)
+  return { store, other: { ...store }, now, advance, reopen: () => plant(kept) }
+}
+
+/** Whether the case fails, and not because the store threw. */
+async function catches(cases: ReadonlyMap<string, () => Promise<void>>, name: string): Promise<boolean> {
+  const body = cases.get(name)
+  if (!body) throw new Error(`there is no case of the name: ${name}`)
+  return body().then(
+    () => false,
+    (error: unknown) => {
+      if (!(error instanceof AssertionError)) throw error
+      return true
+    },
+  )
+}
+
+describe('a store that works', () => {
+  it.each([...casesOf(() => trialOf((store) => store))])('comes through: %s', (_name, body) => body())
+})
+
+describe('a store that works by a clock that runs', () => {
+  const start = Date.UTC(2026, 10, 21, 8) - performance.now()
+  const cases = casesOf(() => {
+    let ahead = 0
+    const now = (): number => Math.floor(start + performance.now() + ahead)
+    const store = memoryRuns({ now })
+    const advance = (ms: number): void => {
+      ahead += ms
+    }
+    return { store, other: store, now, advance, reopen: () => store }
+  })
+  it.each([...cases])('comes through: %s', (_name, body) => body())
+})
+
+describe('the contract of run stores catches one that', () => {
+  it.each([...MERGE_BUGS, ...HOUSE_BUGS])('$it', async ({ plant, caughtBy }) => {
+    const cases = casesOf(() => trialOf(plant))
+    for (const name of caughtBy) expect.soft(await catches(cases, name), name).toBe(true)
+  })
+
+  it('goes by the clock of a worker, five minutes ahead', async () => {
+    const cases = casesOf(() => {
+      const { now, advance } = fakeClock()
+      return { store: memoryRuns({ now: () => now() + 300_000 }), now, advance }
+    })
+    expect(await catches(cases, 'a run and its session begin by the clock of the store')).toBe(true)
+  })
+})

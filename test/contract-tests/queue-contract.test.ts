@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
+import { type QueueTrial, queueContract } from '../../src/contract-tests/queue-contract.ts'
+import type { DeliveryQueue } from '../../src/ports/delivery-queue.ts'
+import { localQueue } from '../../src/queues/local.ts'
+import { systemClock } from '../../src/runtime/system-clock.ts'
+
+/** Far longer than anything takes. */
+const CAP_MS = 10_000
+
+/** A turn of the event loop. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+function injected(plant: (queue: DeliveryQueue) => DeliveryQueue = (queue) => queue): QueueTrial {
+  const clock = fakeClock()
+  const queue = plant(localQueue(clock))
+  return {
+    queue,
+    other: queue,
+    now: clock.now,
+    async advance(ms) {
+      await turn()
+      clock.advance(ms)
+      await turn()
+    },
+    async until(condition) {
+      await turn()
+      for (let ms = 0; !condition(); ms++) {
+        if (ms > CAP_MS) throw new Error('it did not come about')
+        clock.advance(1)
+        await turn()
+      }
+    },
+  }
+}
+
+function running(): QueueTrial {
+  const queue = localQueue(systemClock)
+  return {
+    queue,
+    now: systemClock.now,
+    async until(condition) {
+      const end = performance.now() + CAP_MS
+      while (!condition()) {
+        if (performance.now() > end) throw new Error('it did not come about')
+        await turn()
+      }
+    },
+  }
+}
+
+describe('the queue of one process keeps the contract of queues', () => {
+  queueContract({ test: it, skip: it.skip, create: () => injected(), capabilities: { disconnect: false } })
+})
+
+describe('the queue of one process, by a clock that runs, keeps the contract of queues', () => {
+  const capabilities = { disconnect: false, injectedTime: false, secondHandle: false }
+  queueContract({ test: it, skip: it.skip, create: running, capabilities })
+})
+
+/** Mistakes that a queue might well make, and the case that must catch each. */
+const BUGS: readonly { it: string; plant: (queue: DeliveryQueue) => DeliveryQueue; caughtBy: string }[] = [
+  {
+    it: 'rings at once, whenever it is to',
+    plant: (queue) => ({ ...queue, wake: () => queue.wake(0) }),
+    caughtBy: 'an alarm for later rings, and not before its time',
+  },
+  {
+    it: 'never rings for what is due',
+    plant: (queue) => ({ ...queue, wake: (delayMs) => (delayMs > 0 ? queue.wake(delayMs) : undefined) }),
+    caughtBy: 'an alarm for a time that is over rings like one for now',
+  },
+  {
+    it: 'counts time in 32 bits',
+    plant: (queue) => ({ ...queue, wake: (delayMs) => queue.wake(delayMs > 2 ** 31 ? 1 : delayMs) }),
+    caughtBy: 'an alarm that is far away holds up none that is near, however far it is',
+  },
+  {
+    it: 'keeps only the nearest alarm',
+    plant(queue) {
+      let nearest = Number.POSITIVE_INFINITY
+      const set = (): void => {
+        queue.wake(nearest)
+        nearest = Number.POSITIVE_INFINITY
+      }
+      return {
+        ...queue,
+        wake(delayMs) {
+          if (nearest === Number.POSITIVE_INFINITY) queueMicrotask(set)
+          nearest = Math.min(nearest, delayMs)
+        },
+      }
+    },
+    caughtBy: 'an alarm that is near takes none away that is later, and the other way round',
+  },
+  {
+    it: 'rings to the last listener alone',
+    plant(queue) {
+      let stop = (): void => {}
+      const listen: DeliveryQueue['listen'] = (onDue) => {
+        stop()
+        stop = queue.listen(onDue)
+        return stop
+      }
+      return { ...queue, listen }
+    },
+    caughtBy: 'an alarm rings to all who listen',
+  },
+  {
+    it: 'goes on ringing to who has stopped listening',
+    plant: (queue) => ({
+      ...queue,
+      listen(onDue) {
+        queue.listen(onDue)
+        return () => {}
+      },
+    }),
+    caughtBy: 'who has stopped listening hears nothing more, while others do',
+  },
+  {
+    it: 'throws at a wake',
+    plant: (queue) => ({
+      ...queue,
+      wake() {
+        throw new Error('there is no server')
+      },
+    }),
+    caughtBy: 'a wake does not throw once the queue was let go of',
+  },
+]
+
+describe('the contract of queues catches one that', () => {
+  it.each(BUGS)('$it', async ({ plant, caughtBy }) => {
+    const cases = new Map<string, () => Promise<void>>()
+    queueContract({ test: (name, body) => cases.set(name, body), create: () => injected(plant) })
+    await expect(cases.get(caughtBy)?.()).rejects.toThrow()
+  })
+})

@@ -1,0 +1,16 @@
+import { describe, it } from 'vitest'
+import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
+import { runStoreContract } from '../../src/contract-tests/run-store-contract.ts'
+import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
+
+describe('the memory store keeps the contract of run stores', () => {
+  runStoreContract({
+    test: it,
+    skip: it.skip,
+    create() {
+      const { now, advance } = fakeClock()
+      return { store: memoryRuns({ now }), now, advance }
+    },
+    capabilities: { secondHandle: false },
+  })
+})

@@ -1,0 +1,368 @@
+import { describe, expect, it } from 'vitest'
+import { MESSAGE_RETRIES } from '../../../src/core/delivery/retry-schedule.ts'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import type { OutboundMessage, SendOutcome } from '../../../src/ports/channel.ts'
+import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
+import { testDeps } from '../../support/deps.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { accepted, claimOne, outcomes } from '../dispatch/dispatching.ts'
+import {
+  attempt,
+  attemptClaimed,
+  BODY,
+  delivery,
+  depsFor,
+  leased,
+  pass,
+  plain,
+  settled,
+  waitForDue,
+} from './attempting.ts'
+
+const SENT: SendOutcome = { outcome: 'sent' }
+const BUSY: SendOutcome = { outcome: 'retry', code: 'busy' }
+
+describe('an attempt', () => {
+  it('gives the channel the message that was accepted, and its place in the attempts', async () => {
+    const a = recordingChannel()
+    const recipients = { find: async (id: string) => ({ id, email: 'jane@example.com', locale: 'de-AT' }) }
+    const deps = testDeps({ a }, { events: plain, recipients })
+    await accepted(deps, { ...BODY, recipient: 'user_42' })
+    expect(await attempt(deps)).toBe('sent')
+    expect(a.sent).toEqual([
+      {
+        to: 'jane@example.com',
+        content: { data: BODY.eventData },
+        eventType: 'e',
+        dispatchId: 'dsp_1',
+        tenant: 'default',
+        locale: 'de-AT',
+        createdAt: deps.clock.now(),
+        deliveryId: 'dlv_2',
+        attempt: 1,
+      },
+    ])
+  })
+
+  it('that sends is written down with what the provider calls it', async () => {
+    const deps = await depsFor(recordingChannel([{ outcome: 'sent', providerMessageId: 'p1' }]))
+    expect(await attempt(deps)).toBe('sent')
+    const now = deps.clock.now()
+    expect(await delivery(deps)).toMatchObject({
+      status: 'sent',
+      attempts: 1,
+      attemptLog: [{ attempt: 1, startedAt: now, endedAt: now, outcome: 'sent', providerMessageId: 'p1' }],
+      providerMessageId: 'p1',
+    })
+    expect(deps.logger.lines).toEqual([
+      {
+        level: 'info',
+        event: 'delivery.sent',
+        fields: { deliveryId: 'dlv_2', dispatchId: 'dsp_1', channel: 'a', attempt: 1 },
+      },
+    ])
+  })
+
+  it('that sends without a name for it is sent all the same', async () => {
+    const deps = await depsFor(recordingChannel([{ outcome: 'sent' }]))
+    await attempt(deps)
+    expect(await delivery(deps)).toMatchObject({ status: 'sent', attempts: 1 })
+    expect(await delivery(deps)).not.toHaveProperty('providerMessageId')
+  })
+
+  it('that is rejected is the last', async () => {
+    const deps = await depsFor(recordingChannel([{ outcome: 'rejected', code: 'bad_address' }]))
+    expect(await attempt(deps)).toBe('failed')
+    expect(await delivery(deps)).toMatchObject({
+      status: 'failed',
+      reason: 'provider_rejected',
+      attempts: 1,
+      attemptLog: [{ attempt: 1, outcome: 'rejected', code: 'bad_address' }],
+      lastCode: 'bad_address',
+    })
+    expect(deps.logger.lines).toMatchObject([
+      { level: 'warn', event: 'delivery.failed', fields: { code: 'bad_address', attempt: 1 } },
+    ])
+  })
+
+  it.each<SendOutcome>([
+    { outcome: 'retry', code: 'busy' },
+    { outcome: 'unknown', code: 'time_out' },
+  ])('that gives $outcome is made again after the step', async (outcome) => {
+    const deps = await depsFor(recordingChannel([outcome], { retrySchedule: [10_000] }))
+    expect(await attempt(deps)).toBe('retried')
+    expect(await delivery(deps)).toMatchObject({ status: 'queued', attempts: 1, attemptLog: [outcome] })
+    const { code } = outcome as { code: string }
+    const { dueAt = 0 } = await delivery(deps)
+    const delayMs = dueAt - deps.clock.now()
+    expect(delayMs).toBeGreaterThanOrEqual(8_000)
+    expect(delayMs).toBeLessThanOrEqual(12_000)
+    expect(deps.logger.lines).toMatchObject([{ level: 'info', event: 'delivery.queued', fields: { code, delayMs } }])
+  })
+
+  it.each([
+    [0, 8_000],
+    [9_999, 9_999],
+    [15_000, 15_000],
+    [20_001, 20_001],
+    [3_600_000.5, 3_600_001],
+  ])(
+    'after which the provider asks for %d ms is made again after %d, varied by what the step varies',
+    async (retryAfterMs, delayMs) => {
+      for (const outcome of ['retry', 'unknown'] as const) {
+        const answer: SendOutcome = { outcome, code: 'busy', retryAfterMs }
+        const deps = await depsFor(recordingChannel([answer], { retrySchedule: [10_000] }))
+        await attempt(deps)
+        const waitMs = await waitForDue(deps)
+        expect(waitMs).toBeGreaterThanOrEqual(delayMs)
+        expect(waitMs).toBeLessThanOrEqual(delayMs + 4_000)
+      }
+    },
+  )
+
+  it.each([3_600_000, Number.MAX_SAFE_INTEGER, 1e308, Number.POSITIVE_INFINITY])(
+    'after which the provider asks for %d ms, past its expiry, is the last, and keeps its code',
+    async (retryAfterMs) => {
+      const answer: SendOutcome = { outcome: 'retry', code: 'http_429', retryAfterMs }
+      const deps = await depsFor(recordingChannel([answer], { retrySchedule: [10_000] }), { expiresInMs: 3_600_000 })
+      expect(await attempt(deps)).toBe('failed')
+      expect(await delivery(deps)).toMatchObject({
+        ...{ status: 'failed', reason: 'attempts_exhausted', lastCode: 'http_429', attempts: 1 },
+        attemptLog: [{ outcome: 'retry', code: 'http_429' }],
+      })
+    },
+  )
+
+  it('is made nine times over about half an hour, and then no more', async () => {
+    const a = recordingChannel([{ outcome: 'retry', code: 'busy' }])
+    const deps = await depsFor(a)
+    const waits: number[] = []
+    for (let round = 1; round < 9; round++) {
+      expect(await attempt(deps)).toBe('retried')
+      waits.push(await waitForDue(deps))
+    }
+    expect(await attempt(deps)).toBe('failed')
+    for (const [at, wait] of waits.entries()) {
+      const step = MESSAGE_RETRIES[at] ?? 0
+      expect(wait).toBeGreaterThanOrEqual(step * 0.8)
+      expect(wait).toBeLessThanOrEqual(step * 1.2)
+    }
+    expect(a.sent.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
+    expect(new Set(a.sent.map(({ deliveryId }) => deliveryId))).toEqual(new Set(['dlv_2']))
+    expect(await outcomes(deps)).toEqual(['a: failed attempts_exhausted 9'])
+    expect(await delivery(deps)).toMatchObject({ lastCode: 'busy' })
+  })
+
+  it('is the only one where the channel has no retries', async () => {
+    const deps = await depsFor(recordingChannel([{ outcome: 'unknown', code: 'time_out' }], { retrySchedule: [] }))
+    expect(await attempt(deps)).toBe('failed')
+    expect(await outcomes(deps)).toEqual(['a: failed attempts_exhausted 1'])
+  })
+
+  it.each<[string, () => unknown]>([
+    ['null', () => null],
+    ['undefined', () => undefined],
+    ['true', () => true],
+    ['a string', () => 'sent'],
+    ['no outcome', () => ({})],
+    ['an outcome there is not', () => ({ outcome: 'delivered' })],
+    ['an outcome in a list', () => [{ outcome: 'sent' }]],
+    ['an outcome that is a list', () => ({ outcome: ['sent'] })],
+    ['an outcome with no code', () => ({ outcome: 'rejected' })],
+    ['an outcome that has no text', () => ({ outcome: Object.create(null) })],
+  ])(
+    'for which the channel gives %s may have been sent: a channel_error, made again and failed as such in the end',
+    async (_, give) => {
+      const a = recordingChannel([async () => give() as SendOutcome], { retrySchedule: [1_000] })
+      const deps = await depsFor(a)
+      expect(await attempt(deps)).toBe('retried')
+      expect(await delivery(deps)).toMatchObject({ attemptLog: [{ outcome: 'unknown', code: 'channel_error' }] })
+      await waitForDue(deps)
+      expect(await attempt(deps)).toBe('failed')
+      expect(await outcomes(deps)).toEqual(['a: failed channel_error 2'])
+    },
+  )
+
+  it.each<[string, () => Promise<SendOutcome>]>([
+    [
+      'throws at once',
+      () => {
+        throw Object.assign(new TypeError('jane@example.com: canary-7f3a'), { code: 'EAUTH' })
+      },
+    ],
+    [
+      'gives a rejected promise',
+      async () => Promise.reject(Object.assign(new TypeError('canary-7f3a'), { code: 'EAUTH' })),
+    ],
+  ])('for which the channel %s is a channel_error, its cause named in the log', async (_, send) => {
+    const a = { address: () => 'jane@example.com', send, retrySchedule: [1_000] }
+    const deps = await depsFor(a)
+    expect(await attempt(deps)).toBe('retried')
+    expect(deps.logger.lines).toMatchObject([
+      {
+        level: 'error',
+        event: 'channel.threw',
+        fields: { deliveryId: 'dlv_2', channel: 'a', attempt: 1, cause: 'TypeError', causeCode: 'EAUTH' },
+      },
+      { level: 'info', event: 'delivery.queued', fields: { code: 'channel_error' } },
+    ])
+    expect(await delivery(deps)).toMatchObject({ attemptLog: [{ outcome: 'retry', code: 'channel_error' }] })
+    await waitForDue(deps)
+    expect(await attempt(deps)).toBe('failed')
+    expect(await outcomes(deps)).toEqual(['a: failed channel_error 2'])
+    expect(JSON.stringify(deps.logger.lines)).not.toMatch(/canary|jane/)
+  })
+
+  it('for which the channel throws what throws at every touch is a channel_error all the same', async () => {
+    const fail = (): never => {
+      throw new Error('canary-7f3a')
+    }
+    const untouchable = new Proxy({}, { get: fail, has: fail, getPrototypeOf: fail, ownKeys: fail })
+    const deps = await depsFor({ address: () => 'jane@example.com', send: async () => Promise.reject(untouchable) })
+    expect(await attempt(deps)).toBe('retried')
+    expect(deps.logger.lines).toMatchObject([
+      { event: 'channel.threw', fields: { deliveryId: 'dlv_2', cause: 'a thrown object' } },
+      { event: 'delivery.queued', fields: { code: 'channel_error' } },
+    ])
+    expect(JSON.stringify(deps.logger.lines)).not.toContain('canary')
+  })
+
+  it('passes the same content every time, whatever the channel does to it', async () => {
+    const seen: string[] = []
+    const spoil = async (message: OutboundMessage): Promise<SendOutcome> => {
+      seen.push(JSON.stringify(message))
+      const content = message.content as { data: { list: { a: number }[]; secret?: string } }
+      content.data.list.push({ a: 2 })
+      delete content.data.secret
+      Object.assign(message.content, { more: true })
+      Object.assign(message, { to: 'john@example.com', tenant: 'other' })
+      return { outcome: 'retry', code: 'busy' }
+    }
+    const deps = await depsFor(recordingChannel([spoil]))
+    for (let round = 0; round < 3; round++) {
+      await attempt(deps)
+      await waitForDue(deps)
+    }
+    expect(seen).toHaveLength(3)
+    expect(new Set(seen).size).toBe(1)
+  })
+
+  it('passes the same flat content every time too', async () => {
+    const seen: unknown[] = []
+    const spoil = async ({ content }: OutboundMessage): Promise<SendOutcome> => {
+      seen.push({ ...content })
+      Object.assign(content, { text: 'spoilt' })
+      return { outcome: 'retry', code: 'busy' }
+    }
+    const flat = defineEvents({ e: { channels: { a: { text: () => 'fine' } } } })
+    const deps = await depsFor(recordingChannel([spoil]), { events: flat })
+    for (let round = 0; round < 2; round++) {
+      await attempt(deps)
+      await waitForDue(deps)
+    }
+    expect(seen).toEqual([{ text: 'fine' }, { text: 'fine' }])
+  })
+
+  it('writes no recipient, content or token to the log, however it ends', async () => {
+    const answers: SendOutcome[] = [
+      { outcome: 'retry', code: 'busy' },
+      { outcome: 'unknown', code: 'time_out' },
+      { outcome: 'sent', providerMessageId: 'p1' },
+    ]
+    const deps = await depsFor(recordingChannel(answers))
+    for (let round = 0; round < 3; round++) {
+      await attempt(deps)
+      await waitForDue(deps)
+    }
+    expect(deps.logger.lines).toHaveLength(3)
+    expect(JSON.stringify(deps.logger.lines)).not.toMatch(/canary|jane|example\.com/)
+  })
+
+  it('that was called off meanwhile is not tried again', async () => {
+    const a = recordingChannel([{ outcome: 'retry', code: 'busy' }])
+    const deps = await depsFor(a)
+    const claimed = await claimOne(deps)
+    await deps.store.cancel('default', claimed.dispatch.dispatchId)
+    expect(await attemptClaimed(claimed, leased(deps), deps)).toBe('cancelled')
+    expect(await outcomes(deps)).toEqual(['a: cancelled 1'])
+    expect(deps.logger.lines).toMatchObject([{ level: 'info', event: 'delivery.cancelled', fields: { code: 'busy' } }])
+  })
+
+  it('is sent once, though the store fails a few times to write it down', async () => {
+    const a = recordingChannel()
+    const deps = await depsFor(a)
+    let failures = 3
+    const settle: DispatchStore['settle'] = (settlement) =>
+      failures-- > 0 ? Promise.reject(new TypeError('jane')) : deps.store.settle(settlement)
+    const result = attemptClaimed(await claimOne(deps), leased(deps), { ...deps, store: { ...deps.store, settle } })
+    await settled(deps.clock)
+    for (const waitMs of [99, 1, 200, 400]) {
+      expect(await outcomes(deps)).toEqual(['a: sending 1'])
+      await pass(deps.clock, waitMs)
+    }
+    expect(await result).toBe('sent')
+    expect([a.sent.length, await outcomes(deps), deps.clock.timers]).toEqual([1, ['a: sent 1'], 0])
+    const retried = {
+      level: 'warn',
+      event: 'delivery.settle_retried',
+      fields: { deliveryId: 'dlv_2', cause: 'TypeError', stack: expect.any(String) },
+    }
+    expect(deps.logger.lines.slice(0, 3)).toEqual([retried, retried, retried])
+  })
+
+  it('throws what the store throws when it cannot be written down before the lease is nearly over', async () => {
+    const deps = await depsFor(recordingChannel())
+    const claimed = await claimOne(deps)
+    let asked = 0
+    const settle = async (): Promise<never> => {
+      asked++
+      throw new Error('down')
+    }
+    const result = attemptClaimed(claimed, leased(deps), { ...deps, store: { ...deps.store, settle } })
+    const outcome = result.catch(({ message }: Error) => message)
+    for (let second = 0; second < 30; second++) await pass(deps.clock, 1_000)
+    expect([await outcome, asked > 5, deps.clock.timers]).toEqual(['down', true, 0])
+  })
+})
+
+describe('what a channel says', () => {
+  it.each(['ses', 'x'.repeat(64), 'a/b:c'])('is taken for a provider: %s', async (provider) => {
+    for (const outcome of [
+      { ...SENT, provider },
+      { ...BUSY, provider },
+      { outcome: 'rejected', code: 'no', provider },
+    ]) {
+      const deps = await depsFor(recordingChannel([outcome as SendOutcome]))
+      await attempt(deps)
+      expect(await delivery(deps)).toMatchObject({ attemptLog: [{ provider }] })
+    }
+  })
+
+  it.each(['', 'x'.repeat(65), 'two words', 'a\n', 'ä', 7, null])('is no provider: %j', async (provider) => {
+    const deps = await depsFor(recordingChannel([{ ...SENT, provider: provider as string }]))
+    expect(await attempt(deps)).toBe('sent')
+    expect((await delivery(deps)).attemptLog[0]).not.toHaveProperty('provider')
+  })
+
+  it.each(['10', 10n, null, {}])('is no time to wait: %s', async (retryAfterMs) => {
+    const answer = { ...BUSY, retryAfterMs: retryAfterMs as never }
+    const [given, none] = await Promise.all([answer, BUSY].map((said) => depsFor(recordingChannel([said]))))
+    for (const deps of [given, none]) if (deps) expect(await attempt(deps)).toBe('retried')
+    expect(given && (await delivery(given)).dueAt).toBe(none && (await delivery(none)).dueAt)
+  })
+
+  it('is taken for a code only when it is one', async () => {
+    const said = { outcome: 'rejected', code: 'Mailbox jane@example.com is full' } as const
+    const deps = await depsFor(recordingChannel([said]))
+    expect(await attempt(deps)).toBe('failed')
+    expect(await delivery(deps)).toMatchObject({ lastCode: 'code_invalid' })
+    expect(JSON.stringify(deps.logger.lines)).not.toContain('jane@')
+  })
+
+  it('is taken for a message id only when it is a short string', async () => {
+    const said = { outcome: 'sent', providerMessageId: (() => 1) as never } as const
+    const deps = await depsFor(recordingChannel([said]))
+    expect(await attempt(deps)).toBe('sent')
+    expect(await delivery(deps)).not.toHaveProperty('providerMessageId')
+  })
+})

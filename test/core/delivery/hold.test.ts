@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { type Hold, holdLease } from '../../../src/core/delivery/lease.ts'
+import { type TestDeps, testDeps } from '../../support/deps.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { withoutStrayRejections } from '../../support/stray-rejections.ts'
+import { type Gate, gate } from '../dispatch/dispatching.ts'
+import { LEASE, pass, settled } from './attempting.ts'
+
+interface Held {
+  readonly deps: TestDeps
+  readonly hold: Hold
+  /** The renewals that were asked for. */
+  readonly renewals: readonly Gate<boolean | Promise<boolean>>[]
+}
+
+/** A lease that began so long ago, and whose renewals are answered by hand. */
+function held(agoMs = 0): Held {
+  const deps = testDeps({ a: recordingChannel() })
+  const renewals: Gate<boolean | Promise<boolean>>[] = []
+  const renew = async (): Promise<boolean> => {
+    const asked = gate<boolean | Promise<boolean>>()
+    renewals.push(asked)
+    return await asked.promise
+  }
+  const lease = { since: deps.clock.now() - agoMs, ms: LEASE }
+  const hold = holdLease({ deliveryId: 'd', fence: 'f' }, lease, { ...deps, store: { renew } })
+  return { deps, hold, renewals }
+}
+
+describe('a lease that is over when it is to be held', () => {
+  it('is renewed by nobody', async () => {
+    const { deps, hold, renewals } = held(LEASE)
+    await pass(deps.clock, LEASE)
+    expect([hold.aborted, renewals.length]).toEqual(['lease_ending', 0])
+  })
+
+  it('gives a signal that is aborted with the reason, when it is asked for only then', () => {
+    const { signal } = held(LEASE).hold
+    expect([signal.aborted, signal.reason]).toEqual([true, 'lease_ending'])
+  })
+
+  it('leaves no rejection behind when no step was under way', () =>
+    withoutStrayRejections(async () => {
+      const { deps } = held(LEASE)
+      await settled(deps.clock)
+    }))
+})
+
+describe('a lease that was released', () => {
+  it.each([
+    ['is kept', () => Promise.resolve(true)],
+    ['is refused', () => Promise.resolve(false)],
+    ['fails', () => Promise.reject(new TypeError('down'))],
+  ])('is not renewed once more when a renewal that was under way %s', async (_, answer) => {
+    const { deps, hold, renewals } = held()
+    await pass(deps.clock, LEASE / 3)
+    hold.release()
+    renewals[0]?.open(answer())
+    await pass(deps.clock, LEASE)
+    expect([renewals.length, hold.aborted]).toEqual([1, undefined])
+  })
+})
+
+describe('a lease that cannot be renewed', () => {
+  it('is asked for again every third of it, and used no longer than nine tenths', async () => {
+    const { deps, hold, renewals } = held()
+    expect(hold.leftMs()).toBe(LEASE * 0.9)
+    for (const turn of [1, 2]) {
+      await pass(deps.clock, LEASE / 3)
+      expect(renewals).toHaveLength(turn)
+      renewals.at(-1)?.open(Promise.reject(new TypeError('down')))
+      await settled(deps.clock)
+    }
+    expect(hold.aborted).toBeUndefined()
+    await pass(deps.clock, LEASE / 3)
+    expect([hold.aborted, hold.leftMs()]).toEqual(['lease_ending', -LEASE * 0.1])
+    expect(deps.logger.lines.map(({ event }) => event)).toEqual(['delivery.renew_failed', 'delivery.renew_failed'])
+  })
+})

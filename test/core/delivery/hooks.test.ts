@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest'
+import type { AcceptedEvent, DeliveryEvent, Hooks } from '../../../src/core/delivery/hooks.ts'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import type { DeliveryPolicy } from '../../../src/ports/delivery-policy.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
+import { composed, took } from '../../sallyport/composed.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+
+const JANE = { recipient: 'jane@example.com' } as const
+const SENT = { ...JANE, eventType: 'sent' } as const
+const APP = { id: 'app', tenant: 'default' }
+
+const events = defineEvents({
+  sent: { channels: { a: {} } },
+  mixed: { channels: { a: {}, b: { when: () => false }, c: { text: () => fail() } } },
+  fallback: { route: 'first', channels: { a: {}, b: {}, c: {} } },
+})
+
+type Told = readonly [keyof Hooks, AcceptedEvent | DeliveryEvent]
+
+/** Hooks that keep what they are told, in order. */
+function listening(): { readonly hooks: Hooks; readonly told: Told[]; names(): readonly string[] } {
+  const told: Told[] = []
+  const note = (name: keyof Hooks) => (event: AcceptedEvent | DeliveryEvent) => void told.push([name, event])
+  const hooks = {
+    onAccepted: note('onAccepted'),
+    onSent: note('onSent'),
+    onFailed: note('onFailed'),
+    onSkipped: note('onSkipped'),
+  }
+  const label = (event: AcceptedEvent | DeliveryEvent) =>
+    'channel' in event ? [event.channel, event.reason ?? event.status] : []
+  return { hooks, told, names: () => told.map(([name, event]) => [name, ...label(event)].join(' ')) }
+}
+
+/** Lets what was not awaited come to its end. */
+const settled = (): Promise<void> => new Promise(setImmediate)
+
+describe('onAccepted', () => {
+  it('is told of a new dispatch, as the caller is, with its tenant', async () => {
+    const { hooks, told } = listening()
+    const { sallyport } = composed(events, { hooks })
+    const event = { ...SENT, sessionId: 's1', extra: 1 }
+    const { duplicate, warnings, ...view } = took(await sallyport.dispatch(event, { tenant: 'acme' }))
+    await settled()
+    expect(warnings).toHaveLength(1)
+    expect(told).toEqual([['onAccepted', { ...view, tenant: 'acme' }]])
+  })
+
+  it('is told once: not of replays, refusals or dry runs', async () => {
+    const { hooks, names } = listening()
+    let down = false
+    const policy: DeliveryPolicy = { decide: () => (down ? fail() : { verdict: 'send' }) }
+    // The memory of keys may come too late: then it is the store that says so as it accepts.
+    const store = { ...memoryStore(), recall: async () => undefined }
+    const { sallyport } = composed(events, { hooks, policy, store })
+    const concurrent = Array.from({ length: 20 }, () => sallyport.dispatch(SENT, { idempotencyKey: 'k' }))
+    await Promise.all(concurrent)
+    await sallyport.dispatch(SENT, { idempotencyKey: 'k' })
+    await sallyport.dispatch({ ...SENT, recipient: 'john@example.com' }, { idempotencyKey: 'k' })
+    await sallyport.dispatch({ ...SENT, recipient: 'nobody' })
+    await sallyport.endpoints.handle('dispatch', APP, { headers: {}, body: SENT, query: { dryRun: 'true' } })
+    down = true
+    await sallyport.dispatch(SENT)
+    await settled()
+    expect(names()).toEqual(['onAccepted'])
+  })
+
+  it('is told of what came by HTTP as well', async () => {
+    const { hooks, names } = listening()
+    const { sallyport } = composed(events, { hooks })
+    await sallyport.endpoints.handle('dispatch', APP, { headers: {}, body: SENT })
+    await settled()
+    expect(names()).toEqual(['onAccepted'])
+  })
+
+  it('is told of what is stored already', async () => {
+    const seen: unknown[] = []
+    const store = memoryStore()
+    const onAccepted = async ({ tenant, dispatchId }: AcceptedEvent): Promise<void> => {
+      seen.push(await store.findDispatch(tenant, dispatchId))
+    }
+    const { sallyport } = composed(events, { store, hooks: { onAccepted } })
+    const { dispatchId } = took(await sallyport.dispatch(SENT))
+    await settled()
+    expect(seen).toMatchObject([{ dispatchId }])
+  })
+})
+
+describe('what ended as it was accepted', () => {
+  it('is told after it: what was skipped, and what failed', async () => {
+    const { hooks, told, names } = listening()
+    const { sallyport } = composed(events, { hooks })
+    const event = { ...JANE, eventType: 'mixed', sessionId: 's1' } as const
+    const { dispatchId, deliveries } = took(await sallyport.dispatch(event, { tenant: 'acme' }))
+    await settled()
+    expect(names()).toEqual(['onAccepted', 'onSkipped b condition_false', 'onFailed c template_error'])
+    expect(told[1]?.[1]).toEqual({
+      deliveryId: deliveries[1]?.deliveryId,
+      channel: 'b',
+      status: 'skipped',
+      reason: 'condition_false',
+      attempts: 0,
+      dispatchId,
+      tenant: 'acme',
+      eventType: 'mixed',
+      recipient: 'jane@example.com',
+      sessionId: 's1',
+    })
+  })
+
+  it('is what the policy skipped or throttled, too', async () => {
+    const { hooks, names } = listening()
+    const limits = [{ key: 'k', max: 1, windowMs: 1_000 }]
+    const policy: DeliveryPolicy = {
+      decide: ({ channel }) =>
+        channel === 'c' ? { verdict: 'skip', reason: 'opted_out' } : { verdict: 'send', limits },
+    }
+    const { sallyport } = composed(events, { hooks, policy })
+    await sallyport.dispatch({ ...JANE, eventType: 'sent' })
+    await sallyport.dispatch({ ...JANE, eventType: 'fallback' })
+    await settled()
+    expect(names()).toEqual([
+      'onAccepted',
+      'onAccepted',
+      'onSkipped a throttled',
+      'onSkipped b throttled',
+      'onSkipped c opted_out',
+    ])
+  })
+
+  it('says of sandbox mode that it is', async () => {
+    const { hooks, told, names } = listening()
+    const { sallyport } = composed(events, { hooks, sandbox: true })
+    await sallyport.dispatch(SENT)
+    await settled()
+    expect(names()).toEqual(['onAccepted', 'onSkipped a sandboxed'])
+    expect(told.map(([, { sandboxed }]) => sandboxed)).toEqual([true, true])
+  })
+})
+
+describe('what a worker does', () => {
+  const of = async (
+    eventType: 'sent' | 'fallback',
+    answers: Parameters<typeof recordingChannel>[0],
+    advanceMs?: number,
+  ) => {
+    const { hooks, told, names } = listening()
+    const a = recordingChannel(answers, { retrySchedule: [1_000] })
+    const channels = { a, b: recordingChannel(), c: recordingChannel() }
+    const { sallyport, clock } = composed(events, { hooks, channels, expiresInMs: 5_000 })
+    await sallyport.dispatch({ ...JANE, eventType, sessionId: 's1' }, { tenant: 'acme' })
+    await settled()
+    told.length = 0
+    await sallyport.worker.runDue()
+    if (advanceMs !== undefined) {
+      clock.advance(advanceMs)
+      await sallyport.worker.runDue()
+    }
+    await settled()
+    return { told, names: names() }
+  }
+
+  it('is told: sent, with the id that the provider gave', async () => {
+    const { told } = await of('sent', [{ outcome: 'sent', providerMessageId: 'p9' }])
+    expect(told).toEqual([
+      [
+        'onSent',
+        {
+          deliveryId: 'dlv_2',
+          channel: 'a',
+          status: 'sent',
+          attempts: 1,
+          providerMessageId: 'p9',
+          dispatchId: 'dsp_1',
+          tenant: 'acme',
+          eventType: 'sent',
+          recipient: 'jane@example.com',
+          sessionId: 's1',
+        },
+      ],
+    ])
+  })
+
+  it('is told: failed, with the last code; not that it is tried again', async () => {
+    const { told, names } = await of('sent', [{ outcome: 'retry', code: 'busy' }], 1_200)
+    expect(names).toEqual(['onFailed a attempts_exhausted'])
+    expect(told[0]?.[1]).toMatchObject({ status: 'failed', attempts: 2, lastCode: 'busy' })
+  })
+
+  it('is told: expired, of all that did', async () => {
+    const { names, told } = await of('fallback', [{ outcome: 'retry', code: 'busy' }], 5_000)
+    expect(names).toEqual(['onFailed a expired', 'onFailed b expired', 'onFailed c expired'])
+    expect(told.map(([, { tenant }]) => tenant)).toEqual(['acme', 'acme', 'acme'])
+  })
+
+  it('is told: what was not needed any more', async () => {
+    const { names } = await of('fallback', [{ outcome: 'rejected', code: 'gone' }])
+    expect(names).toEqual(['onFailed a provider_rejected', 'onSent b sent', 'onSkipped c fallback_unneeded'])
+  })
+
+  it('is told of a delivery that was tried again by hand', async () => {
+    const { hooks, names } = listening()
+    const a = recordingChannel([{ outcome: 'rejected', code: 'gone' }, { outcome: 'sent' }])
+    const { sallyport } = composed(events, { hooks, channels: { a, b: a, c: a } })
+    const { dispatchId } = took(await sallyport.dispatch(SENT))
+    await sallyport.worker.runDue()
+    await sallyport.dispatches.retry(dispatchId)
+    await sallyport.worker.runDue()
+    await settled()
+    expect(names()).toEqual(['onAccepted', 'onFailed a provider_rejected', 'onSent a sent'])
+  })
+})
+
+function fail(): never {
+  throw new Error('no')
+}

@@ -1,0 +1,344 @@
+import { describe, expect, it } from 'vitest'
+import type { AttemptOptions, AttemptResult } from '../../../src/core/delivery/attempt-delivery.ts'
+import { roster } from '../../../src/core/delivery/swap-remove-list.ts'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import type { SendOutcome } from '../../../src/ports/channel.ts'
+import type { Verdict } from '../../../src/ports/delivery-policy.ts'
+import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
+import type { TestDeps } from '../../support/deps.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { claimOne, gate, outcomes, stored } from '../dispatch/dispatching.ts'
+import { attempt, attemptClaimed, delivery, depsFor, LEASE, leased, pass, settled, waitForDue } from './attempting.ts'
+
+const SENT: SendOutcome = { outcome: 'sent' }
+/** Longer than any test takes. */
+const PATIENT: AttemptOptions = { timeoutMs: 3_600_000 }
+
+interface Sending {
+  readonly deps: TestDeps
+  readonly result: Promise<AttemptResult>
+  readonly signal: () => AbortSignal
+  readonly renewals: () => number
+  /** Whether the attempt has ended. */
+  readonly ended: () => boolean
+}
+
+/** An attempt whose channel does as it is told, by default never to answer; `renew` stands in for the store's. */
+async function sending(
+  answer: (signal: AbortSignal) => Promise<SendOutcome> = () => new Promise(() => {}),
+  {
+    renew,
+    ...options
+  }: AttemptOptions & { renew?: (real: DispatchStore['renew']) => DispatchStore['renew'] } = PATIENT,
+): Promise<Sending> {
+  let signal: AbortSignal | undefined
+  let renewals = 0
+  let ended = false
+  const a = recordingChannel([
+    (_, context) => {
+      signal = context.signal
+      return answer(context.signal)
+    },
+  ])
+  const deps = await depsFor(a)
+  const claimed = await claimOne(deps, LEASE)
+  const inner = renew?.(deps.store.renew) ?? deps.store.renew
+  const store: DispatchStore = {
+    ...deps.store,
+    renew: (...args) => {
+      renewals++
+      return inner(...args)
+    },
+  }
+  const result = attemptClaimed(claimed, leased(deps), { ...deps, store }, options).finally(() => {
+    ended = true
+  })
+  result.catch(() => {})
+  await settled(deps.clock)
+  return {
+    deps,
+    result,
+    signal: () => signal ?? AbortSignal.abort('nothing was sent'),
+    renewals: () => renewals,
+    ended: () => ended,
+  }
+}
+
+describe('a lease', () => {
+  it('counts the attempt when it is claimed, though nothing is ever settled', async () => {
+    const deps = await depsFor(recordingChannel())
+    expect(await claimOne(deps)).toMatchObject({ attempts: 1 })
+    expect(await outcomes(deps)).toEqual(['a: sending 1'])
+    deps.clock.advance(LEASE)
+    expect(await claimOne(deps)).toMatchObject({ attempts: 2 })
+    expect(await outcomes(deps)).toEqual(['a: sending 2'])
+  })
+
+  it('that has gone to another lets the first write nothing, and says so in the log', async () => {
+    const a = recordingChannel([{ outcome: 'rejected', code: 'bad_address' }, SENT])
+    const deps = await depsFor(a)
+    const zombie = await claimOne(deps, LEASE)
+    deps.clock.advance(LEASE)
+    const live = await claimOne(deps, LEASE)
+    const before = await stored(deps)
+    expect(await attemptClaimed(zombie, leased(deps), deps)).toBe('lost')
+    expect(await stored(deps)).toEqual(before)
+    expect(deps.logger.lines).toMatchObject([
+      { level: 'warn', event: 'delivery.lease_lost', fields: { deliveryId: 'dlv_2', attempt: 1 } },
+    ])
+    expect(await attemptClaimed(live, leased(deps), deps)).toBe('sent')
+    const after = await stored(deps)
+    expect(await attemptClaimed(zombie, leased(deps), deps)).toBe('lost')
+    expect(await stored(deps)).toEqual(after)
+  })
+
+  it('is renewed every third of its time, so that nobody else takes up what is being sent', async () => {
+    const own = await sending()
+    await pass(own.deps.clock, 9_999, 9_999)
+    expect(own.renewals()).toBe(0)
+    await pass(own.deps.clock, 1, 1)
+    expect(own.renewals()).toBe(1)
+    await pass(own.deps.clock, 290_000)
+    expect(own.renewals()).toBe(30)
+    expect(own.signal().aborted).toBe(false)
+    expect((await own.deps.store.claim({ leaseMs: LEASE, limits: { a: 1 }, busy: [] })).deliveries).toEqual([])
+  })
+
+  it('that another has ends the attempt at the next renewal, and nothing is settled', async () => {
+    const own = await sending(undefined, { ...PATIENT, renew: () => async () => false })
+    const before = await stored(own.deps)
+    await pass(own.deps.clock, 10_000)
+    expect(await own.result).toBe('lost')
+    expect(own.signal().aborted).toBe(true)
+    expect(await stored(own.deps)).toEqual(before)
+    expect(own.deps.logger.lines).toMatchObject([{ level: 'warn', event: 'delivery.lease_lost' }])
+  })
+
+  it.each<[string, () => Promise<boolean>]>([
+    ['rejects', () => Promise.reject(new TypeError('jane'))],
+    [
+      'throws',
+      () => {
+        throw new TypeError('jane')
+      },
+    ],
+  ])('whose renewal %s is renewed at the next third', async (_, fail) => {
+    let failures = 1
+    const renew: (real: DispatchStore['renew']) => DispatchStore['renew'] =
+      (real) =>
+      (...args) =>
+        failures-- > 0 ? fail() : real(...args)
+    const own = await sending(undefined, { ...PATIENT, renew })
+    await pass(own.deps.clock, 60_000)
+    expect(own.renewals()).toBe(6)
+    expect(own.ended()).toBe(false)
+    expect(own.deps.logger.lines).toEqual([
+      {
+        level: 'warn',
+        event: 'delivery.renew_failed',
+        fields: { deliveryId: 'dlv_2', cause: 'TypeError', stack: expect.any(String) },
+      },
+    ])
+  })
+
+  it.each<[string, () => Promise<boolean>]>([
+    ['fails again and again', () => Promise.reject(new Error())],
+    ['never answers', () => new Promise(() => {})],
+  ])('whose renewal %s ends the attempt at nine tenths', async (_, renew) => {
+    const own = await sending(undefined, { ...PATIENT, renew: () => renew })
+    await pass(own.deps.clock, 26_999)
+    expect([own.signal().aborted, own.ended()]).toEqual([false, false])
+    await pass(own.deps.clock, 1)
+    expect(own.signal().aborted).toBe(true)
+    expect(await own.result).toBe('retried')
+    expect((await delivery(own.deps)).attemptLog).toMatchObject([{ outcome: 'unknown', code: 'lease_ending' }])
+  })
+
+  it('ends nine tenths after its last renewal when the next ones fail', async () => {
+    let successes = 2
+    const renew: (real: DispatchStore['renew']) => DispatchStore['renew'] =
+      (real) =>
+      (...args) =>
+        successes-- > 0 ? real(...args) : Promise.reject(new Error())
+    const own = await sending(undefined, { ...PATIENT, renew })
+    await pass(own.deps.clock, 46_999)
+    expect(own.ended()).toBe(false)
+    await pass(own.deps.clock, 1)
+    expect(own.ended()).toBe(true)
+  })
+
+  it('that a slow claim has used up is given back unsent', async () => {
+    const a = recordingChannel()
+    const deps = await depsFor(a)
+    const lease = leased(deps)
+    const claimed = await claimOne(deps, LEASE)
+    deps.clock.advance(27_000)
+    expect(await attemptClaimed(claimed, lease, deps)).toBe('released')
+    expect(a.sent).toEqual([])
+    expect(await delivery(deps)).toMatchObject({ status: 'queued', attempts: 0, dueAt: deps.clock.now() })
+    expect(deps.clock.timers).toBe(0)
+  })
+})
+
+describe('a renewal', () => {
+  it.each([true, false])('that comes (%j) after the attempt has ended changes nothing', async (live) => {
+    const renewal = gate<boolean>()
+    const answer = gate<SendOutcome>()
+    const own = await sending(() => answer.promise, { renew: () => () => renewal.promise })
+    await pass(own.deps.clock, 10_000)
+    answer.open(SENT)
+    expect(await own.result).toBe('sent')
+    renewal.open(live)
+    await settled(own.deps.clock)
+    expect([own.deps.clock.timers, own.signal().aborted, own.renewals()]).toEqual([0, false, 1])
+  })
+})
+
+describe('the time that a channel has', () => {
+  it.each([
+    [{}, 60_000],
+    [{ timeoutMs: 5_000 }, 5_000],
+  ])('with %j is over after %d ms: the message may have been sent', async (options, ms) => {
+    const own = await sending(undefined, options)
+    await pass(own.deps.clock, ms - 1)
+    expect([own.signal().aborted, own.ended()]).toEqual([false, false])
+    await pass(own.deps.clock, 1)
+    expect([own.signal().aborted, own.ended()]).toEqual([true, false])
+    await pass(own.deps.clock, 1_000)
+    expect(await own.result).toBe('retried')
+    expect((await delivery(own.deps)).attemptLog).toMatchObject([{ outcome: 'unknown', code: 'send_timeout' }])
+    expect(own.deps.clock.timers).toBe(0)
+  })
+
+  it('leaves the channel a second to say itself how it ended', async () => {
+    const own = await sending(
+      (signal) =>
+        new Promise((resolve) =>
+          signal.addEventListener('abort', () => resolve({ outcome: 'retry', code: 'aborted', provider: '2' })),
+        ),
+      { timeoutMs: 5_000 },
+    )
+    await pass(own.deps.clock, 5_000)
+    expect(await own.result).toBe('retried')
+    expect((await delivery(own.deps)).attemptLog).toMatchObject([{ outcome: 'retry', code: 'aborted', provider: '2' }])
+  })
+
+  it('being over is what counts, whatever the channel throws for it', async () => {
+    const own = await sending(
+      (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
+      { timeoutMs: 5_000 },
+    )
+    await pass(own.deps.clock, 5_000)
+    expect((await delivery(own.deps)).attemptLog).toMatchObject([{ outcome: 'unknown', code: 'send_timeout' }])
+    expect(own.deps.logger.lines.map(({ event }) => event)).toEqual(['delivery.queued'])
+  })
+
+  it.each<SendOutcome | Error>([SENT, new Error('late')])('takes no notice of what comes after: %j', async (late) => {
+    const answer = gate<SendOutcome | Promise<never>>()
+    const own = await sending(async () => answer.promise, { timeoutMs: 5_000 })
+    await pass(own.deps.clock, 6_000)
+    await own.result
+    const before = await stored(own.deps)
+    answer.open(late instanceof Error ? Promise.reject(late) : late)
+    await settled(own.deps.clock)
+    expect(await stored(own.deps)).toEqual(before)
+  })
+
+  it('leaves no timer and an untouched signal behind when the channel answers in time', async () => {
+    const own = await sending(async () => SENT)
+    expect(await own.result).toBe('sent')
+    expect(own.deps.clock.timers).toBe(0)
+    await pass(own.deps.clock, LEASE)
+    expect([own.signal().aborted, own.renewals()]).toEqual([false, 0])
+  })
+})
+
+describe('an attempt that is stopped', () => {
+  const ignoring = (): Promise<SendOutcome> => new Promise(() => {})
+  const halt = (stops: Iterable<() => void>): void => {
+    for (const stop of stops) stop()
+  }
+
+  it('aborts its signal, and counts as unknown when the channel takes no notice for a second', async () => {
+    const stops = roster<() => void>()
+    const own = await sending(ignoring, { stops })
+    halt(stops)
+    expect(own.signal().aborted).toBe(true)
+    await pass(own.deps.clock, 999, 999)
+    expect(own.ended()).toBe(false)
+    await pass(own.deps.clock, 1)
+    expect(await own.result).toBe('retried')
+    expect((await delivery(own.deps)).attemptLog).toMatchObject([{ outcome: 'unknown', code: 'stopped' }])
+    expect(own.deps.clock.timers).toBe(0)
+  })
+
+  it('takes what the channel gives within that second', async () => {
+    const stops = roster<() => void>()
+    const answer = gate<SendOutcome>()
+    const own = await sending(() => answer.promise, { stops })
+    halt(stops)
+    await pass(own.deps.clock, 500)
+    answer.open(SENT)
+    expect(await own.result).toBe('sent')
+    expect(own.deps.clock.timers).toBe(0)
+  })
+
+  it('may have been sent when the channel throws for it', async () => {
+    const stops = roster<() => void>()
+    const own = await sending(
+      (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+      { stops },
+    )
+    halt(stops)
+    expect(await own.result).toBe('retried')
+    expect((await delivery(own.deps)).attemptLog).toMatchObject([{ outcome: 'unknown', code: 'stopped' }])
+  })
+
+  it('before it sent gives the delivery back', async () => {
+    const stops = roster<() => void>()
+    const verdict = gate<Verdict>()
+    let isPlanning = true
+    const policy = { decide: () => (isPlanning ? ({ verdict: 'send' } as const) : verdict.promise) }
+    const delayed = defineEvents({ e: { delayMs: 1_000, channels: { a: {} } } })
+    const a = recordingChannel()
+    const deps = await depsFor(a, { policy, events: delayed })
+    isPlanning = false
+    deps.clock.advance(1_000)
+    const result = attempt(deps, { stops })
+    await settled(deps.clock)
+    halt(stops)
+    verdict.open({ verdict: 'send' })
+    expect(await result).toBe('released')
+    expect(a.sent).toEqual([])
+    expect(await outcomes(deps)).toEqual(['a: queued 0'])
+    expect(await waitForDue(deps)).toBe(0)
+  })
+
+  it('twice has no more time for it', async () => {
+    const stops = roster<() => void>()
+    const own = await sending(ignoring, { stops })
+    halt(stops)
+    await pass(own.deps.clock, 500)
+    halt(stops)
+    await pass(own.deps.clock, 500)
+    expect([await own.result, own.deps.clock.timers]).toEqual(['retried', 0])
+  })
+
+  it('twice, and then answered, leaves no timer behind', async () => {
+    const stops = roster<() => void>()
+    const answer = gate<SendOutcome>()
+    const own = await sending(() => answer.promise, { stops })
+    halt(stops)
+    halt(stops)
+    answer.open(SENT)
+    expect([await own.result, own.deps.clock.timers]).toEqual(['sent', 0])
+  })
+
+  it('keeps nothing of its worker once it has ended', async () => {
+    const stops = roster<() => void>()
+    const own = await sending(async () => SENT, { stops })
+    await own.result
+    expect([...stops]).toEqual([])
+    expect([own.signal().aborted, own.deps.clock.timers]).toEqual([false, 0])
+  })
+})

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { type SendSlots, sendSlots } from '../../../src/core/delivery/limiter.ts'
+import type { WorkerOptions } from '../../../src/core/delivery/worker-options.ts'
+import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+
+const keyed = recordingChannel([], { concurrencyKey: (address) => address })
+
+function slotsOf(options: WorkerOptions): { slots: SendSlots; clock: FakeClock } {
+  const clock = fakeClock()
+  return { slots: sendSlots({ a: keyed }, options, clock), clock }
+}
+
+describe('a rate', () => {
+  const NO_MORE = { limits: { a: 0 }, busy: [] }
+  const NOTHING = { limits: {}, busy: [] }
+
+  it('holds nothing up while what has a place has not begun: nobody knows for how long', () => {
+    const { slots } = slotsOf({ rate: { max: 1, perMs: 1_000 } })
+    const slot = slots.take({ channel: 'a' })
+    expect([slots.heldUp(), slots.freeInMs()]).toEqual([NOTHING, undefined])
+    slot?.begin()
+    expect([slots.heldUp(), slots.freeInMs()]).toEqual([NO_MORE, 1_000])
+  })
+
+  it('counts what has a place along with what has begun', () => {
+    const { slots, clock } = slotsOf({ rate: { max: 2, perMs: 1_000 } })
+    slots.take({ channel: 'a' })?.begin()
+    expect(slots.freeInMs()).toBeUndefined()
+    clock.advance(400)
+    const waiting = slots.take({ channel: 'a' })
+    expect([slots.request().limits, slots.freeInMs()]).toEqual([{}, 600])
+    waiting?.leave()
+    expect([slots.request().limits, slots.freeInMs()]).toEqual([{ a: 1 }, undefined])
+  })
+
+  it('holds nothing up that has no place anyhow', () => {
+    const { slots } = slotsOf({ concurrency: 1, rate: { max: 1, perMs: 1_000 } })
+    const slot = slots.take({ channel: 'a' })
+    slot?.begin()
+    expect([slots.heldUp(), slots.freeInMs()]).toEqual([NOTHING, undefined])
+    slot?.leave()
+    expect([slots.heldUp(), slots.freeInMs()]).toEqual([NO_MORE, 1_000])
+  })
+})
+
+describe('a receiver', () => {
+  it('is busy until enough of its places are left, and one that has no name is none', () => {
+    const { slots } = slotsOf({ concurrency: 10, perReceiver: 2 })
+    const places = [1, 2].map(() => slots.take({ channel: 'a', concurrencyKey: 'x' }))
+    for (const _ of [1, 2, 3]) expect(slots.take({ channel: 'a' })).toBeDefined()
+    expect(slots.request()).toEqual({ limits: { a: 5 }, busy: [{ channel: 'a', concurrencyKey: 'x' }] })
+    expect(slots.take({ channel: 'a', concurrencyKey: 'x' })).toBeUndefined()
+    places[0]?.leave()
+    expect(slots.request().busy).toEqual([])
+    expect(slots.take({ channel: 'a', concurrencyKey: 'x' })).toBeDefined()
+    expect(slots.take({ channel: 'a', concurrencyKey: 'x' })).toBeUndefined()
+  })
+})

@@ -1,0 +1,215 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type SendSlots, type Slot, sendSlots } from '../../../src/core/delivery/limiter.ts'
+import type { WorkerOptions } from '../../../src/core/delivery/worker-options.ts'
+import type { Channel } from '../../../src/ports/channel.ts'
+import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+
+const keyed = recordingChannel([], { concurrencyKey: (address) => address })
+
+function slotsOf(
+  options: WorkerOptions,
+  channels: Readonly<Record<string, Channel>> = { a: recordingChannel() },
+): { slots: SendSlots; clock: FakeClock; taken: (count: number, key?: string) => readonly Slot[] } {
+  const clock = fakeClock()
+  const slots = sendSlots(channels, options, clock)
+  /** Takes and begins up to so many. */
+  const taken = (count: number, key?: string): readonly Slot[] =>
+    Array.from({ length: count }).flatMap(() => {
+      const slot = slots.take({ channel: 'a', ...(key !== undefined && { concurrencyKey: key }) })
+      slot?.begin()
+      return slot ?? []
+    })
+  return { slots, clock, taken }
+}
+
+describe('the places of a channel', () => {
+  it('are ten, and as many for every other', () => {
+    const { slots } = slotsOf({}, { a: recordingChannel(), b: keyed })
+    expect(slots.request()).toEqual({ limits: { a: 10, b: 10 }, busy: [] })
+  })
+
+  it('are as many as the worker is told, or the channel', () => {
+    const options = { concurrency: 3, channels: { b: { concurrency: 7 }, gone: { concurrency: 1 } } }
+    const { slots } = slotsOf(options, { a: recordingChannel(), b: keyed })
+    expect(slots.request().limits).toEqual({ a: 3, b: 7 })
+  })
+
+  it('are taken one by one, and free again once left, however often', () => {
+    const { slots, taken } = slotsOf({ concurrency: 2 })
+    const [first] = taken(1)
+    expect(slots.request().limits).toEqual({ a: 1 })
+    expect(taken(5)).toHaveLength(1)
+    expect(slots.request().limits).toEqual({})
+    first?.leave()
+    first?.leave()
+    expect(slots.request().limits).toEqual({ a: 1 })
+  })
+
+  it('are none on a channel that is not there', () => {
+    expect(slotsOf({}).slots.take({ channel: 'b' })).toBeUndefined()
+  })
+})
+
+describe('a receiver', () => {
+  it.each([
+    [{}, 2],
+    [{ concurrency: 4 }, 1],
+    [{ concurrency: 9 }, 1],
+    [{ concurrency: 100 }, 20],
+    [{ perReceiver: 3 }, 3],
+    [{ perReceiver: 3, channels: { a: { perReceiver: 4 } } }, 4],
+    [{ channels: { a: { concurrency: 50 } } }, 10],
+  ])('has with %j so many places: %d', (options, places) => {
+    const { slots, taken } = slotsOf(options, { a: keyed })
+    expect(taken(100, 'x')).toHaveLength(places)
+    expect(slots.request().busy).toEqual([{ channel: 'a', concurrencyKey: 'x' }])
+  })
+
+  it('leaves the others theirs, and is free again once left', () => {
+    const { slots, taken } = slotsOf({}, { a: keyed })
+    const [first] = taken(2, 'x')
+    expect(taken(2, 'y')).toHaveLength(2)
+    first?.leave()
+    expect(slots.request().busy).toEqual([{ channel: 'a', concurrencyKey: 'y' }])
+    expect(taken(2, 'x')).toHaveLength(1)
+  })
+
+  it('is no matter where the channel does not tell them apart, or the delivery has none', () => {
+    expect(slotsOf({}).taken(100, 'x')).toHaveLength(10)
+    expect(slotsOf({}, { a: keyed }).taken(100)).toHaveLength(10)
+  })
+
+  it('is not named as busy where the whole channel is', () => {
+    const { slots, taken } = slotsOf({ concurrency: 1 }, { a: keyed })
+    taken(1, 'x')
+    expect(slots.request()).toEqual({ limits: {}, busy: [] })
+  })
+
+  it('of which too many came is asked for by its free places, until none of it comes', () => {
+    const { slots, taken } = slotsOf({ concurrency: 10, perReceiver: 2 }, { a: keyed })
+    const [first, second] = taken(10, 'x')
+    expect(slots.request().limits).toEqual({ a: 8 })
+    first?.leave()
+    expect(slots.request().limits).toEqual({ a: 1 })
+    const [third] = taken(1, 'x')
+    expect(slots.request().limits).toEqual({ a: 8 })
+    second?.leave()
+    third?.leave()
+    expect(slots.request().limits).toEqual({ a: 2 })
+    taken(1, 'y')
+    expect(slots.request().limits).toEqual({ a: 9 })
+    expect(slots.request().limits).toEqual({ a: 9 })
+  })
+})
+
+describe('a rate', () => {
+  const rate = { max: 3, perMs: 1_000 }
+
+  it('lets so many begin at once, and another as each of them is long enough ago', () => {
+    const { slots, clock, taken } = slotsOf({ rate })
+    taken(1)
+    clock.advance(400)
+    expect(taken(5)).toHaveLength(2)
+    expect(slots.request().limits).toEqual({})
+    expect(slots.freeInMs()).toBe(600)
+    clock.advance(599)
+    expect(taken(1)).toHaveLength(0)
+    clock.advance(1)
+    expect(slots.request().limits).toEqual({ a: 1 })
+    expect(taken(5)).toHaveLength(1)
+    expect(slots.freeInMs()).toBe(400)
+  })
+
+  it('is why a channel is asked only when something of it is due', () => {
+    const { slots, clock, taken } = slotsOf({ rate, channels: { b: { rate } } }, { a: recordingChannel(), b: keyed })
+    expect(slots.heldUp()).toEqual({ limits: {}, busy: [] })
+    const [first] = taken(3)
+    expect(slots.heldUp()).toEqual({ limits: { a: 0 }, busy: [] })
+    clock.advance(1_000)
+    first?.leave()
+    expect(slots.request().limits).toEqual({ a: 3, b: 3 })
+    expect(slots.heldUp()).toEqual({ limits: {}, busy: [] })
+  })
+
+  it('is not freed by a message that was sent', () => {
+    const { slots, taken } = slotsOf({ rate })
+    for (const slot of taken(3)) slot.leave()
+    expect(slots.request().limits).toEqual({})
+  })
+
+  it('does not count what was not sent after all', () => {
+    const { slots } = slotsOf({ rate })
+    const waiting = [1, 2, 3].map(() => slots.take({ channel: 'a' }))
+    expect(slots.request().limits).toEqual({})
+    expect(slots.freeInMs()).toBeUndefined()
+    for (const slot of waiting) slot?.leave()
+    expect(slots.request().limits).toEqual({ a: 3 })
+  })
+
+  it('counts from when a send begins, not from when it had its place', () => {
+    const { slots, clock } = slotsOf({ rate: { max: 1, perMs: 1_000 } })
+    const slot = slots.take({ channel: 'a' })
+    clock.advance(5_000)
+    slot?.begin()
+    slot?.begin()
+    expect(slots.freeInMs()).toBe(1_000)
+    clock.advance(999)
+    expect(slots.request().limits).toEqual({})
+    clock.advance(1)
+    expect(slots.request().limits).toEqual({ a: 1 })
+  })
+
+  it('says nothing while there are places', () => {
+    const { slots, taken } = slotsOf({ rate })
+    taken(2)
+    expect(slots.freeInMs()).toBeUndefined()
+  })
+
+  it('says nothing of when a place is free that a send has taken', () => {
+    const { slots, taken } = slotsOf({ rate, concurrency: 3 })
+    taken(3)
+    expect(slots.freeInMs()).toBeUndefined()
+  })
+
+  it('is each channel’s own', () => {
+    const channels = { a: recordingChannel(), b: recordingChannel() }
+    const { slots, taken } = slotsOf({ rate, channels: { b: { rate: { max: 9, perMs: 10 } } } }, channels)
+    taken(2)
+    expect(slots.request().limits).toEqual({ a: 1, b: 9 })
+  })
+
+  it('is never exceeded, in any stretch of its length, whatever begins, waits and leaves', () => {
+    const step = fc.record({
+      do: fc.constantFrom('take', 'begin', 'leave'),
+      at: fc.nat(20),
+      afterMs: fc.nat(400),
+    })
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 60 }), (max, steps) => {
+        const { slots, clock } = slotsOf({ rate: { max, perMs: 1_000 }, concurrency: 5 })
+        const held: Slot[] = []
+        const begun = new Map<Slot, number>()
+        const times: number[] = []
+        for (const { do: what, at, afterMs } of steps) {
+          clock.advance(afterMs)
+          const slot = held[at % held.length]
+          if (what === 'take') held.push(...[slots.take({ channel: 'a' })].filter((taken) => taken !== undefined))
+          else if (what === 'begin' && slot && !begun.has(slot)) {
+            slot.begin()
+            begun.set(slot, clock.now())
+            times.push(clock.now())
+          } else if (slot) {
+            slot.leave()
+            held.splice(held.indexOf(slot), 1)
+          }
+        }
+        for (const from of times) {
+          expect(times.filter((time) => time >= from && time < from + 1_000).length).toBeLessThanOrEqual(max)
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})

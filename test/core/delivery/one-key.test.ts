@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import type { HandlerResult } from '../../../src/core/answers/result.ts'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
+import { handleDispatch } from '../../../src/sallyport/defaults.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
+import { APP, recordingLogger, testAuth } from '../../support/deps.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { gate } from '../dispatch/dispatching.ts'
+
+const POST = { eventType: 'e', recipient: 'jane@example.com', eventData: { orderId: 'A-1' } } as const
+
+test('a thousand concurrent posts of one key, by every way in and in two hosts, make one dispatch that is sent once', async () => {
+  const clock = fakeClock()
+  const email = recordingChannel()
+  const memory = memoryStore({ clock })
+  const allHaveLooked = gate<void>()
+  let looked = 0
+  const store: typeof memory = {
+    ...memory,
+    // Nobody goes on before all have seen that the key is new.
+    async recall(tenant, key) {
+      const found = await memory.recall(tenant, key)
+      if (++looked === 1_000) allHaveLooked.open()
+      await allHaveLooked.promise
+      return found
+    },
+  }
+  const deps = {
+    ...{ auth: testAuth, clock, store, logger: recordingLogger(), channels: { email } },
+    events: defineEvents({ e: { channels: { email: {} } } }),
+  }
+  const [one, other] = [createSallyport(deps), createSallyport(deps)]
+  const headers = { ...APP, 'idempotency-key': 'k' }
+  const principal = { id: 'app', tenant: 'default' }
+  const ways: readonly (() => Promise<HandlerResult<unknown>>)[] = [
+    () => one.dispatch(POST, { idempotencyKey: 'k' }),
+    () => other.dispatch(POST, { idempotencyKey: 'k' }),
+    () => other.endpoints.handle('dispatch', principal, { headers, body: POST }),
+    () => handleDispatch({ headers, body: { ...POST } }, deps),
+  ]
+  const answers = await Promise.all(Array.from({ length: 250 }, () => ways.map((way) => way())).flat())
+  expect(answers.filter(({ status }) => status === 202)).toHaveLength(1_000)
+  const told = answers.map(({ body }) => body as { readonly dispatchId: string; readonly duplicate: boolean })
+  expect(new Set(told.map(({ dispatchId }) => dispatchId)).size).toBe(1)
+  expect(told.filter(({ duplicate }) => !duplicate)).toHaveLength(1)
+  expect((await one.dispatches.list({ limit: 100 })).items).toHaveLength(1)
+  await Promise.all([one.worker.runDue(), other.worker.runDue()])
+  expect(email.sent).toHaveLength(1)
+})

@@ -1,0 +1,294 @@
+import { describe, expect, it } from 'vitest'
+import { roster } from '../../../src/core/delivery/swap-remove-list.ts'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import type { SendOutcome } from '../../../src/ports/channel.ts'
+import type { DeliveryPolicy, PolicyQuestion, Verdict } from '../../../src/ports/delivery-policy.ts'
+import type { RecipientDirectory } from '../../../src/ports/recipient-directory.ts'
+import type { TestDeps } from '../../support/deps.ts'
+import { type RecordingChannel, recordingChannel } from '../../support/recording-channel.ts'
+import { claimOne, outcomes } from '../dispatch/dispatching.ts'
+import { attempt, attemptClaimed, BODY, delivery, depsFor, LEASE, leased, pass, waitForDue } from './attempting.ts'
+
+const SEND: Verdict = { verdict: 'send' }
+const DAY = 86_400_000
+
+interface Asked {
+  readonly a: RecordingChannel
+  readonly deps: TestDeps
+  readonly questions: PolicyQuestion[]
+}
+
+/** A delivery that is due; what the policy gives from now on, and what it is asked. */
+async function asked(
+  give: (question: PolicyQuestion) => unknown,
+  rest: Parameters<typeof depsFor>[1] = {},
+  answers?: readonly SendOutcome[],
+): Promise<Asked> {
+  const a = recordingChannel(answers, { retrySchedule: [1_000, 1_000] })
+  const questions: PolicyQuestion[] = []
+  let planning = true
+  const policy: DeliveryPolicy = {
+    decide(question) {
+      if (planning) return SEND
+      questions.push(question)
+      return give(question) as Verdict
+    },
+  }
+  const deps = await depsFor(a, { policy, ...rest })
+  planning = false
+  return { a, deps, questions }
+}
+
+/** The same, after a delay of ten seconds: the policy is to be asked again. */
+async function deferred(
+  give: (question: PolicyQuestion) => unknown,
+  rest: Parameters<typeof depsFor>[1] = {},
+): Promise<Asked> {
+  const events = defineEvents({ e: { delayMs: 10_000, channels: { a: {} } } })
+  const own = await asked(give, { events, ...rest })
+  own.deps.clock.advance(10_000)
+  return own
+}
+
+describe('the policy', () => {
+  it('is not asked again about what goes out at once', async () => {
+    const { deps, questions } = await asked(() => ({ verdict: 'skip', reason: 'opted_out' }))
+    expect(await attempt(deps)).toBe('sent')
+    expect(questions).toEqual([])
+  })
+
+  it('is asked again about what has waited over a minute for a worker', async () => {
+    const { a, deps, questions } = await asked(() => ({ verdict: 'skip', reason: 'opted_out' }))
+    deps.clock.advance(60_001)
+    expect(await attempt(deps)).toBe('skipped')
+    expect([a.sent, questions.length]).toEqual([[], 1])
+
+    const soon = await asked(() => ({ verdict: 'skip', reason: 'opted_out' }))
+    soon.deps.clock.advance(60_000)
+    expect(await attempt(soon.deps)).toBe('sent')
+  })
+
+  it.each([
+    [60_000, 0],
+    [60_001, 1],
+  ])(
+    'goes by how long the store says that it has waited, %d ms, whatever its own clock says',
+    async (waitedMs, asks) => {
+      for (const skewMs of [-DAY, DAY]) {
+        const { deps, questions } = await asked(() => SEND)
+        const claimed = await claimOne(deps, LEASE)
+        const dispatch = { ...claimed.dispatch, createdAt: claimed.dispatch.createdAt + skewMs }
+        await attemptClaimed({ ...claimed, waitedMs, dispatch }, leased(deps), deps)
+        expect(questions).toHaveLength(asks)
+      }
+    },
+  )
+
+  it('is asked again about what was deferred, at the time of sending', async () => {
+    const { a, deps, questions } = await deferred(() => SEND)
+    expect(await attempt(deps)).toBe('sent')
+    expect(a.sent).toHaveLength(1)
+    expect(questions).toEqual([
+      {
+        tenant: 'default',
+        eventType: 'e',
+        critical: false,
+        channel: 'a',
+        recipient: { id: 'jane@example.com', email: 'jane@example.com' },
+        at: deps.clock.now(),
+      },
+    ])
+  })
+
+  it('is asked again before every further attempt', async () => {
+    const { deps, questions } = await asked(() => SEND, {}, [{ outcome: 'retry', code: 'busy' }])
+    for (const asks of [0, 1, 2]) {
+      await attempt(deps)
+      expect(questions).toHaveLength(asks)
+      deps.clock.advance(2_000)
+    }
+  })
+
+  it('is told what is critical', async () => {
+    const events = defineEvents({ e: { delayMs: 10_000, critical: true, channels: { a: {} } } })
+    const { deps, questions } = await deferred(() => SEND, { events })
+    await attempt(deps)
+    expect(questions).toMatchObject([{ critical: true }])
+  })
+
+  it.each(['opted_out', 'throttled'])('may skip it: %s', async (reason) => {
+    const { a, deps } = await deferred(() => ({ verdict: 'skip', reason }))
+    expect(await attempt(deps)).toBe('skipped')
+    expect(a.sent).toEqual([])
+    expect(await outcomes(deps)).toEqual([`a: skipped ${reason} 0`])
+    expect((await delivery(deps)).attemptLog).toEqual([])
+  })
+
+  it.each([
+    [60_000, 60_000],
+    [0.5, 1_000],
+    [999, 1_000],
+    [1_000.5, 1_001],
+    [40 * DAY, 31 * DAY],
+  ])('may put it off by %d ms: it is due in %d, unattempted', async (ms, dueInMs) => {
+    const { a, deps } = await deferred(({ at }) => ({ verdict: 'defer', until: at + ms, limits: [] }), {
+      expiresInMs: 60 * DAY,
+    })
+    expect(await attempt(deps)).toBe('released')
+    expect(a.sent).toEqual([])
+    expect(await delivery(deps)).toMatchObject({ status: 'queued', attempts: 0, dueAt: deps.clock.now() + dueInMs })
+  })
+
+  it.each<[string, (question: PolicyQuestion) => unknown]>([
+    ['puts it off', ({ at }) => ({ verdict: 'defer', until: at + DAY })],
+    ['throws', () => Promise.reject(new RangeError())],
+  ])('that %s lets it expire when it does, and promises no later time', async (_, give) => {
+    const { a, deps } = await deferred(give, { expiresInMs: 20_000 })
+    deps.clock.advance(5_000)
+    expect(await attempt(deps)).toBe('released')
+    expect(await waitForDue(deps)).toBe(15_000)
+    expect((await deps.store.claim({ leaseMs: LEASE, limits: { a: 1 }, busy: [] })).expired).toHaveLength(1)
+    expect(a.sent).toEqual([])
+  })
+
+  it('takes its own time from what is left', async () => {
+    const { deps } = await deferred(
+      ({ at }) => {
+        deps.clock.advance(6_000)
+        return { verdict: 'defer', until: at + DAY }
+      },
+      { expiresInMs: 20_000 },
+    )
+    await attempt(deps)
+    expect(await waitForDue(deps)).toBe(14_000)
+  })
+
+  it('that has no answer yet when its worker is stopped is asked again at once by another, and is no fault', async () => {
+    const { deps } = await deferred(() => new Promise(() => {}))
+    const stops = roster<() => void>()
+    const result = attempt(deps, { stops })
+    await pass(deps.clock, 1)
+    for (const stop of stops) stop()
+    await pass(deps.clock, 1_000)
+    expect(await result).toBe('released')
+    expect(await waitForDue(deps)).toBe(0)
+    expect(deps.logger.lines).toMatchObject([{ event: 'delivery.queued', fields: { delayMs: 0 } }])
+  })
+
+  it.each([0, -1])('that puts it off by %d ms lets it go', async (ms) => {
+    const { deps } = await deferred(({ at }) => ({ verdict: 'defer', until: at + ms }))
+    expect(await attempt(deps)).toBe('sent')
+  })
+
+  it.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new RangeError('jane')
+      },
+    ],
+    ['rejects', () => Promise.reject(new RangeError('jane'))],
+    ['gives nothing', () => undefined],
+    ['gives no verdict', () => ({ verdict: 'maybe' })],
+    ['skips for no reason', () => ({ verdict: 'skip' })],
+    ['defers to no time', () => ({ verdict: 'defer', until: Number.NaN })],
+  ])('that %s lets the delivery wait for half a minute, and is told of in the log', async (_, give) => {
+    const { a, deps } = await deferred(give)
+    expect(await attempt(deps)).toBe('released')
+    expect(a.sent).toEqual([])
+    expect(await delivery(deps)).toMatchObject({ status: 'queued', attempts: 0, dueAt: deps.clock.now() + 30_000 })
+    expect(deps.logger.lines).toMatchObject([
+      {
+        level: 'error',
+        event: 'delivery.policy_unavailable',
+        fields: { deliveryId: 'dlv_2', dispatchId: 'dsp_1', channel: 'a', cause: expect.stringMatching(/^\w+Error$/) },
+      },
+      { event: 'delivery.queued', fields: { delayMs: 30_000 } },
+    ])
+    expect(JSON.stringify(deps.logger.lines)).not.toContain('jane')
+  })
+
+  it('that never answers lets the delivery wait too, and takes no place for ever', async () => {
+    const { a, deps } = await deferred(() => new Promise(() => {}))
+    const result = attemptClaimed(await claimOne(deps, LEASE), leased(deps), deps, { timeoutMs: 5_000 })
+    await pass(deps.clock, 6_000)
+    expect(await result).toBe('released')
+    expect(a.sent).toEqual([])
+    expect(deps.logger.lines).toMatchObject([{ fields: { causeCode: 'send_timeout' } }, {}])
+  })
+})
+
+describe('the recipient that the policy is asked about', () => {
+  const person = { id: 'user_42', email: 'jane@example.com', timeZone: 'Europe/Vienna' }
+
+  async function lookedUp(find: RecipientDirectory['find']): Promise<Asked> {
+    const events = defineEvents({ e: { delayMs: 10_000, channels: { a: {} } } })
+    let now: RecipientDirectory['find'] = async () => person
+    const recipients: RecipientDirectory = { find: (...args) => now(...args) }
+    const questions: PolicyQuestion[] = []
+    const policy: DeliveryPolicy = {
+      decide(question) {
+        questions.push(question)
+        return SEND
+      },
+    }
+    const a = recordingChannel()
+    const deps = await depsFor(a, { events, policy, recipients, body: { ...BODY, recipient: 'user_42' } })
+    deps.clock.advance(10_000)
+    questions.length = 0
+    now = find
+    return { a, deps, questions }
+  }
+
+  it('is looked up afresh', async () => {
+    const { deps, questions } = await lookedUp(async (id, tenant) => ({ ...person, attributes: { id, tenant } }))
+    expect(await attempt(deps)).toBe('sent')
+    expect(questions).toMatchObject([{ recipient: { ...person, attributes: { id: 'user_42', tenant: 'default' } } }])
+  })
+
+  it.each([undefined, null])('that the directory does not know any more (%j) is not written to', async (none) => {
+    const { a, deps, questions } = await lookedUp(async () => none as undefined)
+    expect(await attempt(deps)).toBe('skipped')
+    expect([a.sent, questions]).toEqual([[], []])
+    expect(await outcomes(deps)).toEqual(['a: skipped no_address 0'])
+    expect(deps.logger.lines).toMatchObject([{ event: 'delivery.skipped', fields: { reason: 'no_address' } }])
+    expect(JSON.stringify(deps.logger.lines)).not.toMatch(/user_42|jane/)
+  })
+
+  it('is the bare id where there is no directory', async () => {
+    const { deps, questions } = await lookedUp(async () => person)
+    const { recipients: _, ...without } = deps
+    expect(await attempt(without)).toBe('sent')
+    expect(questions).toMatchObject([{ recipient: { id: 'user_42' } }])
+  })
+
+  it.each<[string, RecipientDirectory['find']]>([
+    ['throws', () => Promise.reject(new TypeError('jane'))],
+    ['gives what is no recipient', async () => ({ id: 42 }) as never],
+  ])('is waited for while the directory %s', async (_, find) => {
+    const { a, deps, questions } = await lookedUp(find)
+    expect(await attempt(deps)).toBe('released')
+    expect([a.sent, questions]).toEqual([[], []])
+    expect(deps.logger.lines).toMatchObject([
+      { level: 'error', event: 'delivery.policy_unavailable', fields: { cause: 'TypeError' } },
+      {},
+    ])
+  })
+
+  it('is not looked up where there is no policy', async () => {
+    let finds = 0
+    const find = async () => {
+      finds++
+      return person
+    }
+    const events = defineEvents({ e: { delayMs: 10_000, channels: { a: {} } } })
+    const deps = await depsFor(recordingChannel(), {
+      events,
+      recipients: { find },
+      body: { ...BODY, recipient: 'user_42' },
+    })
+    deps.clock.advance(10_000)
+    expect(await attempt(deps)).toBe('sent')
+    expect(finds).toBe(1)
+  })
+})

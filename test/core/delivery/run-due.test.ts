@@ -1,0 +1,253 @@
+import { describe, expect, it } from 'vitest'
+import type { DeliveryEvent } from '../../../src/core/delivery/hooks.ts'
+import { createWorker } from '../../../src/core/delivery/worker.ts'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import type { DeliveryPolicy, Verdict } from '../../../src/ports/delivery-policy.ts'
+import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { accepted, gate, outcomes } from '../dispatch/dispatching.ts'
+import { acceptMany, BODY, gated, house, pass, SENT, settled, tally } from './test-app.ts'
+
+const NONE = { attempted: 0, sent: 0, retried: 0, failed: 0, skipped: 0, expired: 0 }
+
+describe('runDue', () => {
+  it('counts what it attempted and how that went', async () => {
+    const a = recordingChannel([SENT, { outcome: 'retry', code: 'busy' }, { outcome: 'rejected', code: 'no' }, SENT])
+    const own = house({ a })
+    await acceptMany(own.deps, 4)
+    expect(await own.worker.runDue()).toEqual({ ...NONE, attempted: 4, sent: 2, retried: 1, failed: 1 })
+    expect(await tally(own.deps)).toEqual({ sent: 2, queued: 1, failed: 1 })
+  })
+
+  it('does nothing when nothing is due', async () => {
+    const own = house({ a: recordingChannel() })
+    expect(await own.worker.runDue()).toEqual(NONE)
+  })
+
+  it('goes on until nothing is due, past its concurrency', async () => {
+    const { channel, gates, most } = gated()
+    const own = house({ a: channel }, { concurrency: 10 })
+    await acceptMany(own.deps, 25)
+    const run = own.worker.runDue()
+    for (let at = 0; at < 25; at++) {
+      await settled(own)
+      gates[at]?.open(SENT)
+    }
+    expect(await run).toMatchObject({ attempted: 25, sent: 25 })
+    expect(most()).toBe(10)
+  })
+
+  it('makes what is due again at once part of it', async () => {
+    const own = house({ a: recordingChannel([{ outcome: 'retry', code: 'busy' }, SENT], { retrySchedule: [0] }) })
+    await accepted(own.deps, BODY)
+    expect(await own.worker.runDue()).toEqual({ ...NONE, attempted: 2, sent: 1, retried: 1 })
+  })
+
+  it('leaves nothing running and nothing set', async () => {
+    const own = house({ a: recordingChannel() })
+    await accepted(own.deps, BODY)
+    await own.worker.runDue()
+    expect(own.deps.clock.timers).toBe(0)
+    await accepted(own.deps, BODY)
+    await settled(own)
+    expect(await tally(own.deps)).toEqual({ sent: 1, queued: 1 })
+  })
+
+  it('works beside a worker that was started', async () => {
+    const a = recordingChannel()
+    const own = house({ a })
+    await acceptMany(own.deps, 20)
+    own.worker.start()
+    await own.worker.runDue()
+    await settled(own)
+    expect(await tally(own.deps)).toEqual({ sent: 20 })
+    expect(a.sent).toHaveLength(20)
+    await own.worker.stop()
+  })
+
+  it('throws what the store throws when it claims', async () => {
+    const own = house({ a: recordingChannel() }, { store: () => ({ claim: () => Promise.reject(new Error('down')) }) })
+    await expect(own.worker.runDue()).rejects.toThrow('down')
+  })
+
+  it('throws what the store throws when it settles, and not before all it began has ended', async () => {
+    const { channel, gates, open } = gated()
+    const own = house(
+      { a: channel },
+      {
+        store: (real) => ({
+          settle: (settlement) =>
+            settlement.deliveryId === 'dlv_2' ? Promise.reject(new Error('down')) : real.settle(settlement),
+        }),
+      },
+    )
+    await acceptMany(own.deps, 2)
+    let ended = false
+    const run = own.worker.runDue().finally(() => {
+      ended = true
+    })
+    const outcome = run.catch(({ message }: Error) => message)
+    await settled(own)
+    gates[0]?.open(SENT)
+    await pass(own, 27_000)
+    expect({ ended, open: open() }).toEqual({ ended: false, open: 1 })
+    gates[1]?.open(SENT)
+    expect(await outcome).toBe('down')
+  })
+
+  it('counts what was skipped, and what has expired, apart; what was put off, not at all', async () => {
+    const verdicts: Verdict[] = [
+      { verdict: 'skip', reason: 'opted_out' },
+      { verdict: 'send' },
+      { verdict: 'defer', until: Number.MAX_SAFE_INTEGER },
+    ]
+    let planning = true
+    const policy: DeliveryPolicy = {
+      decide: () => (planning ? undefined : verdicts.shift()) ?? { verdict: 'send' },
+    }
+    const delayed = defineEvents({ e: { delayMs: 1_000, channels: { a: {} } }, old: { channels: { a: {} } } })
+    const own = house({ a: recordingChannel() }, {}, { events: delayed, policy, expiresInMs: 1_000 })
+    await accepted(own.deps, { ...BODY, eventType: 'old' })
+    await acceptMany(own.deps, 3)
+    planning = false
+    own.deps.clock.advance(1_000)
+    expect(await own.worker.runDue()).toEqual({ ...NONE, attempted: 1, sent: 1, skipped: 1, expired: 1 })
+    expect(await tally(own.deps)).toEqual({ sent: 1, skipped: 1, queued: 1, expired: 1 })
+  })
+
+  it('fills a place as soon as it is free: a slow message does not hold up the others', async () => {
+    const { channel, gates, open } = gated()
+    const own = house({ a: channel }, { concurrency: 2 })
+    await acceptMany(own.deps, 6)
+    const run = own.worker.runDue()
+    await settled(own)
+    for (let at = 1; at < 6; at++) {
+      expect(open()).toBe(2)
+      gates[at]?.open(SENT)
+      await settled(own)
+    }
+    expect(open()).toBe(1)
+    expect(await tally(own.deps)).toEqual({ sent: 5, sending: 1 })
+    gates[0]?.open(SENT)
+    expect(await run).toMatchObject({ attempted: 6, sent: 6 })
+  })
+
+  it('looks again when a place became free while it was looking', async () => {
+    const both = defineEvents({ e: { channels: { a: {}, b: {} } } })
+    const [first, second] = [gated(), gated()]
+    const looking = gate<void>()
+    const store = (real: DispatchStore): Partial<DispatchStore> => ({
+      async claim(request) {
+        const found = await real.claim(request)
+        if (request.limits.a === undefined) await looking.promise
+        return found
+      },
+    })
+    const channels = { a: first.channel, b: second.channel }
+    const own = house(channels, { channels: { a: { concurrency: 1 } }, store }, { events: both })
+    await accepted(own.deps, BODY)
+    await accepted(own.deps, { ...BODY, channel: 'a' })
+    const run = own.worker.runDue()
+    await settled(own)
+    first.gates[0]?.open(SENT)
+    await settled(own)
+    looking.open()
+    await settled(own)
+    expect([first.gates.length, second.gates.length]).toEqual([2, 1])
+    first.gates[1]?.open(SENT)
+    second.gates[0]?.open(SENT)
+    expect(await run).toMatchObject({ sent: 3 })
+  })
+
+  it('shares the places of the worker that was started', async () => {
+    const { channel, gates, most } = gated()
+    const own = house({ a: channel }, { concurrency: 3 })
+    await acceptMany(own.deps, 9)
+    own.worker.start()
+    const runs = [own.worker.runDue(), own.worker.runDue()]
+    for (let at = 0; at < 9; at++) {
+      await settled(own)
+      gates[at]?.open(SENT)
+    }
+    await settled(own)
+    await Promise.all(runs)
+    expect(most()).toBe(3)
+    expect(await tally(own.deps)).toEqual({ sent: 9 })
+    await own.worker.stop()
+  })
+
+  it('makes the fallback of what failed part of it', async () => {
+    const both = defineEvents({ e: { route: 'first', channels: { a: {}, b: {} } } })
+    const a = recordingChannel([{ outcome: 'rejected', code: 'no' }])
+    const own = house({ a, b: recordingChannel() }, {}, { events: both })
+    await accepted(own.deps, BODY)
+    expect(await own.worker.runDue()).toMatchObject({ attempted: 2, sent: 1, failed: 1 })
+  })
+
+  it('goes on behind what had expired', async () => {
+    const head = { dispatchId: 'd', tenant: 't', eventType: 'e', recipient: 'r', route: 'all', createdAt: 0 } as const
+    const gone = { deliveryId: 'v', channel: 'a', status: 'expired', attempts: 0, dispatch: head } as const
+    let isFirst = true
+    const store = (real: DispatchStore): Partial<DispatchStore> => ({
+      async claim(request) {
+        if (!isFirst) return real.claim(request)
+        isFirst = false
+        return { deliveries: [], expired: [gone], nextDueInMs: 0 }
+      },
+    })
+    const own = house({ a: recordingChannel() }, { store })
+    await accepted(own.deps, BODY)
+    expect(await own.worker.runDue()).toMatchObject({ sent: 1, expired: 1 })
+  })
+
+  it('counts as attempted what another worker had taken over', async () => {
+    const own = house({ a: recordingChannel() }, { store: () => ({ settle: async () => ({ live: false }) }) })
+    await accepted(own.deps, BODY)
+    expect(await own.worker.runDue()).toEqual({ ...NONE, attempted: 1 })
+  })
+
+  it('ends when a store says that there is more, and gives nothing', async () => {
+    const claim = async () => ({ deliveries: [], expired: [], nextDueInMs: 0 })
+    const own = house({ a: recordingChannel() }, { store: () => ({ claim }) })
+    expect(await own.worker.runDue()).toEqual(NONE)
+  })
+
+  it('waits for the hooks, of what has expired too', async () => {
+    const seen: string[] = []
+    const note = async ({ status }: DeliveryEvent): Promise<void> => {
+      for (let turn = status === 'expired' ? 9 : 1; turn > 0; turn--) await new Promise(setImmediate)
+      seen.push(status)
+    }
+    const own = house({ a: recordingChannel() }, {}, { expiresInMs: 1_000, hooks: { onSent: note, onFailed: note } })
+    await accepted(own.deps, BODY)
+    own.deps.clock.advance(1_000)
+    await accepted(own.deps, BODY)
+    await own.worker.runDue()
+    expect(seen.toSorted()).toEqual(['expired', 'sent'])
+  })
+
+  it('has no channels to send on, and does nothing', async () => {
+    const own = house({ a: recordingChannel() })
+    await accepted(own.deps, BODY)
+    const worker = createWorker({ ...own.deps, channels: {} })
+    expect(await worker.runDue()).toEqual(NONE)
+  })
+})
+
+describe('in a sandbox', () => {
+  it('nothing is claimed or sent, by runDue or in the background, and the log says so once', async () => {
+    const a = recordingChannel()
+    const own = house({ a })
+    await accepted(own.deps, BODY)
+    const worker = createWorker({ ...own.deps, sandbox: true })
+    expect(await worker.runDue()).toEqual(NONE)
+    worker.start()
+    worker.start()
+    await pass(own, 5_000)
+    expect(await outcomes(own.deps)).toEqual(['a: queued 0'])
+    expect(a.sent).toEqual([])
+    expect(own.deps.logger.lines).toEqual([{ level: 'warn', event: 'worker.sandboxed', fields: {} }])
+    await worker.stop()
+    expect(own.deps.clock.timers).toBe(0)
+  })
+})

@@ -1,0 +1,390 @@
+import type { Dispatch, DispatchStatus } from '../../../src/model/dispatch.ts'
+import { statusOfDispatch } from '../../../src/model/dispatch-status.ts'
+import type {
+  ClaimedDelivery,
+  ClaimRequest,
+  Claims,
+  DeliveryChange,
+  DispatchStore,
+  LeaseProof,
+  NewDelivery,
+} from '../../../src/ports/dispatch-store.ts'
+import type { FakeClock } from '../../support/fake-clock.ts'
+import { acceptanceOf, replacementOf, settlementOf } from './acceptance.ts'
+import { checkModel } from './compare.ts'
+import { deliveryModel, hostFailuresOf, type ModelDelivery, type ModelDispatch } from './delivery-model.ts'
+import {
+  checkClaimed,
+  checkDigests,
+  checkLimits,
+  checkReport,
+  checkStanding,
+  checkStep,
+  type DigestedOn,
+  hold,
+  isFinal,
+  type LetOut,
+} from './invariants.ts'
+import { type Accept, type Change, type Ending, type List, type Operation, type Replan, TENANTS } from './operations.ts'
+import { deliveriesOf, isSame, type Seen, type Snapshot, snapshotOf, takenFrom } from './snapshot.ts'
+
+/** A store and what it ought to be, side by side. */
+export interface Scenario {
+  /** Lets one thing happen to both, and compares them. */
+  play(operation: Operation): Promise<void>
+  /** Claims and sends until nothing is left; throws when something never comes to its end. */
+  drain(): Promise<void>
+}
+
+/** What an operation said of itself; nothing, when nothing may have changed, to the last field. */
+type Told =
+  | undefined
+  | {
+      readonly what: string
+      readonly changes: readonly DeliveryChange[]
+      readonly own?: (one: Seen['delivery']) => boolean
+    }
+
+const EVERYTHING: ClaimRequest = { leaseMs: 1_000, limits: { a: 99, b: 99, c: 99, d: 99 }, busy: [] }
+const RENDER: Ending = { to: 'queued', delayMs: 0, rendered: true }
+const STATUSES: readonly DispatchStatus[] = ['queued', 'sent', 'partial', 'failed', 'cancelled', 'skipped']
+const SEND: Ending = { to: 'sent', attempt: { outcome: 'sent' } }
+
+/** @param note Told of all that happens, in a word. */
+export function scenario(store: DispatchStore, clock: FakeClock, note: (what: string) => void): Scenario {
+  const model = deliveryModel(clock.now)
+  const leases: LeaseProof[] = []
+  const fences = new Set<string>()
+  const digested: DigestedOn[] = []
+  const letOut: LetOut[] = []
+  const limited = new Map<string, LetOut[]>()
+  let snapshot: Snapshot = []
+  let seen: ReadonlyMap<string, Seen> = new Map()
+  let count = 0
+  let checks = 0
+
+  async function accept(operation: Accept): Promise<Told> {
+    const dispatchId = `d${++count}`
+    const acceptance = acceptanceOf(operation, dispatchId)
+    const expected = model.accept(acceptance)
+    const { outcome } = takenFrom(await store.accept(acceptance))
+    hold('a key makes one dispatch while it is remembered', outcome === expected, () => ({ outcome, expected }))
+    note(outcome)
+    if (outcome !== 'accepted') return undefined
+    const { tenant, deliveries } = acceptance.dispatch
+    watch(dispatchId, tenant, deliveries)
+    return { what: 'an acceptance', changes: [], own: () => true }
+  }
+
+  function watch(dispatchId: string, tenant: string, deliveries: readonly NewDelivery[]): void {
+    for (const { deliveryId, channel, digest, limits = [] } of deliveries) {
+      if (digest) digested.push({ dispatchId, channel })
+      const all = limits.map((limit) => ({ tenant, limit, at: 0 }))
+      if (all.length > 0) limited.set(deliveryId, all)
+    }
+  }
+
+  async function claim(request: ClaimRequest): Promise<Claims> {
+    const leaseEnds = new Map(model.deliveries().map((one) => [one.deliveryId, one.wakeAt]))
+    const due = model.deliveries().filter((one) => model.isDue(one, request))
+    const mayExpire = model.deliveries().filter(model.mayExpire)
+    const claims = takenFrom(await store.claim(request))
+    checkClaimed(snapshot, claims.deliveries, leaseEnds, clock.now())
+    const isTold = ({ deliveryId }: ModelDelivery): boolean =>
+      claims.expired.some((told) => told.deliveryId === deliveryId)
+    const taken = new Set(mayExpire.filter(isTold))
+    for (const one of taken) {
+      hold('only what is past its expiry expires', model.isExpired(one), () => one.deliveryId)
+      model.expire(one)
+    }
+    for (const one of due) if (!taken.has(one) && (await isHeeded(one, claims.deliveries))) model.heed(one)
+    for (const one of due) if (isFinal(one)) taken.add(one)
+    for (const one of claims.deliveries) {
+      const found = due.find(({ deliveryId }) => deliveryId === one.deliveryId)
+      hold('only what is due, asked for and not busy is claimed', found !== undefined, () => ({ one, request }))
+      if (!found) continue
+      lease(one, found, request)
+      taken.add(found)
+    }
+    checkLeftOut(
+      claims,
+      request,
+      due.filter((one) => !taken.has(one)),
+    )
+    return claims
+  }
+
+  /** Of a delivery whose worker died while somebody asked for its end: whether the claim came by it. */
+  async function isHeeded(one: ModelDelivery, claimed: Claims['deliveries']): Promise<boolean> {
+    const { status, unwanted, deliveryId, home } = one
+    if (status !== 'sending' || unwanted.size === 0) return false
+    if (claimed.some((other) => other.deliveryId === deliveryId)) return true
+    const found = await store.findDispatch(home.tenant, home.dispatchId)
+    return found?.deliveries.find((other) => other.deliveryId === deliveryId)?.status !== 'sending'
+  }
+
+  function lease(one: ClaimedDelivery, found: ModelDelivery, { leaseMs }: ClaimRequest): void {
+    hold('what is past its expiry expires', !model.isExpired(found), () => one)
+    hold('a fence is new for every claim', !fences.has(one.fence), () => one)
+    fences.add(one.fence)
+    // The second is of another delivery, and proves nothing.
+    leases.push(one, { fence: one.fence, deliveryId: leases.at(-1)?.deliveryId ?? one.deliveryId })
+    const outcomes = one.history.map(({ outcome }) => outcome)
+    const told = [one.attempts, one.attemptsBefore ?? 0, outcomes, one.expiresInMs]
+    const log = found.log.map((end) => end?.outcome)
+    const expected = [found.attempts + 1, found.attemptsBefore, log, found.expiresAt - clock.now()]
+    hold('a claim tells what was before and how long is left', isSame(told, expected), () => ({ told, expected }))
+    model.lease(found, one.fence, leaseMs)
+  }
+
+  /** What was due and is not handed out was one too many; and a worker that sleeps as it is told misses nothing. */
+  function checkLeftOut(claims: Claims, { limits, busy }: ClaimRequest, left: readonly ModelDelivery[]): void {
+    const given = (channel: string): number => claims.deliveries.filter((one) => one.channel === channel).length
+    for (const [channel, limit] of Object.entries(limits)) {
+      const own = left.filter((one) => one.channel === channel)
+      hold('no more of a channel is claimed than was asked for', given(channel) <= limit, () => claims.deliveries)
+      hold('what is due is claimed, up to the limit', own.length === 0 || given(channel) === limit, () =>
+        own.map(({ deliveryId }) => deliveryId),
+      )
+    }
+    const next = model.deliveries().filter(({ status, channel, concurrencyKey }) => {
+      const isBusy = busy.some((one) => one.channel === channel && one.concurrencyKey === concurrencyKey)
+      return (status === 'queued' || status === 'sending') && given(channel) < (limits[channel] ?? 0) && !isBusy
+    })
+    const earliest = Math.min(...next.map(({ wakeAt }) => wakeAt - clock.now()), Number.POSITIVE_INFINITY)
+    const { nextDueInMs = Number.POSITIVE_INFINITY } = claims
+    hold('a claim names no later time than that of the next', nextDueInMs <= earliest, () => ({
+      nextDueInMs,
+      earliest,
+    }))
+  }
+
+  /** One of the leases there were: of those that hold, or of those that do not. */
+  function pick(place: number, live: boolean): LeaseProof | undefined {
+    const fitting = leases.filter(({ deliveryId, fence }) => model.isLive(deliveryId, fence) === live)
+    return fitting[place % fitting.length]
+  }
+
+  async function settle(proof: LeaseProof, ending: Ending): Promise<Told> {
+    const settlement = settlementOf(proof, ending, model.find(proof.deliveryId)?.content !== undefined)
+    const isLive = model.isLive(proof.deliveryId, proof.fence)
+    const settled = takenFrom(await store.settle(settlement))
+    hold('a settlement counts if and only if its lease is live', settled.live === isLive, () => settlement)
+    if (!settled.live) return undefined
+    model.settle(settlement)
+    return { what: 'a settlement', changes: settled.others, own: ({ deliveryId }) => deliveryId === proof.deliveryId }
+  }
+
+  async function renew(proof: LeaseProof, leaseMs: number): Promise<Told> {
+    const isLive = model.isLive(proof.deliveryId, proof.fence)
+    const renewed = await store.renew(proof, leaseMs)
+    hold('a lease is renewed if and only if it is live', renewed === isLive, () => ({ proof, renewed }))
+    if (renewed) model.renew(proof.deliveryId, leaseMs)
+    return undefined
+  }
+
+  /** One of all, or for every other retry one of those that ended badly. */
+  function dispatchFor({ do: what, dispatch }: Change): ModelDispatch | undefined {
+    const bad = model.dispatches.filter(({ deliveries }) => deliveries.every(isFinal) && deliveries.some(isRetriable))
+    const among = what === 'retry' && dispatch % 2 === 0 && bad.length > 0 ? bad : model.dispatches
+    return among[dispatch % among.length]
+  }
+
+  async function change(operation: Change): Promise<Told> {
+    const { tenant, dispatchId } = dispatchFor(operation) ?? { tenant: 't1', dispatchId: 'none' }
+    const asked = operation.stranger ? (TENANTS.find((one) => one !== tenant) ?? tenant) : tenant
+    const { do: what, channel, expiresInMs = 0 } = operation
+    const options = { expiresInMs, ...(channel !== undefined && { channel }) }
+    const expected = model[what](asked, dispatchId, options)
+    const changed = await (what === 'cancel'
+      ? store.cancel(asked, dispatchId)
+      : store.retry(asked, dispatchId, options))
+    const ids = changed?.changed.map(({ deliveryId }) => deliveryId)
+    hold(`a ${what} changes what it should, for its tenant alone`, isSame(ids, expected), () => ({ ids, expected }))
+    const found = takenFrom(changed && (await store.findDispatch(tenant, dispatchId)))
+    hold(`a ${what} shows the dispatch as it is`, isSame(changed?.dispatch, found), () => ({ changed, found }))
+    return changed && changed.changed.length > 0 ? { what: `a ${what}`, changes: changed.changed } : undefined
+  }
+
+  async function replan(operation: Replan): Promise<Told> {
+    const broken = model.dispatches.filter((one) => hostFailuresOf(one).length > 0)
+    const dispatch = broken[operation.dispatch % broken.length]
+    if (!dispatch) return undefined
+    const { tenant, dispatchId } = dispatch
+    const asked = operation.stranger ? (TENANTS.find((one) => one !== tenant) ?? tenant) : tenant
+    const failed = hostFailuresOf(dispatch)
+    const found = takenFrom(await store.findReplannable(asked, dispatchId))
+    const ids = found?.failed.map(({ deliveryId }) => deliveryId)
+    const expectedIds = asked === tenant ? failed.map(({ deliveryId }) => deliveryId) : undefined
+    hold('what failed in host code can be planned again', isSame(ids, expectedIds), () => ({ ids, expectedIds }))
+    hold('with what its event brought', !found || found.source.eventData.dispatchId === dispatchId, () => found)
+    const { channel, expiresInMs, stale } = operation
+    const options = { expiresInMs, ...(channel !== undefined && { channel }) }
+    const deliveries = replacementOf(operation, dispatch, failed)
+    const wasDecided = dispatch.replans
+    const expected = model.replan(asked, dispatchId, stale, deliveries, options)
+    const version = (found?.version ?? 1) - (stale ? 1 : 0)
+    const outcome = takenFrom(await store.replan(asked, dispatchId, version, deliveries, options))
+    const changed = outcome?.outcome === 'replanned' ? outcome.changed : undefined
+    const said = outcome?.outcome === 'conflict' ? 'conflict' : changed?.map(({ deliveryId }) => deliveryId)
+    hold('a replan changes what it should, and what is stale nothing', isSame(said, expected), () => ({
+      said,
+      expected,
+    }))
+    const left = await store.findReplannable(tenant, dispatchId)
+    hold(
+      'what an event brought goes with the last that failed',
+      (left === undefined) === (dispatch.replans === undefined),
+      () => left,
+    )
+    if (!changed || changed.length === 0) return undefined
+    if (dispatch.replans !== wasDecided) watch(dispatchId, tenant, deliveries)
+    note(`replanned ${dispatch.route}`)
+    return { what: 'a replan', changes: changed }
+  }
+
+  async function list({ recipient, sessionId, limit }: List): Promise<Told> {
+    for (const tenant of TENANTS) {
+      const query = { tenant, limit, ...(recipient && { recipient }), ...(sessionId && { sessionId }) }
+      const items: Dispatch[] = []
+      let cursor: string | undefined
+      do {
+        const page = takenFrom(await store.listDispatches({ ...query, ...(cursor !== undefined && { cursor }) }))
+        hold('a page is no longer than was asked for', page.items.length <= limit, () => query)
+        items.push(...page.items)
+        cursor = page.nextCursor
+      } while (cursor !== undefined)
+      const fits = (one: Dispatch): boolean =>
+        one.tenant === tenant &&
+        [undefined, one.recipient].includes(recipient) &&
+        [undefined, one.sessionId].includes(sessionId)
+      hold('a list gives what fits, newest first', isSame(items, snapshot.filter(fits).toReversed()), () => items)
+    }
+    return undefined
+  }
+
+  async function act(operation: Operation): Promise<Told> {
+    switch (operation.do) {
+      case 'accept':
+        return accept(operation)
+      case 'claim': {
+        const { expired } = await claim(operation)
+        return {
+          what: 'a claim',
+          changes: expired,
+          own: ({ status }) => status === 'sending' || status === 'cancelled',
+        }
+      }
+      case 'settle':
+      case 'renew': {
+        const proof = pick(operation.lease, operation.live)
+        if (!proof) return undefined
+        return operation.do === 'settle' ? settle(proof, operation.ending) : renew(proof, operation.leaseMs)
+      }
+      case 'list':
+        return list(operation)
+      case 'wait':
+        clock.advance(operation.ms)
+        return undefined
+      case 'replan':
+        return replan(operation)
+      default:
+        return change(operation)
+    }
+  }
+
+  function noteChanges(was: ReadonlyMap<string, Seen>): void {
+    for (const [id, { delivery }] of seen) {
+      const old = was.get(id)?.delivery
+      const { status, reason, eventCount = 0, attempts } = delivery
+      if (status !== old?.status) note(`${old?.status ?? 'new'} > ${status}${reason ? ` ${reason}` : ''}`)
+      else if (status === 'sending' && attempts > old.attempts) note('sending > sending')
+      if (eventCount > (old?.eventCount ?? 1)) note('joined')
+      if (status === 'cancelled' && eventCount > 0 && (old?.eventCount ?? 0) > 1) note('taken out')
+    }
+  }
+
+  /** Notes what was queued for the first time, for which its limits must have had room. */
+  function noteLetOut(): void {
+    for (const { delivery } of seen.values()) {
+      const limits = delivery.status === 'queued' ? limited.get(delivery.deliveryId) : undefined
+      if (!limits) continue
+      limited.delete(delivery.deliveryId)
+      letOut.push(...limits.map(({ tenant, limit }) => ({ tenant, limit, at: clock.now() })))
+      checkLimits(letOut)
+    }
+  }
+
+  async function checked(operation: Operation, act: () => Promise<Told>): Promise<void> {
+    const told = await act()
+    const [before, was] = [snapshot, seen]
+    snapshot = await snapshotOf(store)
+    seen = deliveriesOf(snapshot)
+    if (!told)
+      hold(`a ${operation.do} that does not count changes nothing`, isSame(before, snapshot), () => ({
+        operation,
+        before,
+        snapshot,
+      }))
+    else checkReport(told.what, was, seen, told.changes, told.own)
+    checkStep(was, seen, operation)
+    checkStanding(snapshot)
+    noteChanges(was)
+    noteLetOut()
+    checkDigests(seen, digested)
+    checkModel(model, snapshot)
+    await checkStatus()
+  }
+
+  /** One of all statuses at a time: one that is kept wrong stays so. */
+  async function checkStatus(): Promise<void> {
+    const tenant = TENANTS[++checks % TENANTS.length] ?? 't1'
+    const status = STATUSES[Math.floor(checks / TENANTS.length) % STATUSES.length]
+    const { items } = await store.listDispatches({ tenant, status, limit: 999 })
+    const fits = (one: Dispatch): boolean => one.tenant === tenant && statusOf(one) === status
+    hold('a list by status gives what stands so', isSame(items, snapshot.filter(fits).toReversed()), () => ({
+      status,
+      items,
+      snapshot,
+    }))
+  }
+
+  return {
+    play: (operation) => checked(operation, () => act(operation)),
+
+    async drain() {
+      for (let round = 0; round < 200; round++) {
+        let claims: Claims = { deliveries: [], expired: [] }
+        await checked({ do: 'claim', ...EVERYTHING }, async () => {
+          claims = await claim(EVERYTHING)
+          return {
+            what: 'a claim',
+            changes: claims.expired,
+            own: ({ status }) => status === 'sending' || status === 'cancelled',
+          }
+        })
+        for (const one of claims.deliveries) {
+          const ending = one.content ? SEND : RENDER
+          await checked({ do: 'settle', lease: 0, live: true, ending }, () => settle(one, ending))
+        }
+        const left = [...seen.values()].filter(({ delivery }) => !isFinal(delivery))
+        if (left.length === 0) return
+        if (claims.deliveries.length > 0) continue
+        hold('what is not final is due some time', (claims.nextDueInMs ?? 0) > 0, () => left)
+        clock.advance(claims.nextDueInMs ?? 0)
+      }
+      hold('everything comes to its end', false, () => snapshot)
+    },
+  }
+}
+
+function statusOf({ deliveries, route }: Dispatch): DispatchStatus {
+  return statusOfDispatch(
+    deliveries.map(({ status }) => status),
+    route,
+  )
+}
+
+function isRetriable({ status, attempts }: ModelDelivery): boolean {
+  return attempts > 0 && (status === 'failed' || status === 'expired')
+}

@@ -1,0 +1,234 @@
+import { describe, expect, it } from 'vitest'
+import type { DeliveryEvent } from '../../../src/core/delivery/hooks.ts'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import type { OutboundMessage, SendContext, SendOutcome } from '../../../src/ports/channel.ts'
+import type { DispatchStore, Settlement } from '../../../src/ports/dispatch-store.ts'
+import { testDeps } from '../../support/deps.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { accepted, claimOne, outcomes } from '../dispatch/dispatching.ts'
+import { attempt, attemptClaimed, BODY, delivery, depsFor, LEASE, leased, waitForDue } from './attempting.ts'
+
+const SENT: SendOutcome = { outcome: 'sent' }
+const BUSY: SendOutcome = { outcome: 'retry', code: 'busy' }
+
+describe('a delivery that is not tried', () => {
+  it('waits a minute where its channel is not there, uncounted: another worker may have it', async () => {
+    const deps = await depsFor(recordingChannel())
+    const claimed = await claimOne(deps)
+    expect(await attemptClaimed(claimed, leased(deps), { ...deps, channels: {} })).toBe('released')
+    expect(await delivery(deps)).toMatchObject({
+      status: 'queued',
+      attempts: 0,
+      attemptLog: [],
+      dueAt: deps.clock.now() + 60_000,
+    })
+    expect(deps.logger.lines.map(({ event }) => event)).toEqual(['delivery.channel_unknown', 'delivery.queued'])
+  })
+
+  it('fails when it has taken as many workers with it as it may have attempts', async () => {
+    const a = recordingChannel([SENT], { retrySchedule: [1_000] })
+    const deps = await depsFor(a)
+    for (let crash = 0; crash < 2; crash++) {
+      await claimOne(deps, LEASE)
+      deps.clock.advance(LEASE)
+    }
+    expect(await attempt(deps)).toBe('failed')
+    expect(a.sent).toEqual([])
+    expect(await outcomes(deps)).toEqual(['a: failed attempts_exhausted 2'])
+    expect((await delivery(deps)).attemptLog.map(({ outcome }) => outcome)).toEqual([undefined, undefined])
+  })
+
+  it('is sent once more, not failed, when as many attempts as it may have came before', async () => {
+    const a = recordingChannel([SENT], { retrySchedule: [1_000] })
+    const deps = await depsFor(a)
+    await claimOne(deps, LEASE)
+    deps.clock.advance(LEASE)
+    expect(await attempt(deps)).toBe('sent')
+  })
+})
+
+describe('a retry by hand', () => {
+  it('begins the schedule anew, and counts on', async () => {
+    const a = recordingChannel([BUSY], { retrySchedule: [1_000, 50_000] })
+    const deps = await depsFor(a)
+    for (let round = 0; round < 2; round++) {
+      expect(await attempt(deps)).toBe('retried')
+      await waitForDue(deps)
+    }
+    expect(await attempt(deps)).toBe('failed')
+    const { dispatchId } = (await deps.store.listDispatches({ tenant: 'default', limit: 1 })).items[0] ?? {}
+    await deps.store.retry('default', dispatchId ?? '', { expiresInMs: 3_600_000 })
+    const waits: number[] = []
+    for (let round = 0; round < 2; round++) {
+      expect(await attempt(deps)).toBe('retried')
+      waits.push(await waitForDue(deps))
+    }
+    expect(waits[0]).toBeLessThanOrEqual(1_200)
+    expect(waits[1]).toBeGreaterThanOrEqual(40_000)
+    expect(await attempt(deps)).toBe('failed')
+    expect(a.sent.map(({ attempt: at }) => at)).toEqual([1, 2, 3, 4, 5, 6])
+  })
+})
+
+describe('the expiry', () => {
+  it.each([
+    [15_001, 'retried'],
+    [15_000, 'failed'],
+  ])('of %d ms: an attempt that would come after 15,000 is %s', async (expiresInMs, result) => {
+    const answer: SendOutcome = { ...BUSY, retryAfterMs: 15_000 }
+    const deps = await depsFor(recordingChannel([answer], { retrySchedule: [10_000] }), { expiresInMs })
+    expect(await attempt(deps)).toBe(result)
+    if (result === 'failed') expect(await outcomes(deps)).toEqual(['a: failed attempts_exhausted 1'])
+  })
+
+  it('is measured from the claim: what the send took is gone', async () => {
+    const slow = recordingChannel(
+      [
+        async () => {
+          deps.clock.advance(2_000)
+          return { ...BUSY, retryAfterMs: 15_000 }
+        },
+      ],
+      { retrySchedule: [10_000] },
+    )
+    const deps = await depsFor(slow, { expiresInMs: 17_000 })
+    expect(await attempt(deps)).toBe('failed')
+  })
+
+  it('makes a channel that threw the reason', async () => {
+    const deps = await depsFor(recordingChannel([() => Promise.reject(new Error())]), { expiresInMs: 500 })
+    expect(await attempt(deps)).toBe('failed')
+    expect(await outcomes(deps)).toEqual(['a: failed channel_error 1'])
+  })
+
+  it('does not undo an attempt that is under way', async () => {
+    const deps = await depsFor(recordingChannel(), { expiresInMs: 500 })
+    const claimed = await claimOne(deps, LEASE)
+    deps.clock.advance(1_000)
+    expect(await attemptClaimed(claimed, leased(deps), deps)).toBe('sent')
+  })
+})
+
+describe('the settlement', () => {
+  it.each<[string, SendOutcome, readonly number[], object]>([
+    ['sent', { ...SENT, providerMessageId: 'p1', provider: 'ses' }, [], { to: 'sent' }],
+    ['rejected', { outcome: 'rejected', code: 'no' }, [1_000], { to: 'failed', reason: 'provider_rejected' }],
+    ['retry', BUSY, [0], { to: 'queued', delayMs: 0 }],
+    ['unknown', { outcome: 'unknown', code: 'time_out' }, [], { to: 'failed', reason: 'attempts_exhausted' }],
+  ])('of %s carries how the attempt ended, and nothing else', async (_, outcome, retrySchedule, rest) => {
+    const deps = await depsFor(recordingChannel([outcome], { retrySchedule }))
+    const settlements: Settlement[] = []
+    const settle: DispatchStore['settle'] = (settlement) => {
+      settlements.push(settlement)
+      return deps.store.settle(settlement)
+    }
+    const claimed = await claimOne(deps)
+    await attemptClaimed(claimed, leased(deps), { ...deps, store: { ...deps.store, settle } })
+    const { deliveryId, fence } = claimed
+    expect(settlements).toEqual([{ deliveryId, fence, attempt: outcome, ...rest }])
+  })
+})
+
+describe('what goes along with an attempt', () => {
+  it('is the history, in which one that was lost has no outcome', async () => {
+    const seen: SendContext['history'][] = []
+    const note = async (_: OutboundMessage, { history }: SendContext): Promise<SendOutcome> => {
+      seen.push(history)
+      return BUSY
+    }
+    const deps = await depsFor(recordingChannel([note]))
+    const startedAt = deps.clock.now()
+    await attempt(deps)
+    await waitForDue(deps)
+    await claimOne(deps, LEASE)
+    deps.clock.advance(LEASE)
+    await attempt(deps)
+    expect(seen).toEqual([
+      [],
+      [
+        { attempt: 1, startedAt, endedAt: startedAt, outcome: 'retry', code: 'busy' },
+        { attempt: 2, startedAt: expect.any(Number) },
+      ],
+    ])
+  })
+})
+
+describe('hooks', () => {
+  const both = defineEvents({ e: { route: 'first', channels: { a: {}, b: {} } } })
+
+  async function told(answers: readonly SendOutcome[]): Promise<readonly (readonly [string, DeliveryEvent])[]> {
+    const seen: (readonly [string, DeliveryEvent])[] = []
+    const note = (name: string) => async (event: DeliveryEvent) => {
+      await Promise.resolve()
+      seen.push([name, event])
+    }
+    const hooks = { onSent: note('sent'), onFailed: note('failed'), onSkipped: note('skipped') }
+    const channels = { a: recordingChannel(answers, { retrySchedule: [1_000] }), b: recordingChannel() }
+    const deps = testDeps(channels, { events: both, hooks })
+    await accepted(deps, { ...BODY, sessionId: 's1' })
+    for (const _ of answers) {
+      await attempt(deps)
+      deps.clock.advance(2_000)
+    }
+    return seen
+  }
+
+  const head = {
+    dispatchId: 'dsp_1',
+    tenant: 'default',
+    eventType: 'e',
+    recipient: 'jane@example.com',
+    sessionId: 's1',
+  }
+
+  it('are told, before the attempt is over, of what was sent and what that skipped', async () => {
+    expect(await told([{ ...SENT, providerMessageId: 'p1' }])).toEqual([
+      ['sent', { ...head, deliveryId: 'dlv_2', channel: 'a', status: 'sent', attempts: 1, providerMessageId: 'p1' }],
+      [
+        'skipped',
+        { ...head, deliveryId: 'dlv_3', channel: 'b', status: 'skipped', reason: 'fallback_unneeded', attempts: 0 },
+      ],
+    ])
+  })
+
+  it('are told of a failure with its last code, and not of what it promoted or of retries', async () => {
+    expect(await told([BUSY, { outcome: 'rejected', code: 'no' }])).toEqual([
+      [
+        'failed',
+        {
+          ...head,
+          deliveryId: 'dlv_2',
+          channel: 'a',
+          status: 'failed',
+          reason: 'provider_rejected',
+          attempts: 2,
+          lastCode: 'no',
+        },
+      ],
+    ])
+  })
+
+  it('are told of the last code though a later attempt was sent', async () => {
+    const [first] = await told([BUSY, SENT])
+    expect(first).toMatchObject(['sent', { attempts: 2, lastCode: 'busy' }])
+  })
+
+  it('are not told by one whose lease had gone to another', async () => {
+    const seen: unknown[] = []
+    const deps = await depsFor(recordingChannel(), { hooks: { onSent: (event) => seen.push(event) } })
+    const zombie = await claimOne(deps, LEASE)
+    deps.clock.advance(LEASE)
+    await claimOne(deps, LEASE)
+    expect(await attemptClaimed(zombie, leased(deps), deps)).toBe('lost')
+    expect(seen).toEqual([])
+  })
+
+  it('are told of no attempt where there was none', async () => {
+    const seen: DeliveryEvent[] = []
+    const once = recordingChannel([], { retrySchedule: [] })
+    const deps = await depsFor(once, { hooks: { onFailed: (event) => seen.push(event) } })
+    const claimed = await claimOne(deps)
+    await attemptClaimed({ ...claimed, attempts: 2 }, leased(deps), deps)
+    expect(seen).toMatchObject([{ status: 'failed', reason: 'attempts_exhausted', attempts: 1 }])
+  })
+})

@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
+import { operation } from './operations.ts'
+import { scenario } from './scenario.ts'
+
+const RUNS = 2_000
+
+/** What must have come about for the property to have said anything. */
+const TELLING = [
+  ...['accepted', 'replayed', 'key_reused', 'joined', 'taken out'],
+  ...['new > queued', 'new > held', 'new > skipped throttled', 'queued > sending', 'sending > sending'],
+  ...['sending > sent', 'sending > queued', 'sending > failed attempts_exhausted', 'sending > skipped opted_out'],
+  ...['queued > cancelled', 'held > cancelled', 'queued > expired', 'sending > expired', 'held > expired'],
+  ...['held > queued', 'held > skipped fallback_unneeded', 'held > skipped throttled'],
+  ...['failed > queued', 'expired > queued', 'expired > held'],
+  ...[
+    'replanned all',
+    'replanned first',
+    'failed > held',
+    'failed > skipped condition_false',
+    'failed > skipped throttled',
+  ],
+]
+
+test('whatever happens in whatever order, every delivery comes to one end, along the diagram', async () => {
+  const happened = new Map<string, number>()
+  const note = (what: string): void => void happened.set(what, (happened.get(what) ?? 0) + 1)
+  await fc.assert(
+    fc.asyncProperty(fc.array(operation, { maxLength: 60, size: 'max' }), async (operations) => {
+      const clock = fakeClock()
+      const played = scenario(memoryStore({ clock }), clock, note)
+      for (const one of operations) await played.play(one)
+      await played.drain()
+    }),
+    { numRuns: RUNS },
+  )
+  expect(TELLING.filter((what) => !happened.has(what))).toEqual([])
+}, 120_000)

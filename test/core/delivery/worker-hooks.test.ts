@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import type { DeliveryEvent } from '../../../src/core/delivery/hooks.ts'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { accepted } from '../dispatch/dispatching.ts'
+import { acceptMany, BODY, house, pass, settled, tally } from './test-app.ts'
+
+describe('a hook that hangs', () => {
+  const hooks = { onSent: () => new Promise(() => {}) }
+
+  it('takes no place: what is next is sent at once', async () => {
+    const a = recordingChannel()
+    const own = house({ a }, { concurrency: 1 }, { hooks })
+    await acceptMany(own.deps, 30)
+    own.worker.start()
+    await settled(own)
+    for (let turn = 0; turn < 10 && a.sent.length < 30; turn++) await settled(own)
+    expect(a.sent).toHaveLength(30)
+  })
+
+  it('is waited for by runDue, once', async () => {
+    const own = house({ a: recordingChannel() }, { concurrency: 1 }, { hooks })
+    await acceptMany(own.deps, 5)
+    let isOver = false
+    const run = own.worker.runDue().finally(() => {
+      isOver = true
+    })
+    for (let turn = 0; turn < 3; turn++) await settled(own)
+    await pass(own, 9_999, 9_999)
+    expect([await tally(own.deps), isOver]).toEqual([{ sent: 5 }, false])
+    await pass(own, 1)
+    expect(await run).toMatchObject({ sent: 5 })
+  })
+})
+
+describe('what has expired', () => {
+  it('is logged and told to the host', async () => {
+    const told: DeliveryEvent[] = []
+    const hooks = { onFailed: (event: DeliveryEvent) => void told.push(event) }
+    const both = defineEvents({ e: { route: 'first', channels: { a: {}, b: {} } } })
+    const own = house({ a: recordingChannel(), b: recordingChannel() }, {}, { events: both, expiresInMs: 1_000, hooks })
+    await accepted(own.deps, BODY)
+    own.deps.clock.advance(1_000)
+    own.worker.start()
+    await settled(own)
+    await own.worker.stop()
+    const head = { dispatchId: 'dsp_1', tenant: 'default', eventType: 'e', recipient: BODY.recipient }
+    expect(told).toEqual([
+      { ...head, deliveryId: 'dlv_2', channel: 'a', status: 'expired', attempts: 0 },
+      { ...head, deliveryId: 'dlv_3', channel: 'b', status: 'expired', attempts: 0 },
+    ])
+    expect(own.deps.logger.lines.filter(({ event }) => !event.startsWith('worker.'))).toEqual(
+      [
+        { deliveryId: 'dlv_2', channel: 'a' },
+        { deliveryId: 'dlv_3', channel: 'b' },
+      ].map((place) => ({
+        level: 'warn',
+        event: 'delivery.expired',
+        fields: { ...place, dispatchId: 'dsp_1', attempt: 0 },
+      })),
+    )
+  })
+
+  it('is told all at once: a hook that hangs holds up none of the others', async () => {
+    const told: string[] = []
+    const hooks = {
+      onFailed: ({ deliveryId }: DeliveryEvent) => {
+        told.push(deliveryId)
+        return new Promise(() => {})
+      },
+    }
+    const own = house({ a: recordingChannel() }, {}, { expiresInMs: 1_000, hooks })
+    await acceptMany(own.deps, 50)
+    own.deps.clock.advance(1_000)
+    const run = own.worker.runDue()
+    await settled(own)
+    expect(new Set(told).size).toBe(50)
+    await pass(own, 10_000)
+    expect(await run).toMatchObject({ expired: 50 })
+  })
+
+  it('does not hold up the next claim while the host is told of it', async () => {
+    const hooks = { onFailed: () => new Promise(() => {}) }
+    const a = recordingChannel()
+    const own = house({ a }, {}, { expiresInMs: 1_000, hooks })
+    await accepted(own.deps, BODY)
+    own.deps.clock.advance(1_000)
+    own.worker.start()
+    await settled(own)
+    await accepted(own.deps, BODY)
+    await settled(own)
+    expect(a.sent).toHaveLength(1)
+  })
+})

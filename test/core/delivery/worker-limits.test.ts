@@ -1,0 +1,213 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import type { Channel, SendOutcome } from '../../../src/ports/channel.ts'
+import type { Settlement } from '../../../src/ports/dispatch-store.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { accepted } from '../dispatch/dispatching.ts'
+import { acceptMany, BODY, byAddress, gated, type House, house, pass, SENT, settled, tally } from './test-app.ts'
+
+const DEAD = 'dead@example.com'
+const to = (recipient: string): object => ({ ...BODY, recipient })
+
+/** A channel that never answers for one receiver. */
+function half(rest: Partial<Channel> = byAddress) {
+  return recordingChannel(
+    [({ to: address }) => (address === DEAD ? new Promise(() => {}) : Promise.resolve(SENT))],
+    rest,
+  )
+}
+
+/** What was given back unsent. */
+function noteReleases(): { releases: Settlement[]; options: Parameters<typeof house>[1] } {
+  const releases: Settlement[] = []
+  const options: Parameters<typeof house>[1] = {
+    store: (real) => ({
+      settle(settlement) {
+        if (!settlement.attempt) releases.push(settlement)
+        return real.settle(settlement)
+      },
+    }),
+  }
+  return { releases, options }
+}
+
+describe('a receiver that has died', () => {
+  async function behind(a: Channel): Promise<House> {
+    const own = house({ a })
+    await acceptMany(own.deps, 1_000, to(DEAD))
+    for (let at = 0; at < 10; at++) await accepted(own.deps, to(`user${at}@example.com`))
+    return own
+  }
+
+  it('does not hold up the others: ten behind a thousand are sent at once', async () => {
+    const own = await behind(half())
+    own.worker.start()
+    await settled(own)
+    expect(await tally(own.deps)).toEqual({ sending: 2, queued: 998, sent: 10 })
+  })
+
+  it('does not hold them up in runDue either', async () => {
+    const own = await behind(half())
+    void own.worker.runDue()
+    await settled(own)
+    expect(await tally(own.deps)).toEqual({ sending: 2, queued: 998, sent: 10 })
+  })
+
+  it('would, on a channel that does not tell receivers apart', async () => {
+    const own = await behind(half({}))
+    own.worker.start()
+    await settled(own)
+    expect(await tally(own.deps)).toEqual({ sending: 10, queued: 1_000 })
+  })
+})
+
+describe('a receiver', () => {
+  it('is never sent more at a time than it may be, and what came of it beyond that is given back uncounted', async () => {
+    const { releases, options } = noteReleases()
+    const { channel, gates, most } = gated(byAddress)
+    const own = house({ a: channel }, { ...options, concurrency: 10, perReceiver: 3 })
+    await acceptMany(own.deps, 12)
+    own.worker.start()
+    await settled(own)
+    expect(releases).toHaveLength(7)
+    expect(releases).toMatchObject(releases.map(() => ({ to: 'queued', delayMs: 0 })))
+    for (let at = 0; at < 12; at++) {
+      gates[at]?.open(SENT)
+      await settled(own)
+    }
+    expect(most()).toBe(3)
+    expect(await tally(own.deps)).toEqual({ sent: 12 })
+    expect(channel.sent.every(({ attempt }) => attempt === 1)).toBe(true)
+  })
+
+  it('that is busy is not asked for', async () => {
+    const { channel } = gated(byAddress)
+    const own = house({ a: channel }, { perReceiver: 1 })
+    await acceptMany(own.deps, 2)
+    own.worker.start()
+    await settled(own)
+    await pass(own, 1_000)
+    expect(own.claims.at(-1)).toMatchObject({ busy: [{ channel: 'a', concurrencyKey: BODY.recipient }] })
+  })
+
+  it('of which much is queued costs few claims, and next to nothing that is given back', async () => {
+    const { releases, options } = noteReleases()
+    const own = house({ a: recordingChannel([SENT], byAddress) }, { ...options, concurrency: 10, perReceiver: 1 })
+    await acceptMany(own.deps, 200)
+    expect(await own.worker.runDue()).toMatchObject({ sent: 200 })
+    expect(releases.length).toBeLessThan(20)
+    expect(own.claims.length).toBeLessThan(2.5 * 200)
+  })
+
+  it('that is full does not make the loop spin', async () => {
+    const { channel } = gated(byAddress)
+    const own = house({ a: channel }, { perReceiver: 1 })
+    await acceptMany(own.deps, 50)
+    own.worker.start()
+    await settled(own)
+    const before = own.claims.length
+    await pass(own, 10_000)
+    expect(own.claims.length - before).toBeLessThanOrEqual(11)
+  })
+})
+
+describe('a channel', () => {
+  it('that is full leaves the others theirs', async () => {
+    const both = defineEvents({ e: { channels: { slow: {}, a: {} } } })
+    const a = recordingChannel()
+    const slow = recordingChannel([() => new Promise<SendOutcome>(() => {})])
+    const own = house({ slow, a }, { concurrency: 2 }, { events: both })
+    await acceptMany(own.deps, 20)
+    own.worker.start()
+    await settled(own)
+    expect([slow.sent.length, a.sent.length]).toEqual([2, 20])
+    expect(own.claims.at(-1)?.limits).toEqual({ a: 2 })
+  })
+
+  it('may have limits of its own', async () => {
+    const { channel, open } = gated()
+    const own = house({ a: channel }, { concurrency: 2, channels: { a: { concurrency: 5 } } })
+    await acceptMany(own.deps, 20)
+    own.worker.start()
+    await settled(own)
+    expect(open()).toBe(5)
+  })
+})
+
+describe('a rate', () => {
+  it('is held to by a worker in the background, which sends on as soon as it may', async () => {
+    const a = recordingChannel()
+    const own = house({ a }, { rate: { max: 4, perMs: 250 }, pollMs: 60_000 })
+    await acceptMany(own.deps, 12)
+    own.worker.start()
+    await settled(own)
+    for (const sent of [4, 8, 12]) {
+      expect(a.sent).toHaveLength(sent)
+      await pass(own, 249, 249)
+      expect(a.sent).toHaveLength(sent)
+      await pass(own, 1)
+    }
+    expect(await tally(own.deps)).toEqual({ sent: 12 })
+    await own.worker.stop()
+  })
+
+  it('that is used up for long does not put off the looks for the other channels', async () => {
+    const both = defineEvents({ e: { channels: { a: {}, b: {} } } })
+    const b = recordingChannel()
+    const own = house(
+      { a: recordingChannel(), b },
+      {
+        channels: { a: { rate: { max: 1, perMs: 60_000 } } },
+        store: (real) => ({ claim: async (request) => ({ ...(await real.claim(request)), nextDueInMs: 50_000 }) }),
+      },
+      { events: both },
+    )
+    own.worker.start()
+    await acceptMany(own.deps, 1)
+    await settled(own)
+    const { queue: _, ...elsewhere } = own.deps
+    await accepted(elsewhere, BODY)
+    await pass(own, 1_000)
+    expect(b.sent).toHaveLength(2)
+    await own.worker.stop()
+  })
+
+  it('is never exceeded, however long the sends take', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(900), { minLength: 8, maxLength: 8 }), async (takes) => {
+        const begun: number[] = []
+        const left = [...takes]
+        const slow = recordingChannel([
+          () =>
+            new Promise((resolve) => {
+              begun.push(own.deps.clock.now())
+              own.deps.clock.after(left.shift() ?? 0, () => resolve(SENT))
+            }),
+        ])
+        const own = house({ a: slow }, { concurrency: 3, rate: { max: 2, perMs: 500 } })
+        await acceptMany(own.deps, takes.length)
+        own.worker.start()
+        await settled(own)
+        await pass(own, 6_000, 50)
+        await own.worker.stop()
+        expect(begun).toHaveLength(takes.length)
+        for (const from of begun) {
+          expect(begun.filter((at) => at >= from && at < from + 500).length).toBeLessThanOrEqual(2)
+        }
+      }),
+      { numRuns: 10 },
+    )
+  })
+
+  it('is not used up by what is not sent after all', async () => {
+    const a = recordingChannel()
+    const policy = { decide: () => ({ verdict: 'skip', reason: 'opted_out' }) as const }
+    const delayed = defineEvents({ e: { delayMs: 1_000, channels: { a: {} } }, now: { channels: { a: {} } } })
+    const own = house({ a }, { rate: { max: 1, perMs: 60_000 } }, { events: delayed })
+    await acceptMany(own.deps, 3)
+    own.deps.clock.advance(1_000)
+    const { worker } = house({ a }, { rate: { max: 1, perMs: 60_000 } }, { ...own.deps, policy })
+    expect(await worker.runDue()).toMatchObject({ skipped: 3 })
+  })
+})

@@ -1,0 +1,94 @@
+import { expect, it } from 'vitest'
+import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { accepted } from '../dispatch/dispatching.ts'
+import { acceptMany, BODY, gated, house, pass, SENT, settled } from './test-app.ts'
+
+type Own = ReturnType<typeof house>
+
+/** The lines of that event, with their levels and fields. */
+function linesOf({ deps }: Own, event: string): readonly object[] {
+  return deps.logger.lines.filter((line) => line.event === event)
+}
+
+it('a worker says that it has started, once, and that it has stopped', async () => {
+  const own = house({ a: recordingChannel([SENT]) })
+  own.worker.start()
+  own.worker.start()
+  await settled(own)
+  expect(linesOf(own, 'worker.started')).toEqual([{ level: 'info', event: 'worker.started', fields: {} }])
+  expect(linesOf(own, 'worker.stopped')).toEqual([])
+  await own.worker.stop()
+  const fields = { givenBack: 0, aborted: 0 }
+  expect(linesOf(own, 'worker.stopped')).toEqual([{ level: 'info', event: 'worker.stopped', fields }])
+  await own.worker.stop()
+  expect(linesOf(own, 'worker.stopped')).toHaveLength(1)
+  own.worker.start()
+  await settled(own)
+  expect(linesOf(own, 'worker.started')).toHaveLength(2)
+  await own.worker.stop()
+})
+
+it('a worker that was never started says nothing when it is stopped', async () => {
+  const own = house({ a: recordingChannel([SENT]) })
+  await accepted(own.deps, BODY)
+  await own.worker.runDue()
+  await own.worker.stop()
+  expect([...linesOf(own, 'worker.started'), ...linesOf(own, 'worker.stopped')]).toEqual([])
+})
+
+it('a worker in sandbox mode says that it is in it, and neither starts nor stops', async () => {
+  const own = house({ a: recordingChannel([SENT]) }, {}, { sandbox: true })
+  own.worker.start()
+  await own.worker.stop()
+  expect(own.deps.logger.lines.map(({ event }) => event)).toEqual(['worker.sandboxed'])
+})
+
+it('a worker that stops says how many sends it aborted', async () => {
+  const channel = gated()
+  const own = house({ a: channel.channel }, { perReceiver: 10 })
+  await acceptMany(own.deps, 3)
+  own.worker.start()
+  await settled(own)
+  const stopped = own.worker.stop({ graceMs: 5_000 })
+  await pass(own, 8_000)
+  await stopped
+  expect(linesOf(own, 'worker.stopped')).toMatchObject([{ fields: { givenBack: 0, aborted: 3 } }])
+})
+
+it('a worker that stops says how many deliveries it put back unsent', async () => {
+  let answer = (): void => {}
+  const store = (real: DispatchStore): Partial<DispatchStore> => ({
+    async claim(request) {
+      const claims = await real.claim(request)
+      await new Promise<void>((resolve) => {
+        answer = resolve
+      })
+      return claims
+    },
+  })
+  const own = house({ a: recordingChannel([SENT]) }, { store })
+  await acceptMany(own.deps, 4)
+  own.worker.start()
+  await settled(own)
+  const stopped = own.worker.stop()
+  answer()
+  await stopped
+  expect(linesOf(own, 'worker.stopped')).toMatchObject([{ fields: { givenBack: 4, aborted: 0 } }])
+})
+
+it('a worker that takes over what another died with says so, once for each', async () => {
+  const own = house({ a: recordingChannel([SENT]) })
+  await acceptMany(own.deps, 2)
+  const { deliveries } = await own.deps.store.claim({ limits: { a: 1 }, leaseMs: 30_000, busy: [] })
+  await own.worker.runDue()
+  expect(linesOf(own, 'delivery.reclaimed')).toEqual([])
+  await pass(own, 30_000)
+  await own.worker.runDue()
+  const [lost] = deliveries
+  const fields = { deliveryId: lost?.deliveryId, dispatchId: lost?.dispatch.dispatchId, channel: 'a', attempt: 2 }
+  expect(linesOf(own, 'delivery.reclaimed')).toEqual([{ level: 'warn', event: 'delivery.reclaimed', fields }])
+  await pass(own, 90_000)
+  await own.worker.runDue()
+  expect(linesOf(own, 'delivery.reclaimed')).toHaveLength(1)
+})

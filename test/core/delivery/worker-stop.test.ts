@@ -1,0 +1,253 @@
+import { describe, expect, it } from 'vitest'
+import type { Channel, SendOutcome } from '../../../src/ports/channel.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { accepted, gate, outcomes, stored } from '../dispatch/dispatching.ts'
+import { acceptMany, BODY, gated, house, pass, SENT, settled, tally } from './test-app.ts'
+
+describe('a worker that is stopped', () => {
+  it('waits for what it is sending, and claims nothing more', async () => {
+    const { channel, gates } = gated()
+    const own = house({ a: channel }, { concurrency: 2 })
+    await acceptMany(own.deps, 4)
+    own.worker.start()
+    await settled(own)
+    let stopped = false
+    const stopping = own.worker.stop().then(() => {
+      stopped = true
+    })
+    await settled(own)
+    expect(stopped).toBe(false)
+    gates[0]?.open(SENT)
+    await settled(own)
+    expect(stopped).toBe(false)
+    gates[1]?.open(SENT)
+    await stopping
+    expect(await tally(own.deps)).toEqual({ sent: 2, queued: 2 })
+    expect(own.deps.clock.timers).toBe(0)
+    await accepted(own.deps, BODY)
+    await pass(own, 5_000)
+    expect(await tally(own.deps)).toEqual({ sent: 2, queued: 3 })
+  })
+
+  it('puts back what it was being handed when it was told to stop, unsent and uncounted', async () => {
+    const handing = gate<void>()
+    const a = recordingChannel()
+    const own = house(
+      { a },
+      {
+        store: (real) => ({
+          async claim(request) {
+            const found = await real.claim(request)
+            await handing.promise
+            return found
+          },
+        }),
+      },
+    )
+    await accepted(own.deps, BODY)
+    own.worker.start()
+    await settled(own)
+    let isStopped = false
+    const stopping = own.worker.stop().then(() => {
+      isStopped = true
+    })
+    await settled(own)
+    expect(isStopped).toBe(false)
+    handing.open()
+    await stopping
+    expect(a.sent).toEqual([])
+    expect(await outcomes(own.deps)).toEqual(['a: queued 0'])
+    expect(own.deps.clock.timers).toBe(0)
+  })
+
+  it('waits for what runDue is sending', async () => {
+    const { promise, open } = gate<SendOutcome>()
+    const own = house({ a: recordingChannel([() => promise]) })
+    await accepted(own.deps, BODY)
+    const due = own.worker.runDue()
+    await settled(own)
+    let stopped = false
+    const stop = own.worker.stop().then(() => {
+      stopped = true
+    })
+    await settled(own)
+    expect(stopped).toBe(false)
+    open(SENT)
+    await stop
+    expect(await outcomes(own.deps)).toEqual(['a: sent 1'])
+    await due
+  })
+
+  it('need not have been started, and may be stopped twice', async () => {
+    const own = house({ a: recordingChannel() })
+    await own.worker.stop()
+    own.worker.start()
+    await Promise.all([own.worker.stop(), own.worker.stop()])
+    await own.worker.stop()
+    expect(own.deps.clock.timers).toBe(0)
+  })
+
+  it('may be started again, even while it stops', async () => {
+    const { channel, gates } = gated()
+    const own = house({ a: channel }, { concurrency: 1 })
+    await acceptMany(own.deps, 2)
+    own.worker.start()
+    await settled(own)
+    const stopping = own.worker.stop()
+    own.worker.start()
+    gates[0]?.open(SENT)
+    await settled(own)
+    gates[1]?.open(SENT)
+    await settled(own)
+    await stopping
+    expect(await tally(own.deps)).toEqual({ sent: 2 })
+    expect(own.deps.clock.timers).toBe(2)
+    await own.worker.stop()
+  })
+
+  it.each([0, 5_000])('after %d ms of grace aborts what is being sent, and gives it a second more', async (graceMs) => {
+    const aborted: boolean[] = []
+    const deaf: Channel = recordingChannel([
+      (_, { signal }) => {
+        signal.addEventListener('abort', () => aborted.push(true))
+        return new Promise(() => {})
+      },
+    ])
+    const own = house({ a: deaf }, { concurrency: 2 })
+    await acceptMany(own.deps, 3)
+    own.worker.start()
+    await settled(own)
+    let isStopped = false
+    const stopping = own.worker.stop({ graceMs }).then(() => {
+      isStopped = true
+    })
+    await pass(own, graceMs + 999, 999)
+    expect([aborted.length, isStopped]).toEqual([2, false])
+    await pass(own, 1)
+    await stopping
+    expect(await tally(own.deps)).toEqual({ queued: 3 })
+    const logs = (await stored(own.deps)).map(({ deliveries: [first] }) => first?.attemptLog[0]?.code)
+    expect(logs.toSorted()).toEqual(['stopped', 'stopped', undefined])
+    expect(own.deps.clock.timers).toBe(0)
+  })
+
+  it('takes what comes within its grace, and sets no timer after', async () => {
+    const { channel, gates } = gated()
+    const own = house({ a: channel })
+    await acceptMany(own.deps, 1)
+    own.worker.start()
+    await settled(own)
+    const stopping = own.worker.stop({ graceMs: 5_000 })
+    await pass(own, 4_999)
+    gates[0]?.open(SENT)
+    await stopping
+    expect(await tally(own.deps)).toEqual({ sent: 1 })
+    expect(own.deps.clock.timers).toBe(0)
+  })
+
+  it('can be hurried by a second stop', async () => {
+    const own = house({ a: recordingChannel([() => new Promise(() => {})]) })
+    await acceptMany(own.deps, 1)
+    own.worker.start()
+    await settled(own)
+    const stopping = own.worker.stop()
+    const hurried = own.worker.stop({ graceMs: 0 })
+    await pass(own, 1_000)
+    await Promise.all([stopping, hurried])
+    expect(await outcomes(own.deps)).toEqual(['a: queued 1'])
+  })
+
+  it('leaves alone, when its grace is over, what was begun after it was started again', async () => {
+    const signals: AbortSignal[] = []
+    const deaf = recordingChannel([
+      (_, { signal }) => {
+        signals.push(signal)
+        return new Promise(() => {})
+      },
+    ])
+    const own = house({ a: deaf })
+    await acceptMany(own.deps, 1)
+    own.worker.start()
+    await settled(own)
+    void own.worker.stop({ graceMs: 1_000 })
+    own.worker.start()
+    await acceptMany(own.deps, 1)
+    await settled(own)
+    await pass(own, 1_000)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
+  })
+
+  it('takes runDue along: it claims nothing more, and tells what it did', async () => {
+    const { channel, gates } = gated()
+    const own = house({ a: channel }, { concurrency: 2 })
+    await acceptMany(own.deps, 5)
+    const run = own.worker.runDue()
+    await settled(own)
+    const stopping = own.worker.stop()
+    gates[0]?.open(SENT)
+    gates[1]?.open(SENT)
+    await stopping
+    expect(await run).toMatchObject({ attempted: 2, sent: 2 })
+    expect(await tally(own.deps)).toEqual({ sent: 2, queued: 3 })
+  })
+
+  it('asks the store for nothing more, though a claim waits for its turn', async () => {
+    const claiming = gate<void>()
+    const own = house(
+      { a: recordingChannel() },
+      {
+        store: (real) => ({
+          async claim(request) {
+            await claiming.promise
+            return real.claim(request)
+          },
+        }),
+      },
+    )
+    await acceptMany(own.deps, 2)
+    const runs = [own.worker.runDue(), own.worker.runDue()]
+    await settled(own)
+    const stopping = own.worker.stop()
+    claiming.open()
+    await Promise.all([...runs, stopping])
+    expect(own.claims).toHaveLength(1)
+    expect(await tally(own.deps)).toEqual({ queued: 2 })
+  })
+
+  it('lets a runDue that waits for a rate go', async () => {
+    const own = house({ a: recordingChannel() }, { rate: { max: 1, perMs: 60_000 } })
+    await acceptMany(own.deps, 2)
+    const run = own.worker.runDue()
+    await settled(own)
+    await own.worker.stop()
+    expect(await run).toMatchObject({ sent: 1 })
+    expect(own.deps.clock.timers).toBe(0)
+  })
+
+  it('may run what is due afterwards', async () => {
+    const own = house({ a: recordingChannel() })
+    await acceptMany(own.deps, 2)
+    await own.worker.stop()
+    expect(await own.worker.runDue()).toMatchObject({ sent: 2 })
+  })
+
+  it('waits for the hooks of what it sent, and of what had expired', async () => {
+    for (const expiresInMs of [1_000, 2_000]) {
+      const telling = gate<void>()
+      const hooks = { onSent: () => telling.promise, onFailed: () => telling.promise }
+      const own = house({ a: recordingChannel() }, {}, { hooks, expiresInMs })
+      await acceptMany(own.deps, 1)
+      own.deps.clock.advance(1_000)
+      own.worker.start()
+      await settled(own)
+      let isStopped = false
+      const stopping = own.worker.stop().then(() => {
+        isStopped = true
+      })
+      await settled(own)
+      expect(isStopped).toBe(false)
+      telling.open()
+      await stopping
+    }
+  })
+})

@@ -1,0 +1,359 @@
+import { describe, expect, it } from 'vitest'
+import { createWorker } from '../../../src/core/delivery/worker.ts'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import { localQueue } from '../../../src/queues/local.ts'
+import type { TestDeps } from '../../support/deps.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { accepted, gate, outcomes } from '../dispatch/dispatching.ts'
+import { acceptMany, BODY, gated, type House, house, pass, SENT, settled, tally } from './test-app.ts'
+
+describe('a worker that was started', () => {
+  it('sends what is due already', async () => {
+    const own = house({ a: recordingChannel() })
+    await acceptMany(own.deps, 25)
+    own.worker.start()
+    await settled(own)
+    expect(await tally(own.deps)).toEqual({ sent: 25 })
+  })
+
+  it('sends what is accepted at once, without the clock moving on', async () => {
+    const own = house({ a: recordingChannel() })
+    own.worker.start()
+    await settled(own)
+    await accepted(own.deps, BODY)
+    await settled(own)
+    expect(await outcomes(own.deps)).toEqual(['a: sent 1'])
+  })
+
+  it('makes another attempt when it is due, and not before', async () => {
+    const a = recordingChannel([{ outcome: 'retry', code: 'busy', retryAfterMs: 400 }, SENT], { retrySchedule: [0] })
+    const own = house({ a })
+    await accepted(own.deps, BODY)
+    own.worker.start()
+    await settled(own)
+    await pass(own, 399, 399)
+    expect(a.sent).toHaveLength(1)
+    await pass(own, 1)
+    expect(a.sent).toHaveLength(2)
+    expect(await outcomes(own.deps)).toEqual(['a: sent 2'])
+  })
+
+  it('has never more in hand than its concurrency, and fills a slot as soon as it is free', async () => {
+    const { channel, gates, most, open } = gated()
+    const own = house({ a: channel }, { concurrency: 3 })
+    await acceptMany(own.deps, 8)
+    own.worker.start()
+    await settled(own)
+    expect(open()).toBe(3)
+    for (let at = 0; at < 8; at++) {
+      expect(open()).toBe(Math.min(3, 8 - at))
+      gates[at]?.open(SENT)
+      await settled(own)
+    }
+    expect(most()).toBe(3)
+    expect(await tally(own.deps)).toEqual({ sent: 8 })
+  })
+
+  it('is not held up by one message that takes its time', async () => {
+    const { channel, gates } = gated()
+    const slow = recordingChannel([() => new Promise(() => {})])
+    const both = defineEvents({ e: { channels: { slow: {}, a: {} } } })
+    const own = house({ slow, a: channel }, { concurrency: 2 }, { events: both })
+    await acceptMany(own.deps, 1)
+    own.worker.start()
+    await settled(own)
+    for (let at = 0; at < 3; at++) {
+      gates[at]?.open(SENT)
+      await accepted(own.deps, { ...BODY, channel: 'a' })
+      await settled(own)
+    }
+    expect(channel.sent.length).toBeGreaterThanOrEqual(3)
+  })
+
+  it('frees the place of a channel that never answers after a minute, and renews its lease till then', async () => {
+    const a = recordingChannel([() => new Promise(() => {}), async () => SENT])
+    const own = house({ a }, { concurrency: 1 })
+    await acceptMany(own.deps, 2)
+    own.worker.start()
+    await settled(own)
+    await pass(own, 60_999)
+    expect(a.sent).toHaveLength(1)
+    await pass(own, 1)
+    expect(a.sent.length).toBeGreaterThan(1)
+    await pass(own, 3_000)
+    expect(await tally(own.deps)).toEqual({ sent: 2 })
+  })
+
+  it('waits as long for a channel as it is told', async () => {
+    const a = recordingChannel([() => new Promise(() => {}), async () => SENT])
+    const own = house({ a }, { concurrency: 1, sendTimeoutMs: 5_000 })
+    await acceptMany(own.deps, 2)
+    own.worker.start()
+    await settled(own)
+    await pass(own, 5_999)
+    expect(a.sent).toHaveLength(1)
+    await pass(own, 1)
+    expect(a.sent.length).toBeGreaterThan(1)
+  })
+
+  it('leases for half a minute, or as long as it is told', async () => {
+    for (const [options, leaseMs] of [
+      [{}, 30_000],
+      [{ leaseMs: 5_000 }, 5_000],
+    ] as const) {
+      const own = house({ a: recordingChannel() }, options)
+      await own.worker.runDue()
+      expect(own.claims).toMatchObject([{ leaseMs }])
+    }
+  })
+
+  it('asks the store once for what is due, and again when a place is free', async () => {
+    const { channel, gates } = gated()
+    const own = house({ a: channel })
+    await acceptMany(own.deps, 3)
+    own.worker.start()
+    await settled(own)
+    expect(own.claims).toHaveLength(1)
+    gates[0]?.open(SENT)
+    await settled(own)
+    expect(own.claims).toHaveLength(2)
+    expect(own.claims.map(({ limits }) => limits)).toEqual([{ a: 10 }, { a: 8 }])
+  })
+
+  it('looks every second when nothing wakes it', async () => {
+    const own = house({ a: recordingChannel() })
+    own.worker.start()
+    await settled(own)
+    const first = own.claims.length
+    await pass(own, 999, 999)
+    expect(own.claims.length).toBe(first)
+    await pass(own, 1)
+    expect(own.claims.length).toBe(first + 1)
+    await pass(own, 10_000)
+    expect(own.claims.length).toBe(first + 11)
+  })
+
+  it('looks as often as it is told to, and finds what another process accepted', async () => {
+    const own = house({ a: recordingChannel() }, { pollMs: 250 })
+    own.worker.start()
+    await settled(own)
+    await accepted({ ...own.deps, queue: undefined } as unknown as TestDeps, BODY)
+    await settled(own)
+    expect(await outcomes(own.deps)).toEqual(['a: queued 0'])
+    await pass(own, 250, 250)
+    expect(await outcomes(own.deps)).toEqual(['a: sent 1'])
+  })
+
+  it('looks once more when it is woken while it is looking', async () => {
+    const looking = gate<void>()
+    let first = true
+    const own = house(
+      { a: recordingChannel() },
+      {
+        store: (real) => ({
+          async claim(request) {
+            if (!first) return real.claim(request)
+            first = false
+            const found = await real.claim(request)
+            await looking.promise
+            return found
+          },
+        }),
+      },
+    )
+    own.worker.start()
+    await accepted(own.deps, BODY)
+    await settled(own)
+    looking.open()
+    await settled(own)
+    expect(await outcomes(own.deps)).toEqual(['a: sent 1'])
+  })
+
+  it('takes only what its channels can send', async () => {
+    const both = defineEvents({ e: { channels: { a: {}, b: {} } } })
+    const own = house({ a: recordingChannel(), b: recordingChannel() }, {}, { events: both })
+    await accepted(own.deps, BODY)
+    const { b: _, ...channels } = own.deps.channels
+    const worker = createWorker({ ...own.deps, channels })
+    worker.start()
+    await settled(own)
+    expect(await outcomes(own.deps)).toEqual(['a: sent 1', 'b: queued 0'])
+    await worker.stop()
+  })
+
+  it('goes on after the store failed to claim, and says so in the log', async () => {
+    let failures = 2
+    const own = house(
+      { a: recordingChannel() },
+      {
+        store: (real) => ({
+          claim: (request) => (failures-- > 0 ? Promise.reject(new TypeError('jane')) : real.claim(request)),
+        }),
+      },
+    )
+    await accepted(own.deps, BODY)
+    own.worker.start()
+    await settled(own)
+    expect(await outcomes(own.deps)).toEqual(['a: queued 0'])
+    expect(own.deps.logger.lines.filter(({ event }) => event !== 'worker.started')).toEqual([
+      { level: 'error', event: 'worker.claim_failed', fields: { cause: 'TypeError', stack: expect.any(String) } },
+    ])
+    await pass(own, 2_000)
+    expect(await outcomes(own.deps)).toEqual(['a: sent 1'])
+  })
+
+  it('takes up again, when the lease has ended, what the store would not have written down till then', async () => {
+    let isDown = true
+    const a = recordingChannel()
+    const own = house(
+      { a },
+      {
+        store: (real) => ({
+          settle: (settlement) => (isDown ? Promise.reject(new TypeError('jane')) : real.settle(settlement)),
+        }),
+      },
+    )
+    await accepted(own.deps, BODY)
+    own.worker.start()
+    await settled(own)
+    await pass(own, 29_000)
+    expect(await outcomes(own.deps)).toEqual(['a: sending 1'])
+    expect(own.deps.logger.lines.at(-1)).toEqual({
+      level: 'error',
+      event: 'delivery.settle_failed',
+      fields: { deliveryId: 'dlv_2', cause: 'TypeError', stack: expect.any(String) },
+    })
+    isDown = false
+    await pass(own, 1_000)
+    expect(await outcomes(own.deps)).toEqual(['a: sent 2'])
+    expect(a.sent.map(({ deliveryId }) => deliveryId)).toEqual(['dlv_2', 'dlv_2'])
+  })
+
+  it('does not spin when a store says that there is more, and gives nothing', async () => {
+    const own = house(
+      { a: recordingChannel() },
+      { store: () => ({ claim: async () => ({ deliveries: [], expired: [], nextDueInMs: 0 }) }) },
+    )
+    own.worker.start()
+    await settled(own)
+    expect(own.claims.length).toBe(1)
+    await pass(own, 10, 10)
+    expect(own.claims.length).toBe(2)
+    await own.worker.stop()
+  })
+
+  it('does not spin when a store gives only what must be put back', async () => {
+    let released = 0
+    const own = house(
+      { a: recordingChannel() },
+      {
+        store: (real) => ({
+          async claim(request) {
+            const { deliveries } = await real.claim(request)
+            return { deliveries: deliveries.map((one) => ({ ...one, channel: 'b' })), expired: [], nextDueInMs: 0 }
+          },
+          settle(settlement) {
+            released++
+            return real.settle(settlement)
+          },
+        }),
+      },
+    )
+    await acceptMany(own.deps, 3)
+    own.worker.start()
+    await settled(own)
+    expect([own.claims.length, released]).toEqual([1, 3])
+    await pass(own, 100, 10)
+    expect([own.claims.length, released]).toEqual([11, 33])
+    await own.worker.stop()
+  })
+
+  it('does not spin when a store says that something is due in no time', async () => {
+    const claim = async () => ({ deliveries: [], expired: [], nextDueInMs: 1e-9 })
+    const own = house({ a: recordingChannel() }, { store: () => ({ claim }) })
+    own.worker.start()
+    await settled(own)
+    expect(own.claims).toHaveLength(1)
+    await own.worker.stop()
+  })
+
+  it('sends nothing with a lease that a slow claim has used up', async () => {
+    const channel = recordingChannel()
+    const own: House = house(
+      { a: channel },
+      {
+        store: (real) => ({
+          async claim(request) {
+            const claims = await real.claim(request)
+            own.deps.clock.advance(30_000)
+            return claims
+          },
+        }),
+      },
+    )
+    await accepted(own.deps, BODY)
+    own.worker.start()
+    await settled(own)
+    await own.worker.stop()
+    expect(channel.sent).toEqual([])
+  })
+
+  it('is started once, however often it is told to', async () => {
+    let listeners = 0
+    const queue = {
+      wake: () => {},
+      listen: () => {
+        listeners++
+        return () => void listeners--
+      },
+    }
+    const own = house({ a: recordingChannel() })
+    const worker = createWorker({ ...own.deps, queue })
+    worker.start()
+    worker.start()
+    await settled(own)
+    expect([listeners, own.deps.clock.timers]).toEqual([1, 2])
+    await worker.stop()
+    expect([listeners, own.deps.clock.timers]).toEqual([0, 0])
+  })
+
+  it('shares a store with others: nothing is sent twice', async () => {
+    const a = recordingChannel()
+    const own = house({ a }, { concurrency: 2 })
+    const workers = Array.from({ length: 4 }, () => createWorker(own.deps, { concurrency: 2 }))
+    await acceptMany(own.deps, 40)
+    for (const worker of workers) worker.start()
+    await settled(own)
+    await pass(own, 3_000)
+    expect(await tally(own.deps)).toEqual({ sent: 40 })
+    expect(new Set(a.sent.map(({ deliveryId }) => deliveryId)).size).toBe(40)
+    expect(a.sent).toHaveLength(40)
+    await Promise.all(workers.map((worker) => worker.stop()))
+  })
+})
+
+describe('the local queue', () => {
+  it('wakes every listener, at once or later, until it stops listening', async () => {
+    const clock = fakeClock()
+    const queue = localQueue(clock)
+    const rung: string[] = []
+    const stop = queue.listen(() => void rung.push('one'))
+    queue.listen(() => void rung.push('two'))
+    queue.wake(0)
+    await Promise.resolve()
+    expect(rung).toEqual(['one', 'two'])
+    queue.wake(500)
+    clock.advance(499)
+    expect(rung).toHaveLength(2)
+    stop()
+    clock.advance(1)
+    expect(rung).toEqual(['one', 'two', 'two'])
+  })
+
+  it('sets no timer while nobody listens', () => {
+    const clock = fakeClock()
+    localQueue(clock).wake(500)
+    expect(clock.timers).toBe(0)
+  })
+})

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { createWorker } from '../../../src/core/delivery/worker.ts'
+import type { Clock } from '../../../src/ports/clock.ts'
+import { localQueue } from '../../../src/queues/local.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { depsFor } from './attempting.ts'
+import { acceptMany } from './test-app.ts'
+
+describe('a backlog on a channel that answers at once', () => {
+  it('lets everything else have its turn every twenty milliseconds', async () => {
+    const a = recordingChannel()
+    const deps = await depsFor(a)
+    await acceptMany(deps, 99)
+    let now = deps.clock.now()
+    const turns: (() => void)[] = []
+    /** Every look at it takes a millisecond; turns come when they are given. */
+    const clock: Clock = {
+      now: () => ++now,
+      after(ms, run) {
+        if (ms === 0) turns.push(run)
+        return () => {}
+      },
+    }
+    let ended = false
+    const run = createWorker({ ...deps, clock, queue: localQueue(clock) }).runDue()
+    run.then(() => {
+      ended = true
+    })
+    let given = 0
+    for (; !ended; given++) {
+      const before = a.sent.length
+      await new Promise(setImmediate)
+      expect(a.sent.length - before).toBeLessThan(40)
+      turns.shift()?.()
+    }
+    expect([a.sent.length, given > 3]).toEqual([100, true])
+  })
+})

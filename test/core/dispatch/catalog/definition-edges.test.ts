@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import { defineEvents } from '../../../../src/core/dispatch/catalog/define-events.ts'
+import type { StandardSchema } from '../../../../src/core/dispatch/catalog/standard-schema.ts'
+import type { EventFacts } from '../../../../src/ports/event-catalog.ts'
+import { withoutStrayRejections } from '../../../support/stray-rejections.ts'
+import { problems } from './catalog-problems.ts'
+
+const FACTS: EventFacts = { data: { total: 5 }, recipient: { id: 'r' }, events: [{ total: 5 }] }
+
+/** A schema that finds these issues with whatever it is given. */
+function finding(vendor: string, ...issues: object[]): StandardSchema {
+  return { '~standard': { version: 1, vendor, validate: () => ({ issues }) } } as unknown as StandardSchema
+}
+
+function checked(data: StandardSchema | undefined, eventData = {}): unknown {
+  const events = defineEvents({ e: { ...(data && { data }), channels: { a: {} } } } as never)
+  return events.find('e')?.checkData(eventData)
+}
+
+describe('what a schema finds', () => {
+  const detail = "does not fit the event's data schema"
+
+  it('is nothing where there is none: the data are valid as they are', () => {
+    expect(checked(undefined, { a: 1 })).toEqual({ outcome: 'valid', data: { a: 1 } })
+  })
+
+  it.each([
+    ['of a library that may quote the value', 'other', 'expected canary', detail],
+    ['of one that does not, up to 200 characters', 'valibot', 'x'.repeat(200), `expected ${'x'.repeat(200)}`],
+    ['of one that does not, longer', 'valibot', 'x'.repeat(201), detail],
+    ['of one that does not, but quotes it here', 'arktype', 'a number (was 1)', detail],
+    ['that is no text', 'zod', 5, detail],
+  ])('names what was expected only where that is safe: %s', (_, vendor, expected, told) => {
+    expect(checked(finding(vendor, { path: ['a'], expected }), { a: 1 })).toMatchObject({ issues: [{ detail: told }] })
+  })
+
+  it.each([
+    ['within null', { a: null }, ['a', 'b']],
+    ['within a text', { a: 'x' }, ['a', 'length']],
+    ['that every object inherits', { a: {} }, ['a', 'toString']],
+  ])('is missing at a place %s', (_, data, path) => {
+    expect(checked(finding('zod', { path }), data)).toMatchObject({ issues: [{ code: 'required' }] })
+  })
+
+  it('cannot be read when the schema rejects', async () => {
+    const schema = { '~standard': { version: 1, vendor: 'v', validate: () => Promise.reject(new Error('canary')) } }
+    const outcome = await checked(schema as unknown as StandardSchema)
+    expect(outcome).toMatchObject({ outcome: 'invalid', issues: [{ pointer: '/eventData', code: 'invalid' }] })
+  })
+})
+
+describe('a definition that is none', () => {
+  it('is told of with what is needed', () => {
+    expect(() => defineEvents(5 as never)).toThrow(
+      expect.objectContaining({ code: 'events_invalid', message: expect.stringContaining('an object of events') }),
+    )
+    expect(problems({ e: 5 })).toContainEqual({
+      event: 'e',
+      detail: 'is not an event definition: { data?, when?, …, channels }',
+    })
+    expect(problems({ e: { channels: { a: 5 } } })).toEqual([
+      { event: 'e', channel: 'a', detail: 'is not a channel definition: { when?, locales?, …fields }' },
+    ])
+    expect(problems({ e: { channels: { a: {} } } }, { templates: null } as never)).toEqual([
+      { field: 'templates', detail: 'is null' },
+    ])
+    expect(problems({ e: { channels: { a: {} } } }, { template: undefined } as never)).toEqual([
+      { field: 'template', detail: 'is not an option; near: templates' },
+    ])
+  })
+
+  it('names all the members that it may have meant', () => {
+    expect(problems({ e: { dat: 1, overides: [], channels: { a: {} } } }).map(({ detail }) => detail)).toEqual([
+      expect.stringContaining('data'),
+      expect.stringContaining('overrides'),
+    ])
+    const channels = { mail: {}, main: {} }
+    expect(problems({ e: { overrides: ['maim'], channels } })[0]?.detail).toContain('; near: mail, main')
+  })
+})
+
+describe('a function of the host', () => {
+  it('that throws, or gives what is none of its answers, is told of as that', () => {
+    const events = defineEvents({
+      e: {
+        channels: {
+          a: { when: () => fail(), text: () => (() => {}) as never },
+          b: { when: () => 'x' as never, text: () => fail() },
+        },
+      },
+    })
+    const [a, b] = events.find('e')?.channels ?? []
+    expect(a?.when?.(FACTS)).toEqual({
+      outcome: 'error',
+      detail: 'the condition function threw',
+      cause: expect.any(Error),
+    })
+    expect(b?.when?.(FACTS)).toEqual({ outcome: 'error', detail: 'the condition function gave no boolean' })
+    expect(a?.fields.text?.(FACTS)).toEqual({ outcome: 'error', detail: 'the template function gave no JSON value' })
+    expect(b?.fields.text?.(FACTS)).toEqual({
+      outcome: 'error',
+      detail: 'the template function threw',
+      cause: expect.any(Error),
+    })
+  })
+
+  it('that gives something else than a text as the key of a digest gives no key', () => {
+    for (const key of [{ length: 1 }, ['a'], 5, null]) {
+      const events = defineEvents({ e: { digest: { windowMs: 1, key: () => key as never }, channels: { a: {} } } })
+      expect(events.find('e')?.digest?.key(FACTS)).toMatchObject({ outcome: 'error' })
+    }
+  })
+
+  it('that gives a promise for a key leaves no rejection behind', async () => {
+    const key = () => Promise.reject(new Error('canary')) as never
+    const events = defineEvents({ e: { digest: { windowMs: 1, key }, channels: { a: {} } } })
+    await withoutStrayRejections(async () =>
+      expect(events.find('e')?.digest?.key(FACTS)).toMatchObject({ outcome: 'error' }),
+    )
+  })
+})
+
+function fail(): never {
+  throw new Error('canary')
+}

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import { defineEvents } from '../../../../src/core/dispatch/catalog/define-events.ts'
+import type { EventFacts } from '../../../../src/ports/event-catalog.ts'
+import { problems } from './catalog-problems.ts'
+
+const FINE = { a: { text: () => 'x' } }
+const FACTS: EventFacts = { data: { total: 5 }, recipient: { id: 'r' }, events: [{ total: 5 }] }
+const DAY_MS = 86_400_000
+
+describe('whether and when an event goes out', () => {
+  it('is not critical, at once, each by itself and through any of its channels unless it is said', () => {
+    const event = defineEvents({ one: { channels: { b: {}, a: {} } } }).find('one')
+    expect(event).toMatchObject({ critical: false, delayMs: 0, overrides: ['b', 'a'] })
+    expect(event).not.toHaveProperty('digest')
+  })
+
+  it('is kept as it is said', () => {
+    const definition = { critical: true, delayMs: 5000, overrides: ['b'], channels: { a: {}, b: {}, c: {} } }
+    const event = defineEvents({ one: definition }).find('one')
+    definition.overrides.push('c')
+    expect(event).toMatchObject({ critical: true, delayMs: 5000, overrides: ['b'] })
+  })
+
+  it.each([0, 1, 366 * DAY_MS])('takes a delay of %d ms', (delayMs) => {
+    expect(defineEvents({ one: { delayMs, channels: FINE } }).find('one')?.delayMs).toBe(delayMs)
+  })
+
+  it.each([-1, 0.5, 366 * DAY_MS + 1, Number.NaN, Number.POSITIVE_INFINITY, '5', null])(
+    'takes no delay of %s',
+    (delayMs) => {
+      const detail = 'must be a whole number from 0 to 31622400000'
+      expect(problems({ one: { delayMs, channels: FINE } })).toEqual([{ event: 'one', field: 'delayMs', detail }])
+    },
+  )
+
+  it.each(['yes', 1, null])('is not critical by %s', (critical) => {
+    const problem = { event: 'one', field: 'critical', detail: 'must be true or false' }
+    expect(problems({ one: { critical, channels: FINE } })).toEqual([problem])
+  })
+
+  it.each<[string, unknown, readonly string[]]>([
+    ['a name', 'email', ['is a list of one or more of the channels']],
+    ['null', null, ['is a list of one or more of the channels']],
+    ['an empty list', [], ['is a list of one or more of the channels']],
+    ['a name that is not a channel', ['push'], ['"push" is not a channel of the event']],
+    ['a misspelt name', ['emial'], ['"emial" is not a channel of the event; near: email']],
+    ['a number', [5], ['"5" is not a channel of the event']],
+    ['a repeated name', ['sms', 'email', 'sms'], ['"sms" is there twice']],
+    ['several', ['x', 'sms', 'sms'], ['"x" is not a channel of the event', '"sms" is there twice']],
+  ])('can be overridden by no %s', (_, overrides, details) => {
+    const told = problems({ one: { overrides, channels: { email: {}, sms: {} } } })
+    expect(told).toEqual(details.map((detail) => ({ event: 'one', field: 'overrides', detail })))
+  })
+})
+
+describe('a digest', () => {
+  /** The key that a function gives, which need not give what the types ask for. */
+  function keyOf(key: (facts: EventFacts) => unknown, facts = FACTS): unknown {
+    const digest = { windowMs: 1000, key } as { windowMs: number; key: () => string }
+    return defineEvents({ one: { digest, channels: FINE } })
+      .find('one')
+      ?.digest?.key(facts)
+  }
+
+  it('holds 100 events, all that one recipient gets on a channel, unless it says otherwise', () => {
+    const digest = defineEvents({ one: { digest: { windowMs: 60_000 }, channels: FINE } }).find('one')?.digest
+    expect(digest).toMatchObject({ windowMs: 60_000, max: 100 })
+    expect(digest?.key(FACTS)).toEqual({ outcome: 'key', key: '' })
+  })
+
+  it.each([
+    [1, 1],
+    [31 * DAY_MS, 1000],
+  ])('takes a window of %d ms and %d events', (windowMs, max) => {
+    const digest = defineEvents({ one: { digest: { windowMs, max }, channels: FINE } }).find('one')?.digest
+    expect(digest).toMatchObject({ windowMs, max })
+  })
+
+  it('has the key that its function gives for the facts', () => {
+    const facts = { data: { total: 5 }, recipient: { id: 'r' }, events: [{ total: 5 }] }
+    expect(keyOf((seen) => (seen === facts ? 'same' : 'other'), facts)).toEqual({ outcome: 'key', key: 'same' })
+    for (const key of ['', 'x'.repeat(512)]) expect(keyOf(() => key)).toEqual({ outcome: 'key', key })
+    for (const unfit of ['a\0b', 'a\ud800']) expect(keyOf(() => unfit)).toMatchObject({ outcome: 'error' })
+  })
+
+  it.each<[string, (facts: EventFacts) => unknown]>([
+    ['throws', () => JSON.parse('{')],
+    ['gives a number', () => 5],
+    ['gives null', () => null],
+    ['gives a list', () => ['x']],
+    ['gives nothing', () => undefined],
+    ['gives 513 characters', () => 'x'.repeat(513)],
+    ['gives a promise that fails', () => Promise.reject(new Error('late'))],
+  ])('has no key that can be told when its function %s', (what, key) => {
+    const threw = { outcome: 'error', detail: 'digest.key threw', cause: expect.any(SyntaxError) }
+    expect(keyOf(key)).toEqual(what === 'throws' ? threw : { outcome: 'error', detail: 'digest.key gave no key' })
+  })
+
+  it.each<[string, unknown, string, string]>([
+    ['a number', 5, 'digest', 'must be an object of options'],
+    ['null', null, 'digest', 'must be an object of options'],
+    ['no window', {}, 'digest.windowMs', 'is required'],
+    ['a window of 0', { windowMs: 0 }, 'digest.windowMs', 'must be a whole number from 1 to 2678400000'],
+    ['a broken window', { windowMs: 1.5 }, 'digest.windowMs', 'must be a whole number from 1 to 2678400000'],
+    ['32 days', { windowMs: 31 * DAY_MS + 1 }, 'digest.windowMs', 'must be a whole number from 1 to 2678400000'],
+    ['no events', { windowMs: 1, max: 0 }, 'digest.max', 'must be a whole number from 1 to 1000'],
+    ['1,001 events', { windowMs: 1, max: 1001 }, 'digest.max', 'must be a whole number from 1 to 1000'],
+    ['a key that is a path', { windowMs: 1, key: 'data.id' }, 'digest.key', 'must be a function'],
+    [
+      'a misspelt key',
+      { windowMs: 1, maximum: 5 },
+      'digest.maximum',
+      'is not an option; the options are: windowMs, max, key',
+    ],
+  ])('is told of with its place: %s', (_, digest, field, detail) => {
+    expect(problems({ one: { digest, channels: FINE } })).toEqual([{ event: 'one', field, detail }])
+  })
+
+  it('takes no delay beside its window', () => {
+    expect(problems({ one: { digest: { windowMs: 1 }, delayMs: 1, channels: FINE } })).toEqual([
+      { event: 'one', field: 'delayMs', detail: 'a digest has a window: it takes no delay' },
+    ])
+    expect(problems({ one: { digest: { windowMs: 1 }, delayMs: 0, channels: FINE } })).toEqual([])
+  })
+
+  it('needs the route all', () => {
+    const digest = { windowMs: 1 }
+    const detail = 'a digest needs route "all": the fallback\'s digest could not be told from the first\'s'
+    expect(problems({ one: { digest, route: 'all', channels: FINE } })).toEqual([])
+    expect(problems({ one: { digest, route: 'first', channels: FINE } })).toEqual([
+      { event: 'one', field: 'digest', detail },
+    ])
+  })
+})

@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest'
+import { ends, took } from '../../sallyport/composed.ts'
+import { comments, contents, HOUR, JANE } from './comments.ts'
+
+const JOHN = 'john@example.com'
+
+describe('a digest', () => {
+  it('is one mail for several events, whose template gets them all', async () => {
+    const { sallyport, clock, mail, say } = comments()
+    for (const by of ['Ann', 'Bob', 'Cem']) {
+      await say(by)
+      clock.advance(1_000)
+    }
+    clock.advance(HOUR - 3_001)
+    await sallyport.worker.runDue()
+    expect(mail.sent).toEqual([])
+    clock.advance(1)
+    expect(await sallyport.worker.runDue()).toMatchObject({ sent: 1 })
+    expect(contents(mail)).toEqual([{ subject: '3 new in t1', text: 'Ann;Bob;Cem; last: Cem' }])
+    clock.advance(HOUR)
+    await sallyport.worker.runDue()
+    expect(mail.sent).toHaveLength(1)
+  })
+
+  it('is answered as one delivery, with the events that it holds so far, due when the first said', async () => {
+    const { sallyport, clock, say } = comments()
+    const first = await say('Ann')
+    clock.advance(60_000)
+    const second = await say('Bob')
+    const third = await say('Cem')
+    expect([first, second, third].map(({ eventCount }) => eventCount)).toEqual([1, 2, 3])
+    expect([second, third].map(({ deliveryId }) => deliveryId)).toEqual([first.deliveryId, first.deliveryId])
+    expect(new Set([first, second, third].map(({ dispatchId }) => dispatchId)).size).toBe(3)
+    for (const { status, nextAttemptAt } of [first, second, third]) {
+      expect([status, nextAttemptAt]).toEqual(['queued', '2026-11-21T09:00:00.000Z'])
+    }
+    for (const { dispatchId } of [first, second, third]) {
+      expect(await sallyport.dispatches.get(dispatchId)).toMatchObject({
+        status: 'queued',
+        deliveries: [{ deliveryId: first.deliveryId, eventCount: 3 }],
+      })
+    }
+  })
+
+  it('is sent for all of its dispatches', async () => {
+    const { sallyport, clock, say } = comments()
+    const said = [await say('Ann'), await say('Bob')]
+    clock.advance(HOUR)
+    await sallyport.worker.runDue()
+    for (const { dispatchId } of said) {
+      expect(await sallyport.dispatches.get(dispatchId)).toMatchObject({
+        status: 'sent',
+        deliveries: [{ attempts: 1 }],
+      })
+    }
+  })
+
+  it('is one for each key, each recipient, each tenant and each channel', async () => {
+    const { sallyport, clock, mail, say } = comments()
+    const said = [
+      await say('Ann'),
+      await say('Bob', 't2'),
+      await say('Cem', 't1', JOHN),
+      await say('Dan', 't1', JANE, 'acme'),
+      await say('Eve'),
+    ]
+    expect(said.map(({ eventCount }) => eventCount)).toEqual([1, 1, 1, 1, 2])
+    expect(new Set(said.map(({ deliveryId }) => deliveryId)).size).toBe(4)
+    clock.advance(HOUR)
+    await sallyport.worker.runDue()
+    expect(
+      contents(mail)
+        .map((content) => content.text)
+        .sort(),
+    ).toEqual(['Ann;Eve; last: Eve', 'Bob; last: Bob', 'Cem; last: Cem', 'Dan; last: Dan'])
+  })
+
+  it('is full at its maximum: the next event opens another', async () => {
+    const { sallyport, clock, mail, say } = comments()
+    const said = []
+    for (const by of ['Ann', 'Bob', 'Cem', 'Dan', 'Eve']) said.push(await say(by))
+    expect(said.map(({ eventCount }) => eventCount)).toEqual([1, 2, 3, 1, 2])
+    expect(new Set(said.map(({ deliveryId }) => deliveryId)).size).toBe(2)
+    clock.advance(HOUR)
+    await sallyport.worker.runDue()
+    expect(
+      contents(mail)
+        .map((content) => content.subject)
+        .sort(),
+    ).toEqual(['2 new in t1', '3 new in t1'])
+  })
+
+  it('is closed when its time has come, sent or not', async () => {
+    const { clock, say } = comments()
+    const first = await say('Ann')
+    clock.advance(HOUR)
+    const second = await say('Bob')
+    expect([second.eventCount, second.deliveryId === first.deliveryId]).toEqual([1, false])
+  })
+
+  it('takes no delay: it has its window', async () => {
+    const { sallyport } = comments()
+    const event = { eventType: 'comment', recipient: JANE, eventData: { by: 'Ann' } } as const
+    expect(await sallyport.dispatch(event, { delayMs: HOUR })).toMatchObject({ status: 422 })
+    expect(await sallyport.dispatch(event, { delayMs: 0 })).toMatchObject({ status: 202 })
+  })
+
+  it('goes out as { events } where the event gives no fields, channel by channel', async () => {
+    const { sallyport, clock, hook, mail } = comments()
+    for (const by of ['Ann', 'Bob', 'Cem']) {
+      await sallyport.dispatch({ eventType: 'raw', recipient: JANE, eventData: { by } })
+    }
+    clock.advance(HOUR)
+    expect(await sallyport.worker.runDue()).toMatchObject({ sent: 2 })
+    expect(contents(hook)).toEqual([
+      {
+        data: {
+          events: [
+            { by: 'Ann', thread: 't1' },
+            { by: 'Bob', thread: 't1' },
+            { by: 'Cem', thread: 't1' },
+          ],
+        },
+      },
+    ])
+    expect(contents(mail)).toEqual([{ text: 3 }])
+  })
+
+  it('shows in a dry run what it would say alone, and opens nothing', async () => {
+    const { sallyport, say } = comments()
+    const body = { eventType: 'comment', recipient: JANE, eventData: { by: 'Ann' } }
+    const dry = { headers: {}, body, query: { dryRun: 'true' } }
+    expect(await sallyport.endpoints.handle('dispatch', { id: 'app', tenant: 'default' }, dry)).toMatchObject({
+      status: 200,
+      body: {
+        deliveries: [
+          {
+            channel: 'mail',
+            status: 'queued',
+            content: { subject: '1 new in t1', text: 'Ann; last: Ann' },
+            nextAttemptAt: '2026-11-21T09:00:00.000Z',
+          },
+        ],
+      },
+    })
+    const raw = { ...dry, body: { ...body, eventType: 'raw', channel: 'hook' } }
+    expect(await sallyport.endpoints.handle('dispatch', { id: 'app', tenant: 'default' }, raw)).toMatchObject({
+      body: { deliveries: [{ content: { data: { events: [{ by: 'Ann', thread: 't1' }] } } }] },
+    })
+    expect(await say('Bob')).toMatchObject({ eventCount: 1 })
+  })
+
+  it('refuses an event whose data a template would miss, before it joins', async () => {
+    const { sallyport, say } = comments()
+    await say('Ann')
+    const bad = { eventType: 'comment', recipient: JANE, eventData: JSON.parse('{"thread":"t1"}') } as const
+    expect(await sallyport.dispatch(bad)).toMatchObject({ status: 422 })
+    expect(await say('Bob')).toMatchObject({ eventCount: 2 })
+  })
+
+  it.each<[string, unknown]>([
+    ['no text', 5],
+    ['nothing', undefined],
+    ['too long a text', 'k'.repeat(513)],
+  ])('with a key that is %s fails its channel', async (_, thread) => {
+    const { sallyport } = comments()
+    const eventData = JSON.parse(JSON.stringify({ thread }))
+    expect(ends(took(await sallyport.dispatch({ eventType: 'picky', recipient: JANE, eventData })))).toEqual([
+      'mail: failed template_error',
+    ])
+  })
+
+  it('repeats nothing for a repeated key', async () => {
+    const { sallyport, say } = comments()
+    const event = { eventType: 'comment', recipient: JANE, eventData: { by: 'Ann' } } as const
+    const first = took(await sallyport.dispatch(event, { idempotencyKey: 'k' }))
+    await say('Bob')
+    expect(took(await sallyport.dispatch(event, { idempotencyKey: 'k' }))).toEqual({ ...first, duplicate: true })
+    expect(await say('Cem')).toMatchObject({ eventCount: 3 })
+  })
+})

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest'
+import { viewDispatch } from '../../../src/core/dispatch/dispatch-view.ts'
+import type { Attempt, Delivery, DeliveryView, Dispatch } from '../../../src/model/dispatch.ts'
+
+const AT = Date.UTC(2026, 10, 21, 8)
+const NOW = '2026-11-21T08:00:00.000Z'
+
+const DISPATCH: Dispatch = {
+  dispatchId: 'dsp_1',
+  tenant: 'acme',
+  eventType: 'e',
+  recipient: 'user_42',
+  route: 'all',
+  createdAt: AT,
+  deliveries: [],
+}
+
+function viewed(delivery: Partial<Delivery>): DeliveryView | undefined {
+  const bare: Delivery = { deliveryId: 'dlv_1', channel: 'a', status: 'queued', attempts: 0, attemptLog: [] }
+  return viewDispatch({ ...DISPATCH, deliveries: [{ ...bare, ...delivery }] }).deliveries[0]
+}
+
+/** How the attempts of a delivery look from outside. */
+function outcomesOf(status: Delivery['status'], log: readonly Attempt[], attempts = log.length) {
+  return viewed({ status, attempts, attemptLog: log })?.attemptLog?.map(({ outcome }) => outcome)
+}
+
+describe('a dispatch as a caller sees it', () => {
+  it('tells nothing of the tenant, the route, the locale, addresses or contents', () => {
+    const delivery: Delivery = {
+      deliveryId: 'dlv_1',
+      channel: 'a',
+      status: 'queued',
+      attempts: 0,
+      attemptLog: [],
+      dueAt: AT,
+      deferred: true,
+      concurrencyKey: 'https://hooks.example',
+      address: 'jane@example.com',
+      content: { text: 'secret' },
+      eventCount: 2,
+    }
+    expect(
+      viewDispatch({ ...DISPATCH, critical: true, locale: 'de', sessionId: 's1', deliveries: [delivery] }),
+    ).toEqual({
+      dispatchId: 'dsp_1',
+      status: 'queued',
+      eventType: 'e',
+      recipient: 'user_42',
+      sessionId: 's1',
+      createdAt: NOW,
+      deliveries: [
+        { deliveryId: 'dlv_1', channel: 'a', status: 'queued', attempts: 0, nextAttemptAt: NOW, eventCount: 2 },
+      ],
+    })
+  })
+
+  it('says when a delivery is due only while it waits, and not when that is at once', () => {
+    const due = { dueAt: AT + 1_000 }
+    const told = (delivery: Partial<Delivery>) => viewed({ ...due, ...delivery })?.nextAttemptAt
+    expect(told({})).toBeUndefined()
+    expect(told({ deferred: true })).toBe('2026-11-21T08:00:01.000Z')
+    expect(told({ attempts: 1 })).toBe('2026-11-21T08:00:01.000Z')
+    for (const status of ['sending', 'sent', 'failed', 'skipped', 'held', 'cancelled', 'expired'] as const) {
+      expect(told({ status, deferred: true, attempts: 1 })).toBeUndefined()
+    }
+    expect(viewed({ deferred: true })).not.toHaveProperty('nextAttemptAt')
+  })
+
+  it('shows each attempt, with its code and provider, and no id of the provider', () => {
+    const attemptLog: Attempt[] = [
+      { attempt: 1, startedAt: AT, endedAt: AT + 1, outcome: 'retry', code: 'busy', provider: 'one' },
+      { attempt: 2, startedAt: AT + 2, endedAt: AT + 3, outcome: 'sent', provider: 'two', providerMessageId: 'p1' },
+    ]
+    const delivery = viewed({ status: 'sent', attempts: 2, attemptLog, lastCode: 'busy', providerMessageId: 'p1' })
+    expect(delivery).toMatchObject({ lastCode: 'busy', providerMessageId: 'p1' })
+    expect(delivery?.attemptLog).toEqual([
+      {
+        attempt: 1,
+        startedAt: NOW,
+        endedAt: '2026-11-21T08:00:00.001Z',
+        outcome: 'retry',
+        code: 'busy',
+        provider: 'one',
+      },
+      {
+        attempt: 2,
+        startedAt: '2026-11-21T08:00:00.002Z',
+        endedAt: '2026-11-21T08:00:00.003Z',
+        outcome: 'sent',
+        provider: 'two',
+      },
+    ])
+    expect(viewed({})).not.toHaveProperty('attemptLog')
+  })
+
+  it('calls an attempt lost when its worker is gone, and leaves open the one that is under way', () => {
+    const open = (attempt: number): Attempt => ({ attempt, startedAt: AT })
+    expect(outcomesOf('sending', [open(1)])).toEqual([undefined])
+    expect(outcomesOf('sending', [open(1), open(2)])).toEqual(['lost', undefined])
+    for (const status of ['queued', 'failed', 'expired', 'cancelled'] as const) {
+      expect(outcomesOf(status, [open(1)])).toEqual(['lost'])
+    }
+    // Only the newest are kept: what counts is the number of the attempt.
+    expect(outcomesOf('sending', [open(51), open(52)], 52)).toEqual(['lost', undefined])
+  })
+
+  it('shares nothing with what is stored', () => {
+    const trace = [{ rule: '>=', path: 'data.a', expected: [1], actual: { b: 1 }, result: false }]
+    const dispatch: Dispatch = {
+      ...DISPATCH,
+      deliveries: [{ deliveryId: 'd', channel: 'a', status: 'skipped', attempts: 0, attemptLog: [], trace }],
+    }
+    const before = structuredClone(dispatch)
+    const [delivery] = viewDispatch(dispatch).deliveries
+    Object.assign(delivery?.trace?.[0] ?? {}, { rule: 'spoilt' })
+    Object.assign(Object(delivery?.trace?.[0]?.actual), { b: 'spoilt' })
+    expect(dispatch).toEqual(before)
+  })
+})

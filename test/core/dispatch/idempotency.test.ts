@@ -1,0 +1,244 @@
+import { describe, expect, it } from 'vitest'
+import type { DispatchAnswer } from '../../../src/model/dispatch.ts'
+import { testDeps } from '../../support/deps.ts'
+import { accepted, claimOne, ORDER, post, stored } from './dispatching.ts'
+
+const HOUR = 3_600_000
+const KEY = { 'idempotency-key': 'k1' }
+const OTHER = { ...ORDER, eventData: { orderId: 'A-2', total: 120 } }
+
+describe('a repeated key', () => {
+  it('with the same body gets the first answer, marked as a duplicate', async () => {
+    const deps = testDeps()
+    const first = await post(deps, ORDER, KEY)
+    deps.clock.advance(1_000)
+    const second = await post(deps, ORDER, KEY)
+    expect(first).toMatchObject({ status: 202, headers: {}, body: { duplicate: false } })
+    expect(second).toEqual({
+      ok: true,
+      status: 202,
+      headers: { 'idempotent-replayed': 'true' },
+      body: { ...first.body, duplicate: true },
+    })
+    expect(await stored(deps)).toHaveLength(1)
+  })
+
+  it('gets that answer still when the dispatch has moved on', async () => {
+    const deps = testDeps()
+    const first = await accepted(deps, ORDER, KEY)
+    const { deliveryId, fence } = await claimOne(deps)
+    await deps.store.settle({ deliveryId, fence, to: 'sent', attempt: { outcome: 'sent' } })
+    expect(await accepted(deps, ORDER, KEY)).toEqual({ ...first, duplicate: true })
+  })
+
+  it('gets that answer still when the directory is down and the event is gone', async () => {
+    const recipients = { find: async () => ({ id: 'user_42', email: 'jane@example.com' }) }
+    const deps = testDeps(undefined, { recipients })
+    const byId = { ...ORDER, recipient: 'user_42' }
+    const first = await accepted(deps, byId, KEY)
+    const down = {
+      find: async () => {
+        throw new Error('down')
+      },
+    }
+    const gone = { find: () => undefined, eventTypes: [] }
+    expect(await accepted({ ...deps, recipients: down, events: gone }, byId, KEY)).toEqual({
+      ...first,
+      duplicate: true,
+    })
+    expect(await post({ ...deps, recipients: down }, OTHER, KEY)).toMatchObject({
+      status: 422,
+      body: { code: 'idempotency_key_reused' },
+    })
+  })
+
+  it('with another body is 422, and nothing is stored', async () => {
+    const deps = testDeps()
+    await post(deps, ORDER, KEY)
+    expect(await post(deps, OTHER, KEY)).toEqual({
+      ok: false,
+      status: 422,
+      headers: {},
+      body: {
+        type: 'urn:sallyport:problem:idempotency_key_reused',
+        title: 'The Idempotency-Key was used with another body',
+        status: 422,
+        detail: 'This Idempotency-Key came with another body before. Use a new key for a new event.',
+        code: 'idempotency_key_reused',
+        requestId: expect.stringMatching(/^req_/),
+      },
+    })
+    expect(await stored(deps)).toHaveLength(1)
+    expect(await post(deps, ORDER, KEY)).toMatchObject({ status: 202, body: { duplicate: true } })
+  })
+
+  it.each<[string, object]>([
+    ['a field more', { ...ORDER, sessionId: 's1' }],
+    ['an unknown field more', { ...ORDER, extra: 1 }],
+    ['a number as text', { ...ORDER, eventData: { orderId: 'A-1', total: 120, more: '1' } }],
+  ])('with %s is another body', async (_, body) => {
+    const deps = testDeps()
+    await post(deps, ORDER, KEY)
+    expect(await post(deps, body, KEY)).toMatchObject({ body: { code: 'idempotency_key_reused' } })
+  })
+
+  it('with the keys in another order is the same body', async () => {
+    const deps = testDeps()
+    await post(deps, ORDER, KEY)
+    const turned = JSON.parse(
+      '{"eventData":{"total":120.0,"orderId":"A-1"},"recipient":"jane@example.com","eventType":"order.shipped"}',
+    )
+    expect(await post(deps, turned, KEY)).toMatchObject({ status: 202, body: { duplicate: true } })
+  })
+
+  it('of another tenant is another key', async () => {
+    const deps = testDeps()
+    await post(deps, ORDER, KEY)
+    const other = await post(deps, OTHER, { ...KEY, authorization: 'Bearer other' })
+    expect(other).toMatchObject({ status: 202, body: { duplicate: false } })
+    expect([(await stored(deps)).length, (await stored(deps, 'other')).length]).toEqual([1, 1])
+  })
+
+  it('is remembered for 24 hours to the millisecond', async () => {
+    const deps = testDeps()
+    const { dispatchId } = await accepted(deps, ORDER, KEY)
+    deps.clock.advance(24 * HOUR - 1)
+    expect(await accepted(deps, ORDER, KEY)).toMatchObject({ dispatchId, duplicate: true })
+    deps.clock.advance(1)
+    const again = await accepted(deps, OTHER, KEY)
+    expect(again.duplicate).toBe(false)
+    expect(await accepted(deps, OTHER, KEY)).toMatchObject({ dispatchId: again.dispatchId, duplicate: true })
+  })
+
+  it('is remembered for as long as the host says', async () => {
+    const deps = testDeps(undefined, { idempotencyTtlMs: 1_000 })
+    await post(deps, ORDER, KEY)
+    deps.clock.advance(1_000)
+    expect(await accepted(deps, ORDER, KEY)).toMatchObject({ duplicate: false })
+  })
+
+  it('does not wake the queue again', async () => {
+    const woken: number[] = []
+    const queue = { wake: (delayMs: number) => void woken.push(delayMs), listen: () => () => {} }
+    const deps = testDeps(undefined, { queue })
+    await post(deps, ORDER, KEY)
+    await post(deps, ORDER, KEY)
+    expect(woken).toEqual([0])
+  })
+
+  it('is answered as before when the caller changed the answer it got', async () => {
+    const deps = testDeps()
+    const first = await accepted(deps, ORDER, KEY)
+    const before = structuredClone(first)
+    Object.assign(first.deliveries[0] ?? {}, { status: 'sent' })
+    const second = await accepted(deps, ORDER, KEY)
+    Object.assign(second.deliveries[0] ?? {}, { status: 'sent' })
+    expect(await accepted(deps, ORDER, KEY)).toEqual({ ...before, duplicate: true })
+  })
+})
+
+describe('a thousand concurrent posts', () => {
+  it('of one key make one dispatch', async () => {
+    const deps = testDeps()
+    const answers = await Promise.all(Array.from({ length: 1_000 }, () => accepted(deps, ORDER, KEY)))
+    expect(new Set(answers.map(({ dispatchId }) => dispatchId)).size).toBe(1)
+    expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(1)
+    const [dispatch, ...more] = await stored(deps)
+    expect(more).toEqual([])
+    expect(dispatch?.dispatchId).toBe(answers[0]?.dispatchId)
+  })
+
+  it('of one key and two bodies make one dispatch, and the other body is refused', async () => {
+    const deps = testDeps()
+    const posts = Array.from({ length: 1_000 }, (_, at) => post(deps, at % 2 ? ORDER : OTHER, KEY))
+    const answers = await Promise.all(posts)
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(500)
+    expect(answers.filter(({ ok, body }) => !ok && body.code === 'idempotency_key_reused')).toHaveLength(500)
+    expect(await stored(deps)).toHaveLength(1)
+  })
+
+  it('of a thousand keys make a thousand dispatches', async () => {
+    const deps = testDeps()
+    await Promise.all(Array.from({ length: 1_000 }, (_, at) => accepted(deps, ORDER, { 'idempotency-key': `k${at}` })))
+    expect(await stored(deps)).toHaveLength(1_000)
+  })
+})
+
+describe('a refusal', () => {
+  it('is not remembered: the key is good for the mended body', async () => {
+    const deps = testDeps()
+    expect(await post(deps, { ...ORDER, eventType: 'nothing' }, KEY)).toMatchObject({ status: 422 })
+    expect(await post(deps, {}, KEY)).toMatchObject({ status: 422 })
+    expect(await post(deps, ORDER, { ...KEY, authorization: 'Bearer nobody' })).toMatchObject({ status: 401 })
+    expect(await accepted(deps, ORDER, KEY)).toMatchObject({ duplicate: false })
+  })
+
+  it('for a fault of a port is not remembered either', async () => {
+    let down = true
+    const recipients = {
+      find: async (id: string) => {
+        if (down) throw new Error('down')
+        return { id, email: 'jane@example.com' }
+      },
+    }
+    const deps = testDeps(undefined, { recipients })
+    const body = { ...ORDER, recipient: 'user_42' }
+    expect(await post(deps, body, KEY)).toMatchObject({ status: 503 })
+    down = false
+    expect(await accepted(deps, body, KEY)).toMatchObject({ duplicate: false })
+  })
+})
+
+describe('no key', () => {
+  it('de-duplicates nothing', async () => {
+    const deps = testDeps()
+    const answers: DispatchAnswer[] = [await accepted(deps), await accepted(deps)]
+    expect(answers.map(({ duplicate }) => duplicate)).toEqual([false, false])
+    expect(await stored(deps)).toHaveLength(2)
+  })
+})
+
+describe('the header', () => {
+  it.each<[string, string | readonly string[]]>([
+    ['empty', ''],
+    ['quotes alone', '""'],
+    ['256 characters', 'k'.repeat(256)],
+    ['256 characters in quotes', `"${'k'.repeat(256)}"`],
+    ['a space', 'a b'],
+    ['a space in quotes', '"a b"'],
+    ['a tab', 'a\tb'],
+    ['a line break', 'a\nb'],
+    ['a NUL', 'a\0'],
+    ['not ASCII', 'schlüssel'],
+    ['one quote', '"a'],
+    ['a quote within quotes', '"a"b"'],
+    ['two keys', ['a', 'b']],
+    ['one key in a list', ['a']],
+  ])('with %s is 400, and nothing is stored', async (_, header) => {
+    const deps = testDeps()
+    expect(await post(deps, ORDER, { 'idempotency-key': header })).toMatchObject({
+      status: 400,
+      body: {
+        code: 'idempotency_key_invalid',
+        detail: 'Send one Idempotency-Key of 1-255 visible ASCII characters, quoted or bare.',
+      },
+    })
+    expect(await stored(deps)).toEqual([])
+  })
+
+  it.each([
+    ['k1', '"k1"'],
+    ['k'.repeat(255), `"${'k'.repeat(255)}"`],
+    ["!#$%&'()*+,-./:;<=>?@[]^_`{|}~", `"!#$%&'()*+,-./:;<=>?@[]^_\`{|}~"`],
+  ])('%s bare is the key that it is in quotes', async (bare, quoted) => {
+    const deps = testDeps()
+    await accepted(deps, ORDER, { 'idempotency-key': bare })
+    expect(await accepted(deps, ORDER, { 'idempotency-key': quoted })).toMatchObject({ duplicate: true })
+  })
+
+  it('tells upper from lower case', async () => {
+    const deps = testDeps()
+    await accepted(deps, ORDER, { 'idempotency-key': 'key' })
+    expect(await accepted(deps, ORDER, { 'idempotency-key': 'KEY' })).toMatchObject({ duplicate: false })
+  })
+})

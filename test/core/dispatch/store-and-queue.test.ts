@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import { SallyportError } from '../../../src/errors.ts'
+import type { DeliveryQueue } from '../../../src/ports/delivery-queue.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
+import { composed, took } from '../../sallyport/composed.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { settled } from '../delivery/attempting.ts'
+
+const events = defineEvents({ one: { channels: { a: {} } }, late: { delayMs: 60_000, channels: { a: {} } } })
+const ONE = { recipient: 'jane@example.com', eventType: 'one' } as const
+
+describe('a store that has to be made ready', () => {
+  it('says so, and what is to be done', async () => {
+    const refused = new SallyportError('config_invalid', 'not migrated', [{ field: 'store', detail: 'run migrate()' }])
+    const clock = fakeClock()
+    const { sallyport } = composed(events, {
+      clock,
+      store: { ...memoryStore({ clock }), ready: () => Promise.reject(refused) },
+    })
+    await expect(sallyport.ready()).rejects.toBe(refused)
+  })
+
+  it('is one that has nothing to say', async () => {
+    await expect(composed(events).sallyport.ready()).resolves.toBeUndefined()
+  })
+})
+
+describe('a call that names a store', () => {
+  it('accepts through that one, and the key is looked for there', async () => {
+    const clock = fakeClock()
+    const other = memoryStore({ clock })
+    const { sallyport } = composed(events, { clock })
+    const { dispatchId } = took(await sallyport.dispatch(ONE, { store: other, idempotencyKey: 'k' }))
+    expect(await sallyport.dispatches.get(dispatchId)).toBeUndefined()
+    expect(await other.findDispatch('default', dispatchId)).toBeDefined()
+    expect(took(await sallyport.dispatch(ONE, { store: other, idempotencyKey: 'k' })).duplicate).toBe(true)
+    expect(took(await sallyport.dispatch(ONE, { idempotencyKey: 'k' })).duplicate).toBe(false)
+  })
+})
+
+/** A queue that rings nobody, and keeps what it was asked for. */
+function silentQueue(): DeliveryQueue & { readonly asked: number[]; readonly listeners: number } {
+  const asked: number[] = []
+  let listeners = 0
+  return {
+    asked,
+    get listeners() {
+      return listeners
+    },
+    wake: (delayMs) => void asked.push(delayMs),
+    listen() {
+      listeners++
+      return () => void listeners--
+    },
+  }
+}
+
+describe('a worker of which the queue cannot be listened to', () => {
+  it('is not started, says why, and can be started later', async () => {
+    let isDown = true
+    const thrown = new TypeError('no connection')
+    const queue = silentQueue()
+    const listen: DeliveryQueue['listen'] = (onDue) => {
+      if (isDown) throw thrown
+      return queue.listen(onDue)
+    }
+    const reported: unknown[] = []
+    const hooks = { onError: (error: unknown) => void reported.push(error) }
+    const { sallyport, clock, logger } = composed(events, { queue: { ...queue, listen }, staleAfterMs: 60_000, hooks })
+    expect(() => sallyport.worker.start()).toThrow(thrown)
+    expect([clock.timers, logger.lines, reported]).toEqual([0, [], []])
+    await sallyport.dispatch(ONE)
+    clock.advance(10_000)
+    await settled(clock)
+    expect(logger.lines.map(({ event }) => event)).toEqual(['worker.missing'])
+    isDown = false
+    sallyport.worker.start()
+    await settled(clock)
+    expect(logger.lines.map(({ event }) => event)).toContain('delivery.sent')
+    await sallyport.worker.stop()
+    expect(clock.timers).toBe(0)
+  })
+})
+
+describe('a worker of which the store is down', () => {
+  it('is started, reports each look that failed, and looks again after its poll', async () => {
+    const clock = fakeClock()
+    const store = memoryStore({ clock })
+    const thrown = new TypeError('down')
+    let isDown = true
+    const claim: typeof store.claim = (request) => (isDown ? Promise.reject(thrown) : store.claim(request))
+    const reported: unknown[] = []
+    const hooks = { onError: (...args: unknown[]) => void reported.push(args) }
+    const worker = { pollMs: 5_000 }
+    const { sallyport, logger } = composed(events, { clock, store: { ...store, claim }, hooks, worker })
+    sallyport.worker.start()
+    await settled(clock)
+    expect(reported).toEqual([[thrown, { operation: 'store' }]])
+    clock.advance(4_999)
+    await settled(clock)
+    expect(reported).toHaveLength(1)
+    clock.advance(1)
+    await settled(clock)
+    expect(reported).toHaveLength(2)
+    isDown = false
+    await sallyport.dispatch(ONE)
+    await settled(clock)
+    expect(logger.lines.map(({ event }) => event)).toContain('delivery.sent')
+    await sallyport.worker.stop()
+  })
+})
+
+describe('a queue of the host', () => {
+  it('is asked at once, and for when what is delayed is due', async () => {
+    const queue = silentQueue()
+    const { sallyport } = composed(events, { queue })
+    await sallyport.dispatch(ONE)
+    expect(queue.asked).toEqual([0])
+    await sallyport.dispatch({ ...ONE, eventType: 'late' })
+    expect(queue.asked).toEqual([0, 0, 60_000])
+  })
+
+  it('is asked for when what was put back is due again', async () => {
+    const queue = silentQueue()
+    const a = recordingChannel([{ outcome: 'retry', code: 'busy' }], { retrySchedule: [5_000] })
+    const { sallyport } = composed(events, { queue, channels: { a } })
+    await sallyport.dispatch(ONE)
+    await sallyport.worker.runDue()
+    expect(queue.asked).toHaveLength(2)
+    expect(queue.asked[1]).toBeGreaterThanOrEqual(4_000)
+    expect(queue.asked[1]).toBeLessThanOrEqual(6_000)
+  })
+
+  it('is listened to while the worker runs, and no longer', async () => {
+    const queue = silentQueue()
+    const { sallyport } = composed(events, { queue })
+    sallyport.worker.start()
+    expect(queue.listeners).toBe(1)
+    await sallyport.worker.stop()
+    expect(queue.listeners).toBe(0)
+  })
+
+  it('that throws changes nothing of the answer', async () => {
+    const queue = { ...silentQueue(), wake: () => fail() }
+    const { sallyport, logger } = composed(events, { queue })
+    expect(took(await sallyport.dispatch(ONE)).status).toBe('queued')
+    expect(logger.lines.map(({ event }) => event)).toContain('queue.wake_failed')
+  })
+
+  it('is refused where it is none', () => {
+    const thrown = (): unknown => composed(events, { queue: { wake() {} } as never })
+    expect(thrown).toThrow(/queue/)
+  })
+})
+
+function fail(): never {
+  throw new Error('broken on purpose')
+}

@@ -1,0 +1,44 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { canonicalJson } from '../../../src/core/json/canonical-json.ts'
+
+/** The same value with the keys of every object the other way round. */
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed)
+  if (typeof value !== 'object' || value === null) return value
+  const copy: Record<string, unknown> = Object.create(null)
+  for (const [key, member] of Object.entries(value).reverse()) copy[key] = reversed(member)
+  return copy
+}
+
+describe('canonicalJson', () => {
+  it('writes keys in one order at every level, and lists as they are', () => {
+    expect(canonicalJson({ b: [3, { d: 1, c: 2 }], a: null })).toBe('{"a":null,"b":[3,{"c":2,"d":1}]}')
+    expect(canonicalJson([2, 1])).not.toBe(canonicalJson([1, 2]))
+  })
+
+  it('writes one number one way', () => {
+    expect(canonicalJson(JSON.parse('[1.0,1e2,-0]'))).toBe('[1,100,0]')
+  })
+
+  it('leaves out undefined members, as JSON does', () => {
+    expect(canonicalJson({ a: undefined, b: 1 })).toBe(canonicalJson({ b: 1 }))
+    expect(canonicalJson([undefined])).toBe('[null]')
+  })
+
+  it('tells text from number, an empty list from an empty object, null from absence', () => {
+    const texts = [{ a: 1 }, { a: '1' }, { a: [] }, { a: {} }, { a: null }, {}, { a: 'null' }].map(canonicalJson)
+    expect(new Set(texts).size).toBe(texts.length)
+  })
+
+  it('gives the same JSON value back, and one text for every order of keys', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const plain: unknown = JSON.parse(JSON.stringify(value))
+        expect(JSON.parse(canonicalJson(plain))).toEqual(plain)
+        expect(canonicalJson(reversed(plain))).toBe(canonicalJson(plain))
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+})

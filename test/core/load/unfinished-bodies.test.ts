@@ -1,0 +1,118 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type UnfinishedBody,
+  type UnfinishedBudget,
+  unfinishedBodies,
+} from '../../../src/core/load/unfinished-bodies.ts'
+
+/** A budget that says which bodies it refuses, by the names that they are begun under. */
+function budget(count: number, bytes = 1_000_000) {
+  const refused: string[] = []
+  const shed: UnfinishedBudget[] = []
+  const bodies = unfinishedBodies({ count, bytes }, (held) => shed.push(held))
+  const begin = (tenant: string, id: string, name = id): UnfinishedBody | undefined =>
+    bodies.begin({ tenant, id }, () => refused.push(name))
+  const fill = (tenant: string, id: string, many: number): (UnfinishedBody | undefined)[] =>
+    Array.from({ length: many }, (_, at) => begin(tenant, id, `${id}${at}`))
+  return { begin, fill, refused, shed }
+}
+
+describe('the budget of unfinished bodies', () => {
+  it('can be used up by one principal, whose next body is refused', () => {
+    const { begin, fill, refused } = budget(5)
+    expect(fill('t', 'a', 5).every(Boolean)).toBe(true)
+    expect(begin('t', 'a')).toBeUndefined()
+    expect(refused).toEqual([])
+  })
+
+  it('makes room for another tenant by the oldest bodies of whoever holds most', () => {
+    const { begin, fill, refused } = budget(5)
+    fill('t', 'a', 4)
+    begin('t', 'b', 'b0')
+    expect(fill('u', 'c', 2).every(Boolean)).toBe(true)
+    expect(refused).toEqual(['a0', 'a1'])
+  })
+
+  it('makes room for another principal of the same tenant', () => {
+    const { begin, fill, refused } = budget(4)
+    fill('t', 'a', 4)
+    expect(begin('t', 'b')).toBeDefined()
+    expect(refused).toEqual(['a0'])
+  })
+
+  it('counts by tenant first: a tenant gains nothing by many principals', () => {
+    const { begin, refused } = budget(6)
+    for (let at = 0; at < 6; at++) begin('many', `m${at}`)
+    for (let at = 0; at < 3; at++) expect(begin('one', 'o')).toBeDefined()
+    expect(begin('one', 'o')).toBeUndefined()
+    expect(refused).toEqual(['m0', 'm1', 'm2'])
+    expect(begin('many', 'new')).toBeDefined()
+    expect(refused).toEqual(['m0', 'm1', 'm2', 'm3'])
+  })
+
+  it('has room again for what is released, once', () => {
+    const { begin, fill } = budget(2)
+    const [first] = fill('t', 'a', 2)
+    first?.release()
+    first?.release()
+    expect(begin('t', 'a')).toBeDefined()
+    expect(begin('t', 'a')).toBeUndefined()
+  })
+
+  it('refuses the oldest bodies of whoever holds most bytes', () => {
+    const { begin, refused } = budget(10, 1_000)
+    const small = begin('t', 'small')
+    const [first, second] = [begin('u', 'big', 'big0'), begin('u', 'big', 'big1')]
+    small?.hold(300)
+    first?.hold(300)
+    second?.hold(400)
+    expect(refused).toEqual([])
+    small?.hold(310)
+    expect(refused).toEqual(['big0'])
+    second?.hold(700)
+    expect(refused).toEqual(['big0', 'big1'])
+    second?.hold(900)
+    small?.hold(1_000)
+    expect(refused).toEqual(['big0', 'big1'])
+  })
+
+  it('says once that it sheds, and again after half of it was free', () => {
+    const { fill, begin, shed } = budget(4)
+    const held = fill('t', 'a', 4)
+    for (let at = 0; at < 3; at++) begin('t', 'a')
+    expect(shed).toEqual([{ count: 4, bytes: 0 }])
+    for (const each of held) each?.release()
+    fill('t', 'a', 5)
+    expect(shed).toHaveLength(2)
+  })
+
+  it('is never over, and comes out even, whatever happens', () => {
+    const move = fc.record({ tenant: fc.nat(2), id: fc.nat(2), at: fc.nat(40), bytes: fc.nat(400) })
+    fc.assert(
+      fc.property(fc.array(move, { maxLength: 120 }), (moves) => {
+        const open = new Map<UnfinishedBody, number>()
+        const bodies = unfinishedBodies({ count: 7, bytes: 1_000 }, () => {})
+        for (const { tenant, id, at, bytes } of moves) {
+          const some = [...open.keys()][at]
+          if (some && bytes % 2) some.release()
+          if (some && bytes % 2) open.delete(some)
+          else if (some) {
+            open.set(some, bytes)
+            some.hold(bytes)
+          } else {
+            let own: UnfinishedBody | undefined
+            own = bodies.begin({ tenant: `t${tenant}`, id: `p${id}` }, () => own && open.delete(own))
+            if (own) open.set(own, 0)
+          }
+          expect(open.size).toBeLessThanOrEqual(7)
+          expect([...open.values()].reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(1_000)
+        }
+        for (const each of open.keys()) each.release()
+        const all = Array.from({ length: 7 }, () => bodies.begin({ tenant: 't', id: 'p' }, () => {}))
+        expect(all.every(Boolean)).toBe(true)
+      }),
+      { seed: 16, numRuns: 500 },
+    )
+  })
+})

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest'
+import { handleSessionRun } from '../../../src/core/runs/handle-session-run.ts'
+import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
+import { answerOf, faultsOf, problemOf, recorder, runOf, stillClock } from './recorder.ts'
+
+describe('whose run it is', () => {
+  it('lets a session token record its own session only', async () => {
+    const { post, deps } = recorder()
+    expect((await post({ runId: 'r1' }, { token: 's1' })).status).toBe(201)
+    const foreign = await post({ runId: 'r2' }, { token: 's1', sessionId: 's2' })
+    expect(foreign.status).toBe(403)
+    expect(problemOf(foreign).code).toBe('insufficient_scope')
+    expect(foreign.headers['www-authenticate']).toContain('error="insufficient_scope"')
+    expect(await deps.store.findRun('default', 'r2')).toBeUndefined()
+    expect(await deps.store.findSession('default', 's2')).toBeUndefined()
+  })
+
+  it('tells a session token of a bad body before it tells it whose session it is', async () => {
+    expect((await recorder().post({}, { token: 's1', sessionId: 's2' })).status).toBe(422)
+  })
+
+  it('keeps tenants apart, run id for run id', async () => {
+    const { post, deps } = recorder()
+    await post({ runId: 'r1', model: 'a' })
+    const other = await post({ runId: 'r1', model: 'b' }, { token: 'other', sessionId: 's9' })
+    expect(other.status).toBe(201)
+    expect((await deps.store.findRun('default', 'r1'))?.state.sessionId).toBe('s1')
+    expect((await deps.store.listRuns({ tenant: 'other', sessionId: 's1', limit: 9 })).items).toEqual([])
+  })
+
+  it('answers 409 naming every id that differs, writes nothing and echoes no value', async () => {
+    const { post, deps } = recorder()
+    await post({ runId: 'r1', parentRunId: 'p-one', resumedFromRunId: 'f-one', attempt: 1 })
+    const before = await deps.store.findRun('default', 'r1')
+    const result = await post(
+      { runId: 'r1', status: 'failed', parentRunId: 'p-two', resumedFromRunId: 'f-two', attempt: 2 },
+      { sessionId: 's-two' },
+    )
+    expect(result.status).toBe(409)
+    expect(problemOf(result)).toMatchObject({
+      code: 'run_identity_conflict',
+      errors: [
+        { pointer: '/sessionId', code: 'conflict' },
+        { pointer: '/run/parentRunId', code: 'conflict' },
+        { pointer: '/run/resumedFromRunId', code: 'conflict' },
+        { pointer: '/run/attempt', code: 'conflict' },
+      ],
+    })
+    expect(JSON.stringify(result)).not.toMatch(/p-one|p-two|f-one|f-two|s-two|s1/)
+    expect(await deps.store.findRun('default', 'r1')).toEqual(before)
+    expect(await deps.store.findSession('default', 's-two')).toBeUndefined()
+  })
+
+  it("answers 409 naming the session to who tells of another session's run, and records nothing", async () => {
+    const { post, deps } = recorder()
+    await post({ runId: 'r1', model: 'mine' })
+    const before = await deps.store.findRun('default', 'r1')
+    const foreign = await post({ runId: 'r1', model: 'theirs' }, { sessionId: 's2' })
+    expect(foreign.status).toBe(409)
+    expect(faultsOf(foreign)).toEqual(['/sessionId conflict'])
+    expect(await post({ runId: 'r1', model: 'theirs' }, { sessionId: 's2' })).toEqual({
+      ...foreign,
+      body: { ...foreign.body, requestId: 'req_2' },
+    })
+    expect(await deps.store.findRun('default', 'r1')).toEqual(before)
+    expect(await deps.store.findSession('default', 's2')).toBeUndefined()
+    expect(
+      faultsOf(await post({ runId: 'own' }, { sessionId: 's2' }).then(() => post({ runId: 'own' }, { token: 's1' }))),
+    ).toEqual(['/sessionId conflict'])
+  })
+
+  it("takes another tenant's run of the same id, in a session of the same id, for another run", async () => {
+    const { post } = recorder()
+    await post({ runId: 'r1', model: 'a', attempt: 1, counts: { steps: 9 } })
+    const other = await post({ runId: 'r1', model: 'b', attempt: 2, counts: { steps: 1 } }, { token: 'other' })
+    expect(other.status).toBe(201)
+    expect(runOf(other)).toMatchObject({ model: 'b', attempt: 2, counts: { steps: 1 }, revision: 1 })
+    expect(runOf(await post({ runId: 'r1' }))).toMatchObject({ model: 'a', attempt: 1, counts: { steps: 9 } })
+  })
+
+  it('lets the first value fill an absent id', async () => {
+    const { post } = recorder()
+    await post({ runId: 'r1' })
+    expect(runOf(await post({ runId: 'r1', parentRunId: 'p', attempt: 2 }))).toMatchObject({
+      parentRunId: 'p',
+      attempt: 2,
+    })
+    expect((await post({ runId: 'r1', parentRunId: 'q' })).status).toBe(409)
+  })
+
+  it('refuses an unknown session where sessions must exist, and writes nothing', async () => {
+    const { post, deps } = recorder({ sessions: 'must-exist' })
+    const result = await post({ runId: 'r1' })
+    expect(result.status).toBe(404)
+    expect(problemOf(result).code).toBe('session_not_found')
+    expect(await deps.store.findRun('default', 'r1')).toBeUndefined()
+    expect(await deps.store.findSession('default', 's1')).toBeUndefined()
+    await deps.store.openSession('other', 's1')
+    expect((await post({ runId: 'r1' })).status).toBe(404)
+    await deps.store.openSession('default', 's1')
+    expect((await post({ runId: 'r1' })).status).toBe(201)
+  })
+})
+
+describe('what goes wrong around it', () => {
+  it('says nothing of the body to who is not authenticated', async () => {
+    const { deps, post } = recorder()
+    const bare = await handleSessionRun({ headers: {}, body: 'junk' }, deps)
+    expect(bare).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer realm="sallyport"' } })
+    expect(problemOf(bare).code).toBe('unauthorized')
+    expect(problemOf(await post({}, { token: 'wrong' })).code).toBe('invalid_token')
+    expect(problemOf(await post({}, { token: 'broken' })).code).toBe('auth_unavailable')
+  })
+
+  it('answers 503 when the store throws, with the cause in the log alone', async () => {
+    const broken = () => Promise.reject(new TypeError('connection to 10.0.0.1 lost'))
+    const store = { ...memoryRuns(stillClock()), mergeRun: broken }
+    const { post, lines } = recorder({ store })
+    const result = await post({ runId: 'r1' })
+    expect(result).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
+    expect(problemOf(result).code).toBe('store_unavailable')
+    expect(JSON.stringify(result)).not.toContain('10.0.0.1')
+    expect(lines).toEqual([{ event: 'request.failed', fields: expect.objectContaining({ cause: 'TypeError' }) }])
+  })
+
+  it('does not let the caller change what is stored through what it says that it ignored', async () => {
+    const { post, deps } = recorder()
+    const cost = (amount: number) => ({ amount, currency: 'USD', source: 'client' })
+    await post({ runId: 'r1', seq: 2, cost: cost(5), status: 'failed', error: { type: 'first' } })
+    const { ignored } = answerOf(
+      await post({ runId: 'r1', seq: 1, cost: cost(9), status: 'failed', error: { type: 'x' } }),
+    )
+    expect(ignored.map(({ field }) => field).sort()).toEqual(['cost', 'error'])
+    const stored = await deps.store.findRun('default', 'r1')
+    for (const { kept } of ignored) Object.assign(kept as object, { amount: '999', type: 'changed' })
+    expect(await deps.store.findRun('default', 'r1')).toEqual(stored)
+  })
+
+  it('does not let the caller change what is stored through the answer', async () => {
+    const { post, deps } = recorder()
+    const body = {
+      runId: 'r1',
+      status: 'failed',
+      tags: ['a'],
+      error: { type: 'x' },
+      metadata: { k: 1 },
+      counts: { steps: 1 },
+    }
+    const run = runOf(await post(body)) as unknown as typeof body
+    const stored = await deps.store.findRun('default', 'r1')
+    for (const of of [run, body]) {
+      of.tags.push('b')
+      of.error.type = 'y'
+      of.metadata.k = 2
+      of.counts.steps = 2
+    }
+    expect(await deps.store.findRun('default', 'r1')).toEqual(stored)
+  })
+})

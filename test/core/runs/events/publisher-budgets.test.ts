@@ -1,0 +1,338 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Budget } from '../../../../src/core/runs/events/budgets.ts'
+import type { BudgetEventFacts, RunEvents } from '../../../../src/core/runs/events/run-events.ts'
+import { memoryStore } from '../../../../src/storage/memory/index.ts'
+import { type FakeClock, fakeClock } from '../../../support/fake-clock.ts'
+import { AGENT, APPLICATION, logged, mortal, runHouse, type Store, tell, told, untold } from './publishing.ts'
+
+const DAY = 86_400_000
+
+const perSession: Budget = { name: 'session', per: 'session', soft: { tokens: 80 }, hard: { tokens: 100 } }
+const perUser: Budget = { name: 'user', per: 'user', soft: { tokens: 80 }, hard: { tokens: 100 } }
+const perDay: Budget = { name: 'day', per: 'user', days: 2, hard: { cost: { amount: '1.00', currency: 'EUR' } } }
+
+/** The recipient says which limit it is. */
+const limitOf = ({ budget: { name, level, id } }: BudgetEventFacts) => ({ recipient: `${name}.${level}.${id}@a.b` })
+const tellBudgets: RunEvents = { 'budget.exceeded': limitOf }
+
+interface Given {
+  readonly budgets?: readonly Budget[]
+  readonly runEvents?: RunEvents
+  readonly clock?: FakeClock
+  readonly store?: Store
+}
+
+const house = ({ budgets = [perSession, perUser], runEvents = tellBudgets, ...rest }: Given = {}) =>
+  runHouse({ budgets, runEvents, ...rest })
+
+const exceeded = async (store: Store): Promise<string[]> =>
+  (await told(store)).map((each) => each.replace(/^budget\.exceeded (.*)@a\.b$/, '$1'))
+
+describe('a budget that is used up', () => {
+  it('is told of once for each limit, for its session and its user', async () => {
+    const { sallyport, store } = house()
+    const spend = async (runId: string, inputTokens: number): Promise<string[]> => {
+      await tell(sallyport, { runId, userId: 'u1', counts: { inputTokens } })
+      await sallyport.worker.runDue()
+      return exceeded(store)
+    }
+    expect(await spend('r1', 79)).toEqual([])
+    expect(await spend('r1', 80)).toEqual(['session.soft.s1', 'user.soft.u1'])
+    expect(await spend('r2', 10)).toEqual(['session.soft.s1', 'user.soft.u1'])
+    const all = ['session.hard.s1', 'session.soft.s1', 'user.hard.u1', 'user.soft.u1']
+    expect(await spend('r3', 10)).toEqual(all)
+    expect(await spend('r4', 1_000)).toEqual(all)
+    expect(await untold(store)).toEqual([])
+  })
+
+  it('is told of with both limits when one post passes both, each by its own level', async () => {
+    const { sallyport, store } = house({ budgets: [perSession] })
+    await tell(sallyport, { runId: 'r1', status: 'completed', counts: { inputTokens: 200 } })
+    await sallyport.worker.runDue()
+    expect(await exceeded(store)).toEqual(['session.hard.s1', 'session.soft.s1'])
+  })
+
+  it('says how it stands, and the run that was told of', async () => {
+    const { sallyport, store } = house({
+      budgets: [perSession],
+      runEvents: { 'budget.exceeded': () => ({ recipient: 'jane@example.com' }) },
+    })
+    await tell(sallyport, { runId: 'r1', counts: { inputTokens: 60, outputTokens: 30 } })
+    await sallyport.worker.runDue()
+    const { items } = await store.listDispatches({ tenant: 'default', sessionId: 's1', limit: 10 })
+    expect(items).toHaveLength(1)
+    const spent = { tokens: 90, cost: [] }
+    const budget = { ...perSession, id: 's1', level: 'soft', spent, unpriced: { runs: 1, tokens: 90 } }
+    expect(items[0]?.deliveries[0]?.content).toEqual({ data: { budget, run: await sallyport.runs.get('r1') } })
+  })
+
+  it('of another session, user or tenant is another one', async () => {
+    const { sallyport, store } = house({ budgets: [perSession] })
+    for (const [session, tenant] of [
+      ['s1', 'default'],
+      ['s2', 'default'],
+      ['s1', 't2'],
+    ] as const) {
+      const run = { runId: `${session}.${tenant}`, counts: { inputTokens: 80 } }
+      await tell(sallyport, run, { id: 'app', tenant }, session)
+    }
+    await sallyport.worker.runDue()
+    expect(await exceeded(store)).toEqual(['session.soft.s1', 'session.soft.s2'])
+    expect(await told(store, 't2')).toEqual(['budget.exceeded session.soft.s1@a.b'])
+  })
+
+  it('is told of beside another of the same session', async () => {
+    const { sallyport, store } = house({ budgets: [perSession, { ...perSession, name: 'other' }] })
+    await tell(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
+    await sallyport.worker.runDue()
+    expect(await exceeded(store)).toEqual(['other.soft.s1', 'session.soft.s1'])
+  })
+
+  it('is told of again where one of several limits could not be told, and of the others once', async () => {
+    let isBroken = true
+    const runEvents: RunEvents = {
+      'budget.exceeded': (facts) => {
+        if (isBroken && facts.budget.level === 'hard') throw new Error('no')
+        return limitOf(facts)
+      },
+    }
+    const { sallyport, store } = house({ budgets: [perSession], runEvents })
+    await tell(sallyport, { runId: 'r1', counts: { inputTokens: 100 } })
+    await sallyport.worker.runDue()
+    expect([await exceeded(store), await untold(store)]).toEqual([['session.soft.s1'], ['r1 budget']])
+    isBroken = false
+    await sallyport.worker.runDue()
+    expect([await exceeded(store), await untold(store)]).toEqual([['session.hard.s1', 'session.soft.s1'], []])
+  })
+
+  it('of a user whom a run of another session names is not that run’s', async () => {
+    let asked = 0
+    const runEvents: RunEvents = { 'budget.exceeded': () => void asked++ }
+    const { sallyport } = house({ budgets: [perUser], runEvents })
+    await tell(sallyport, { runId: 'top', userId: 'u1', counts: { inputTokens: 80 } }, APPLICATION, 's2')
+    await sallyport.worker.runDue()
+    expect(asked).toBe(1)
+    await tell(sallyport, { runId: 'r1', parentRunId: 'top', counts: { inputTokens: 1 } })
+    await sallyport.worker.runDue()
+    expect(asked).toBe(1)
+  })
+
+  it('is told apart whatever is in an id', async () => {
+    const { sallyport, store } = house({
+      budgets: [perUser],
+      runEvents: { 'budget.exceeded': () => ({ recipient: 'jane@example.com' }) },
+    })
+    const users = ['u', 'u ', ' u', 'u ever', '__proto__', 'constructor', 'ü', 'x'.repeat(200), `${'x'.repeat(199)}y`]
+    for (const [index, userId] of users.entries())
+      await tell(sallyport, { runId: `r${index}`, userId, counts: { inputTokens: 80 } })
+    await sallyport.worker.runDue()
+    expect(await told(store)).toHaveLength(users.length)
+  })
+
+  it('by the day is told of once a day, while it is used up', async () => {
+    const { sallyport, store, clock } = house({ budgets: [perDay] })
+    const spend = async (runId: string, amount: string): Promise<number> => {
+      const cost = { amount, currency: 'EUR', source: 'client' }
+      await tell(sallyport, { runId, userId: 'u1', cost })
+      await sallyport.worker.runDue()
+      return (await told(store)).length
+    }
+    expect(await spend('r1', '0.999')).toBe(0)
+    clock.advance(DAY)
+    expect(await spend('r2', '0.001')).toBe(1)
+    expect(await spend('r3', '5')).toBe(1)
+    clock.advance(DAY)
+    expect(await spend('r4', '0.01')).toBe(2)
+    clock.advance(DAY)
+    expect(await spend('r5', '0.01')).toBe(2)
+  })
+
+  it('that has no days is told of once for ever', async () => {
+    const { sallyport, store, clock } = house({ budgets: [perUser] })
+    for (const runId of ['r1', 'r2', 'r3']) {
+      await tell(sallyport, { runId, userId: 'u1', counts: { inputTokens: 80 } })
+      await sallyport.worker.runDue()
+      clock.advance(DAY)
+    }
+    expect(await exceeded(store)).toEqual(['user.hard.u1', 'user.soft.u1'])
+  })
+
+  it('of a session that was erased and is used again is told of again', async () => {
+    const { sallyport, store, clock } = house({ budgets: [perSession] })
+    const spend = async (runId: string): Promise<number> => {
+      await tell(sallyport, { runId, counts: { inputTokens: 80 } })
+      await sallyport.worker.runDue()
+      return (await told(store)).length
+    }
+    expect(await spend('r1')).toBe(1)
+    clock.advance(1)
+    await sallyport.runs.prune({ status: 'running', olderThan: 0 })
+    expect(await spend('r1')).toBe(2)
+    await sallyport.runs.erase({ sessionId: 's1' })
+    clock.advance(1)
+    expect(await spend('r1')).toBe(3)
+  })
+
+  it('of a user who is named later is told of', async () => {
+    const { sallyport, store } = house({ budgets: [perUser] })
+    await tell(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
+    await sallyport.worker.runDue()
+    expect(await exceeded(store)).toEqual([])
+    await tell(sallyport, { runId: 'r1', userId: 'u1' })
+    await sallyport.worker.runDue()
+    expect(await exceeded(store)).toEqual(['user.soft.u1'])
+  })
+
+  it('of a user whom only a run above names is told of, whichever is recorded first', async () => {
+    const posts = [
+      { runId: 'top', userId: 'u1' },
+      { runId: 'middle', parentRunId: 'top' },
+      { runId: 'leaf', parentRunId: 'middle', counts: { inputTokens: 80 } },
+    ]
+    for (const order of [
+      [0, 1, 2],
+      [2, 1, 0],
+      [2, 0, 1],
+      [1, 2, 0],
+    ]) {
+      const { sallyport, store } = house({ budgets: [perUser] })
+      for (const index of order) {
+        await tell(sallyport, posts[index] ?? {})
+        await sallyport.worker.runDue()
+      }
+      expect({ order, exceeded: await exceeded(store) }).toEqual({ order, exceeded: ['user.soft.u1'] })
+    }
+  })
+
+  it('is told of though the merge that used it up came while it was being looked at', async () => {
+    const clock = fakeClock()
+    const store = memoryStore({ clock })
+    let isFirst = true
+    const runEvents: RunEvents = {
+      'budget.exceeded': async (facts) => {
+        if (isFirst) {
+          isFirst = false
+          // Recorded by a host that dies before it could tell.
+          await tell(dying, { runId: 'r1', counts: { inputTokens: 100 } })
+        }
+        return limitOf(facts)
+      },
+    }
+    const findRun: Store['findRun'] = () => Promise.reject(new Error('dead'))
+    const dying = house({ clock, store: { ...store, findRun }, budgets: [perSession] }).sallyport
+    const { sallyport } = house({ clock, store, runEvents, budgets: [perSession] })
+    await tell(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
+    // Nobody looks for what is left yet.
+    const deaf = { ...store, listRuns: (): Promise<never> => Promise.reject(new Error('down')) }
+    await house({ clock, store: deaf }).sallyport.worker.runDue()
+    await sallyport.worker.runDue()
+    await sallyport.worker.runDue()
+    expect(await exceeded(store)).toEqual(['session.hard.s1', 'session.soft.s1'])
+    expect(await untold(store)).toEqual([])
+  })
+
+  it('is not looked at when a post tells nothing that is spent', async () => {
+    const clock = fakeClock()
+    const store = memoryStore({ clock })
+    let looks = 0
+    const findSession: Store['findSession'] = (...args) => {
+      looks++
+      return store.findSession(...args)
+    }
+    const { sallyport } = house({ clock, store: { ...store, findSession } })
+    const posts = [{}, { status: 'waiting' }, { tags: ['x'] }, { status: 'completed' }, { status: 'completed' }]
+    for (const post of posts) await tell(sallyport, { runId: 'r1', ...post })
+    await sallyport.worker.runDue()
+    expect(looks).toBe(0)
+    await tell(sallyport, { runId: 'r1', counts: { inputTokens: 1 } })
+    await sallyport.worker.runDue()
+    expect(looks).toBe(1)
+  })
+
+  it('is looked at again when the store could not tell', async () => {
+    const clock = fakeClock()
+    const store = memoryStore({ clock })
+    let isDown = true
+    const findSession: Store['findSession'] = (...args) =>
+      isDown ? Promise.reject(new TypeError('down')) : store.findSession(...args)
+    const { sallyport, ...rest } = house({ clock, store: { ...store, findSession }, budgets: [perSession] })
+    await tell(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
+    await sallyport.worker.runDue()
+    expect(logged(rest, 'run_event.failed')[0]).toEqual({
+      eventType: 'budget.exceeded',
+      runId: 'r1',
+      cause: 'TypeError',
+      stack: expect.any(String),
+    })
+    expect(await untold(store)).toEqual(['r1 budget'])
+    isDown = false
+    await sallyport.worker.runDue()
+    expect([await exceeded(store), await untold(store)]).toEqual([['session.soft.s1'], []])
+  })
+})
+
+describe('whatever the posts and their order', () => {
+  const posts = fc.array(
+    fc.record({
+      runId: fc.constantFrom('r1', 'r2', 'r3'),
+      inputTokens: fc.constantFrom(1, 30, 45, 80, 120),
+      principal: fc.constantFrom(APPLICATION, { ...AGENT, userId: 'u1' }),
+    }),
+    { minLength: 1, maxLength: 7 },
+  )
+
+  it('each limit that is reached in the end was told once, and no other', async () => {
+    await fc.assert(
+      fc.asyncProperty(posts, fc.boolean(), async (given, isAtOnce) => {
+        const clock = fakeClock()
+        const store = memoryStore({ clock })
+        const houses = [house({ clock, store }), house({ clock, store })]
+        const record = async ({ runId, inputTokens, principal }: (typeof given)[number], index: number) => {
+          await tell(houses[index % 2]?.sallyport as never, { runId, userId: 'u1', counts: { inputTokens } }, principal)
+        }
+        if (isAtOnce) await Promise.all(given.map(record))
+        else for (const [index, each] of given.entries()) await record(each, index)
+        await Promise.all(houses.map(({ sallyport }) => sallyport.worker.runDue()))
+        const greatest = new Map<string, number>()
+        for (const { runId, inputTokens } of given) greatest.set(runId, Math.max(greatest.get(runId) ?? 0, inputTokens))
+        const sum = [...greatest.values()].reduce((a, b) => a + b, 0)
+        const levels = [...(sum >= 100 ? ['hard'] : []), ...(sum >= 80 ? ['soft'] : [])]
+        expect(await exceeded(store)).toEqual([
+          ...levels.map((level) => `session.${level}.s1`),
+          ...levels.map((level) => `user.${level}.u1`),
+        ])
+        expect(await untold(store)).toEqual([])
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('wherever a host dies, the next tells what is left, and nothing twice', async () => {
+    const live = async (diesAt: number, at: 'before' | 'after') => {
+      const clock = fakeClock()
+      const store = memoryStore({ clock })
+      let calls = 0
+      const counted = mortal(store, (_, moment) => moment === at && ++calls === diesAt)
+      const given = { clock, budgets: [perSession, perUser], runEvents: tellBudgets, sandbox: true }
+      const first = runHouse({ ...given, store: counted }).sallyport
+      const next = runHouse({ ...given, store }).sallyport
+      for (const inputTokens of [80, 100]) {
+        const post = { runId: 'r1', userId: 'u1', counts: { inputTokens } }
+        await tell(first, post).catch(() => tell(next, post))
+        await first.endpoints.deliver()
+      }
+      await next.worker.runDue()
+      return { calls, told: await exceeded(store), left: await untold(store) }
+    }
+    const all = ['session.hard.s1', 'session.soft.s1', 'user.hard.u1', 'user.soft.u1']
+    for (const at of ['before', 'after'] as const) {
+      const { calls } = await live(0, at)
+      expect(calls).toBeGreaterThan(15)
+      for (let diesAt = 0; diesAt <= calls; diesAt++) {
+        const { told, left } = await live(diesAt, at)
+        expect({ at, diesAt, told, left }).toEqual({ at, diesAt, told: all, left: [] })
+      }
+    }
+  })
+})

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import { checkBudgets } from '../../../../src/core/runs/events/budgets.ts'
+import type { BudgetEventFacts } from '../../../../src/core/runs/events/run-events.ts'
+import { memoryStore } from '../../../../src/storage/memory/index.ts'
+import { fakeClock } from '../../../support/fake-clock.ts'
+import { logged, mailOf, runHouse, type Store, tell, tellAll, told, untold } from './publishing.ts'
+
+const settled = async (): Promise<void> => {
+  for (let round = 0; round < 5; round++) await new Promise(setImmediate)
+}
+
+describe('a run that ended', () => {
+  it.each<[string, (real: Store) => Partial<Store>]>([
+    ['cannot be read', () => ({ findRun: async () => fail() })],
+    [
+      'cannot be marked as told',
+      (real) => {
+        let merges = 0
+        return { mergeRun: async (...args) => (++merges > 1 ? fail() : real.mergeRun(...args)) }
+      },
+    ],
+  ])('stays untold when it %s, which is logged, and is told once by the next look', async (_, faults) => {
+    const clock = fakeClock()
+    const real = memoryStore({ clock })
+    const own = runHouse({ clock, store: { ...real, ...faults(real) } })
+    await tell(own.sallyport, { runId: 'r1', status: 'failed' })
+    await settled()
+    const fields = { runId: 'r1', cause: 'TypeError', stack: expect.any(String) }
+    expect(own.logger.lines).toContainEqual({ level: 'error', event: 'run_event.failed', fields })
+    expect(logged(own, 'run_event.failed')).toEqual([fields])
+    expect(await untold(real)).toEqual(['r1 failed'])
+    const next = runHouse({ clock, store: real })
+    await next.sallyport.worker.runDue()
+    expect([await told(real), await untold(real)]).toEqual([['run.failed r1@example.com'], []])
+  })
+})
+
+describe('a host that is to be told of a run', () => {
+  it('is not when nobody is to be told, or the run is gone: that is no fault', async () => {
+    const clock = fakeClock()
+    for (const given of [
+      { runEvents: { 'run.failed': () => null as never } },
+      { store: { ...memoryStore({ clock }), findRun: async () => undefined } },
+    ]) {
+      const own = runHouse({ clock, ...given })
+      await tell(own.sallyport, { runId: 'r1', status: 'failed' })
+      await settled()
+      expect([await told(own.store), own.logger.lines]).toEqual([[], []])
+    }
+  })
+
+  it('logs as an error what no dispatch can be made of, and nothing of what can', async () => {
+    const odd = runHouse({ runEvents: { 'run.failed': () => ({ recipient: 5 }) as never } })
+    await tell(odd.sallyport, { runId: 'r1', status: 'failed' })
+    await settled()
+    const fields = { eventType: 'run.failed', runId: 'r1', code: 'target_invalid' }
+    expect(odd.logger.lines).toEqual([{ level: 'error', event: 'run_event.refused', fields }])
+    const own = runHouse()
+    await tell(own.sallyport, { runId: 'r1', status: 'failed' })
+    await settled()
+    expect(own.logger.lines).toEqual([])
+  })
+
+  it('tells what it tells of, though something else is untold too', async () => {
+    const clock = fakeClock()
+    const real = memoryStore({ clock })
+    const runEvents = { ...tellAll, 'budget.exceeded': mailOf }
+    const budgets = [{ name: 'b', per: 'session', soft: { tokens: 1 } }] as const
+    const down = runHouse({ clock, store: { ...real, findRun: async () => fail() }, budgets, runEvents })
+    await tell(down.sallyport, { runId: 'r1', status: 'failed', counts: { inputTokens: 1 } })
+    await settled()
+    expect(await untold(real)).toEqual(['r1 failed', 'r1 budget'])
+    const next = runHouse({ clock, store: real })
+    await tell(next.sallyport, { runId: 'r1', tags: ['x'] })
+    await settled()
+    expect([await told(real), await untold(real)]).toEqual([['run.failed r1@example.com'], ['r1 budget']])
+  })
+})
+
+describe('a dispatch that fails for a fault here', () => {
+  it('leaves the run untold', async () => {
+    let ids = 0
+    const own = runHouse({ ids: { next: (prefix) => (prefix === 'dsp' ? fail() : `${prefix}_${++ids}`) } })
+    await tell(own.sallyport, { runId: 'r1', status: 'failed' })
+    await settled()
+    const fields = { eventType: 'run.failed', runId: 'r1', code: 'internal_error' }
+    expect(own.logger.lines).toContainEqual({ level: 'error', event: 'run_event.failed', fields })
+    expect(await untold(own.store)).toEqual(['r1 failed'])
+  })
+})
+
+describe('what was spent', () => {
+  it('in a day is told of again the next day, and what was spent for ever is not', async () => {
+    const clock = fakeClock()
+    const budgets = [
+      { name: 'day', per: 'user', days: 1, soft: { tokens: 10 } },
+      { name: 'ever', per: 'user', soft: { tokens: 10 } },
+    ] as const
+    const runEvents = { 'budget.exceeded': ({ budget }: BudgetEventFacts) => ({ recipient: `${budget.name}@a.b` }) }
+    const own = runHouse({ clock, budgets, runEvents })
+    for (const runId of ['r1', 'r2']) {
+      await tell(own.sallyport, { runId, userId: 'u1', counts: { inputTokens: 10 } })
+      await own.sallyport.worker.runDue()
+      clock.advance(86_400_000)
+    }
+    const [day, ever] = ['budget.exceeded day@a.b', 'budget.exceeded ever@a.b']
+    expect(await told(own.store)).toEqual([day, day, ever])
+  })
+
+  it('is told by currency, and nothing of it is below zero', async () => {
+    const spend = { runs: 1, tokens: -1, cost: { USD: '1', EUR: '-2', CHF: '3' }, unpricedRuns: -1, unpricedTokens: -1 }
+    const store = { findSpend: async () => spend, findSession: async () => undefined }
+    const of = { tenant: 't', userId: 'u' }
+    const { budgets } = await checkBudgets([{ name: 'b', per: 'user', soft: { tokens: 1 } }], of, 0, store)
+    const cost = [
+      { amount: '3', currency: 'CHF' },
+      { amount: '0', currency: 'EUR' },
+      { amount: '1', currency: 'USD' },
+    ]
+    expect(budgets).toMatchObject([{ level: 'within', spent: { tokens: 0, cost }, unpriced: { runs: 0, tokens: 0 } }])
+  })
+})
+
+function fail(): never {
+  throw new TypeError('down')
+}

@@ -1,0 +1,114 @@
+import * as v from 'valibot'
+import { defineEvents } from '../../../../src/core/dispatch/catalog/define-events.ts'
+import type { RunEventFacts, RunEvents, RunEventTarget } from '../../../../src/core/runs/events/run-events.ts'
+import type { Principal } from '../../../../src/model/principal.ts'
+import type { EndStatus } from '../../../../src/model/run.ts'
+import type { RunAnswer } from '../../../../src/model/run-post.ts'
+import type { EventCatalog } from '../../../../src/ports/event-catalog.ts'
+import type { Sallyport } from '../../../../src/sallyport/create-sallyport.ts'
+import type { SallyportOptions } from '../../../../src/sallyport/options.ts'
+import { memoryStore } from '../../../../src/storage/memory/index.ts'
+import { type Composed, composed } from '../../../sallyport/composed.ts'
+import { type FakeClock, fakeClock } from '../../../support/fake-clock.ts'
+
+export const ENDS: readonly EndStatus[] = ['completed', 'incomplete', 'failed', 'cancelled', 'expired']
+
+const open = { channels: { a: {} } }
+
+/** An event for every end and for budgets, which say all their data; `run.incomplete` wants an `x` that nobody has. */
+const runCatalog: EventCatalog = defineEvents({
+  'run.completed': open,
+  'run.incomplete': { data: v.object({ x: v.string() }), ...open },
+  'run.failed': open,
+  'run.cancelled': open,
+  'run.expired': open,
+  'budget.exceeded': open,
+  'order.shipped': open,
+})
+
+/** Everybody gets mail at an address that says which run it is about. */
+export const mailOf = ({ run }: RunEventFacts): RunEventTarget => ({ recipient: `${run.runId}@example.com` })
+
+export const tellAll: RunEvents = {
+  'run.completed': mailOf,
+  'run.failed': mailOf,
+  'run.cancelled': mailOf,
+  'run.expired': mailOf,
+}
+
+export type Store = SallyportOptions<unknown>['store']
+
+export interface RunHouse extends Composed<unknown> {
+  readonly store: Store
+}
+
+/** A host that tells of runs, on a store and a clock that may be those of others. */
+export function runHouse({
+  clock = fakeClock(),
+  store = memoryStore({ clock }),
+  ...rest
+}: Partial<SallyportOptions<unknown>> & { readonly clock?: FakeClock } = {}): RunHouse {
+  let ids = 0
+  const house = `${Math.floor(clock.now())}${++houses}`
+  const own = { next: (prefix: string) => `${prefix}_${house}_${++ids}` }
+  return { store, ...composed(runCatalog, { clock, store, ids: own, runEvents: tellAll, ...rest }) }
+}
+
+/** Ids of two houses on one store must differ. */
+let houses = 0
+
+export const APPLICATION: Principal = { id: 'app', tenant: 'default' }
+export const AGENT: Principal = { id: 'agent', tenant: 'default', sessionId: 's1' }
+
+/** Posts about a run of the session s1. */
+export async function tell(
+  { endpoints }: Pick<Sallyport, 'endpoints'>,
+  run: object,
+  principal: Principal = APPLICATION,
+  sessionId = 's1',
+): Promise<RunAnswer> {
+  const answer = await endpoints.handle('session_run', principal, { headers: {}, body: { sessionId, run } })
+  if (!answer.ok) throw new Error(answer.body.code)
+  return answer.body as RunAnswer
+}
+
+/** What was dispatched, as `event recipient`, in order. */
+export async function told(store: Store, tenant = 'default'): Promise<readonly string[]> {
+  const { items } = await store.listDispatches({ tenant, limit: 10_000 })
+  return items.map(({ eventType, recipient }) => `${eventType} ${recipient}`).sort()
+}
+
+/** What is left to be told, as `runId signal`. */
+export async function untold(store: Store): Promise<readonly string[]> {
+  const { items } = await store.listRuns({ untold: true, limit: 10_000 })
+  return items.flatMap(({ state, account }) => account.untold.map((signal) => `${state.runId} ${signal}`))
+}
+
+/** Events of the log, with the fields that say what they are about. */
+export function logged({ logger }: Pick<RunHouse, 'logger'>, event: string): readonly object[] {
+  return logger.lines.filter((line) => line.event === event).map(({ fields }) => fields)
+}
+
+/** A store that works until its host dies: `dies` says so before and after every call of a method. */
+export function mortal(store: Store, dies: (method: string, when: 'before' | 'after') => boolean): Store {
+  let isDead = false
+  const die = (method: string, when: 'before' | 'after'): void => {
+    isDead ||= dies(method, when)
+    if (isDead) throw new Error('dead')
+  }
+  const methods = Object.entries(store).map(([name, method]) => [
+    name,
+    async (...args: readonly unknown[]) => {
+      die(name, 'before')
+      const result: unknown = await Reflect.apply(method, store, args)
+      die(name, 'after')
+      return result
+    },
+  ])
+  return Object.fromEntries(methods)
+}
+
+/** Lets everything that can go on without a clock go on. */
+export async function turns(rounds = 20): Promise<void> {
+  for (let round = 0; round < rounds; round++) await new Promise(setImmediate)
+}

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import type { RunExporter } from '../../../src/ports/run-exporter.ts'
+import { withoutStrayRejections } from '../../support/stray-rejections.ts'
+import { recorder } from './recorder.ts'
+
+describe('an exporter', () => {
+  it.each<[string, RunExporter]>([
+    ['throws', { export: () => fail() }],
+    ['rejects', { export: async () => fail() }],
+    [
+      'rejects later',
+      { export: () => new Promise((_, reject) => setImmediate(() => reject(new RangeError('canary')))) },
+    ],
+    // biome-ignore lint/suspicious/noThenProperty: some libraries have promises of their own
+    ['gives a promise of another kind that rejects', { export: () => ({ then: () => fail() }) as never }],
+  ])('that %s is logged, and changes nothing else', async (_, broken) => {
+    const exported: string[] = []
+    const whole: RunExporter = { export: async ({ runId }) => void exported.push(runId) }
+    const { post, lines } = recorder({ exporters: [broken, whole] })
+    await withoutStrayRejections(async () => {
+      expect(await post({ runId: 'r1', status: 'failed' })).toMatchObject({ ok: true })
+      await new Promise(setImmediate)
+    })
+    expect(exported).toEqual(['r1'])
+    expect(lines).toEqual([
+      { event: 'run.export_failed', fields: { runId: 'r1', cause: 'RangeError', stack: expect.any(String) } },
+    ])
+  })
+})
+
+function fail(): never {
+  throw new RangeError('canary')
+}

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { answerOf, NOW, problemOf, recorder, runOf } from '../recorder.ts'
+
+/** Posts about one run, one after the other; gives the last answer. */
+async function posted(...posts: readonly object[]): Promise<ReturnType<typeof answerOf>> {
+  const { post } = recorder()
+  let answer = answerOf(await post({ runId: 'r1', ...posts[0] }))
+  for (const each of posts.slice(1)) answer = answerOf(await post({ runId: 'r1', ...each }))
+  return answer
+}
+
+describe('an id that is set once', () => {
+  it.each([
+    ['parentRunId', 'p1'],
+    ['resumedFromRunId', 'p1'],
+    ['attempt', 2],
+  ])('such as %s stays, whether it comes first or later, and is a change when it comes', async (field, value) => {
+    expect(await posted({ [field]: value }, { model: 'm' })).toMatchObject({ changed: true, run: { [field]: value } })
+    expect(await posted({ model: 'm' }, { [field]: value })).toMatchObject({ changed: true, run: { [field]: value } })
+    expect(await posted({ [field]: value }, { [field]: value })).toMatchObject({ changed: false })
+  })
+
+  it('is not there when nobody told it', async () => {
+    const { run = {} } = await posted({ model: 'm' }, { model: 'n' })
+    for (const field of ['parentRunId', 'resumedFromRunId', 'attempt', 'seq']) expect(run).not.toHaveProperty(field)
+  })
+})
+
+describe('a post that is later and says the same', () => {
+  it('changes no more than the seq', async () => {
+    expect(await posted({ seq: 1, model: 'm' }, { seq: 2 })).toMatchObject({
+      changed: true,
+      run: { seq: 2, model: 'm' },
+    })
+  })
+})
+
+describe('what a final status brought', () => {
+  it('is told as it is kept when a later one brings something else', async () => {
+    const first = { status: 'failed', seq: 2, timings: { endedAt: NOW - 1_000, durationMs: 5 }, finishReason: 'stop' }
+    const second = { status: 'failed', seq: 1, timings: { endedAt: NOW, durationMs: 9 }, finishReason: 'length' }
+    const { ignored } = await posted(first, second)
+    expect(ignored).toEqual([
+      { field: 'timings.endedAt', reason: 'superseded', kept: '2026-11-21T07:59:59.000Z' },
+      { field: 'timings.durationMs', reason: 'superseded', kept: 5 },
+      { field: 'finishReason', reason: 'superseded', kept: 'stop' },
+    ])
+  })
+
+  it('is told without what is kept where nothing is', async () => {
+    const { ignored } = await posted(
+      { status: 'completed', seq: 2 },
+      { status: 'failed', seq: 1, finishReason: 'stop' },
+    )
+    expect(ignored.find(({ field }) => field === 'finishReason')).toStrictEqual({
+      field: 'finishReason',
+      reason: 'superseded',
+    })
+  })
+})
+
+describe('an instant', () => {
+  const startedAt = async (text: string): Promise<string | undefined> =>
+    runOf(await recorder().post({ runId: 'r1', timings: { startedAt: text } })).timings?.startedAt
+
+  it.each(['2025-04-30', '2025-06-30', '2025-09-30', '2025-11-30', '2025-12-31', '2000-02-29', '2024-02-29'])(
+    'may be on %s, which ends its month, and not the day after',
+    async (day) => {
+      expect(await startedAt(`${day}T00:00:00Z`)).toBe(`${day}T00:00:00.000Z`)
+      const next = day.replace(/\d\d$/, (last) => String(Number(last) + 1))
+      const refused = await recorder().post({ runId: 'r1', timings: { startedAt: `${next}T00:00:00Z` } })
+      expect(problemOf(refused).errors).toMatchObject([{ code: 'format' }])
+    },
+  )
+
+  it.each(['2100-02-29', '2025-02-29'])('cannot be on %s', async (day) => {
+    const refused = await recorder().post({ runId: 'r1', timings: { startedAt: `${day}T00:00:00Z` } })
+    expect(problemOf(refused).errors).toMatchObject([{ code: 'format' }])
+  })
+
+  it('has as many digits of a second as were sent, up to milliseconds, and its offset', async () => {
+    expect(await startedAt('2026-11-21T08:00:00.5+01:00')).toBe('2026-11-21T07:00:00.500Z')
+    expect(await startedAt('2026-11-21T06:00:00.25-01:30')).toBe('2026-11-21T07:30:00.250Z')
+    expect(await startedAt('2026-11-21T07:00:00.123456789Z')).toBe('2026-11-21T07:00:00.123Z')
+  })
+})

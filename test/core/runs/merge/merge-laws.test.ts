@@ -1,0 +1,220 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { canonicalJson } from '../../../../src/core/json/canonical-json.ts'
+import { joinRuns } from '../../../../src/core/runs/merge/join-runs.ts'
+import { mergeRun, type RunMerge } from '../../../../src/core/runs/merge/merge-run.ts'
+import { isFinal, statusNamed, statusOfRun } from '../../../../src/core/runs/merge/run-status.ts'
+import { endsBeforeStart, finalOf } from '../../../../src/core/runs/merge/selectors.ts'
+import { liftRun } from '../../../../src/core/runs/merge/to-run-state.ts'
+import { viewRun } from '../../../../src/core/runs/run-view.ts'
+import type { RunState, RunUpdate } from '../../../../src/model/run.ts'
+import { expectedRun } from '../oracle.ts'
+import { shuffled, update, updates } from '../posts.ts'
+import { storedAs } from '../stored.ts'
+
+/** Per law; 21,000 sequences in all. On failure the seed and the path to repeat it with are printed. */
+const RUNS = { numRuns: 3500 }
+
+function merged(current: RunState | undefined, post: RunUpdate): Extract<RunMerge, { outcome: 'merged' }> {
+  const merge = mergeRun(current, post)
+  if (merge.outcome !== 'merged') throw new Error(`conflict in ${merge.fields.join()}`)
+  return merge
+}
+
+function mergeAll(posts: readonly RunUpdate[]): RunState {
+  const [first, ...rest] = posts
+  if (!first) throw new Error('no posts')
+  return rest.reduce((state, post) => merged(state, post).state, merged(undefined, first).state)
+}
+
+const same = (a: unknown, b: unknown) => expect(canonicalJson(a)).toBe(canonicalJson(b))
+
+describe('the merge of runs', () => {
+  it('comes to the same run for every order, with posts repeated anywhere', () => {
+    fc.assert(
+      fc.property(shuffled, ([posts, others]) => {
+        const state = mergeAll(posts)
+        same(mergeAll(others), state)
+        same(viewRun(storedAs(mergeAll(others))), viewRun(storedAs(state)))
+      }),
+      RUNS,
+    )
+  })
+
+  it('is a join: commutative, associative, idempotent', () => {
+    fc.assert(
+      fc.property(updates, updates, updates, (first, second, third) => {
+        const [a, b, c] = [mergeAll(first), mergeAll(second), mergeAll(third)]
+        same(joinRuns(a, b), joinRuns(b, a))
+        same(joinRuns(joinRuns(a, b), c), joinRuns(a, joinRuns(b, c)))
+        expect(joinRuns(a, a)).toBe(a)
+        same(joinRuns(joinRuns(a, b), b), joinRuns(a, b))
+        expect(joinRuns(a, structuredClone(a))).toBe(a)
+      }),
+      RUNS,
+    )
+  })
+
+  it('changes nothing, and says so, for what it has merged before', () => {
+    fc.assert(
+      fc.property(updates, (posts) => {
+        const state = mergeAll(posts)
+        for (const post of posts) {
+          const again = merged(state, structuredClone(post))
+          expect(again.changed).toBe(false)
+          expect(again.state).toBe(state)
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  it('never reopens a run that is final, and never expires it', () => {
+    fc.assert(
+      fc.property(updates, (posts) => {
+        let state: RunState | undefined
+        for (const post of posts) {
+          const before = state && statusOfRun(state)
+          state = merged(state, post).state
+          if (before !== undefined && isFinal(before)) expect(isFinal(statusOfRun(state))).toBe(true)
+          if (before === 'expired') expect(['queued', 'running', 'waiting']).not.toContain(statusOfRun(state))
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  it('shows what all posts together say, worked out without merging', () => {
+    fc.assert(
+      fc.property(updates, (posts) => {
+        const state = mergeAll(posts)
+        const run = viewRun(storedAs(state))
+        const at = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text))
+        same(expectedRun(posts), {
+          status: run.status,
+          model: run.model,
+          agentName: run.agent?.name,
+          agentVersion: run.agent?.version,
+          cost: run.cost,
+          toolMs: run.timings?.toolMs,
+          waitingFor: run.waitingFor,
+          queuedAt: at(run.timings?.queuedAt),
+          startedAt: at(run.timings?.startedAt),
+          endedAt: at(run.timings?.endedAt),
+          toldDurationMs: finalOf(state, 'durationMs'),
+          error: run.error,
+          finishReason: run.finishReason,
+          inputTokens: run.counts?.inputTokens,
+          outputTokens: run.counts?.outputTokens,
+          steps: run.counts?.steps,
+          tags: run.tags ?? [],
+          k: run.metadata?.k,
+          toString: run.metadata && Object.hasOwn(run.metadata, 'toString') ? run.metadata.toString : undefined,
+          parentRunId: run.parentRunId,
+          attempt: run.attempt,
+        })
+        expect(endsBeforeStart(state)).toBe((finalOf(state, 'endedAt') ?? Infinity) < (state.earliest.startedAt ?? 0))
+      }),
+      RUNS,
+    )
+  })
+
+  it('names in ignored exactly what the post told and the run does not show', () => {
+    fc.assert(
+      fc.property(updates, update, (posts, post) => {
+        const merge = merged(mergeAll(posts), post)
+        const run = viewRun(storedAs(merge.state))
+        const hidden: string[] = []
+        const look = (field: string, told: unknown, shown: unknown) => {
+          if (told !== undefined && canonicalJson(told) !== canonicalJson(shown)) hidden.push(field)
+        }
+        look('status', post.status, run.status)
+        look('model', post.model, run.model)
+        look('agent.name', post.agent?.name, run.agent?.name)
+        look('cost', post.cost, run.cost)
+        look('counts.steps', post.counts?.steps, run.counts?.steps)
+        look('error', post.error, run.error)
+        look('finishReason', post.finishReason, run.finishReason)
+        look('timings.durationMs', post.timings?.durationMs, finalOf(merge.state, 'durationMs'))
+        const fields = merge.ignored.map(({ field }) => field)
+        expect(hidden.filter((field) => !fields.includes(field))).toEqual([])
+        const looked = /^(status|model|agent\.name|cost|counts\.steps|error|finishReason|timings\.durationMs)$/
+        expect(fields.filter((field) => looked.test(field) && !hidden.includes(field))).toEqual([])
+      }),
+      RUNS,
+    )
+  })
+
+  it('changes neither of its arguments, and gives out nothing of the update', () => {
+    fc.assert(
+      fc.property(updates, update, (posts, post) => {
+        const state = mergeAll(posts)
+        const before = canonicalJson([state, post])
+        const merge = merged(state, post)
+        same([state, post], JSON.parse(before))
+        const after = canonicalJson(merge.state)
+        if (post.cost) Object.assign(post.cost, { amount: 'changed' })
+        if (post.error) Object.assign(post.error, { type: 'changed' })
+        if (post.tags) Object.assign(post.tags, ['changed'])
+        if (post.counts) Object.assign(post.counts, { steps: -1 })
+        expect(canonicalJson(merge.state)).toBe(after)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe('mergeRun', () => {
+  const post: RunUpdate = { runId: 'r1', sessionId: 's1' }
+
+  it('conflicts in either order when an id that is set once differs', () => {
+    const ids = [{ sessionId: 's2' }, { parentRunId: 'q' }, { resumedFromRunId: 'q' }, { attempt: 3 }, { runId: 'r2' }]
+    const full = { ...post, parentRunId: 'p', resumedFromRunId: 'f', attempt: 1 }
+    for (const other of ids) {
+      const conflict = { outcome: 'conflict', fields: Object.keys(other) }
+      expect(mergeRun(liftRun(full), { ...full, ...other })).toEqual(conflict)
+      expect(mergeRun(liftRun({ ...full, ...other }), full)).toEqual(conflict)
+    }
+  })
+
+  it('ignores what belongs to a final status in an update without one', () => {
+    const update = { ...post, timings: { endedAt: 1e12, durationMs: 3 }, error: { type: 'x' }, finishReason: 'stop' }
+    const ignored = ['timings.endedAt', 'timings.durationMs', 'error', 'finishReason'].map((field) => ({
+      field,
+      reason: 'not_final',
+    }))
+    for (const status of [{}, { status: 'waiting' }] as const) {
+      const first = merged(undefined, { ...update, ...status })
+      expect(first.ignored).toEqual(ignored)
+      expect(first.state.final).toEqual({})
+      expect(merged(liftRun({ ...post, ...status }), { ...update, ...status })).toMatchObject({
+        ignored,
+        changed: false,
+      })
+    }
+  })
+
+  it('lets a final status of a late post replace expired, which a late sign of life does not', () => {
+    const expired = liftRun({ ...post, status: 'expired', seq: 9, timings: { endedAt: 1e12 } })
+    expect(statusOfRun(merged(expired, { ...post, status: 'running', seq: 10 }).state)).toBe('expired')
+    expect(statusOfRun(merged(expired, { ...post, status: 'completed' }).state)).toBe('completed')
+  })
+
+  it('goes from waiting back to running with a greater seq only', () => {
+    const waiting = liftRun({ ...post, status: 'waiting', seq: 1 })
+    expect(statusOfRun(merged(waiting, { ...post, status: 'running', seq: 1 }).state)).toBe('waiting')
+    expect(statusOfRun(merged(waiting, { ...post, status: 'running', seq: 2 }).state)).toBe('running')
+  })
+
+  it('knows other names for statuses, in any case and with either dash', () => {
+    const names = {
+      PENDING: 'queued',
+      'In-Progress': 'running',
+      'input-required': 'waiting',
+      ok: 'completed',
+      aborted: 'cancelled',
+    }
+    for (const [name, status] of Object.entries(names)) expect(statusNamed(name)).toBe(status)
+    for (const name of ['interrupted', 'expired', '', 'toString']) expect(statusNamed(name)).toBeUndefined()
+  })
+})

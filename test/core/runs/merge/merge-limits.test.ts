@@ -1,0 +1,77 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { canonicalJson } from '../../../../src/core/json/canonical-json.ts'
+import { mergeRun } from '../../../../src/core/runs/merge/merge-run.ts'
+import type { RunState, RunUpdate } from '../../../../src/model/run.ts'
+
+/** A post of 20 of each from a pool that is larger than what a run may hold. */
+const post = fc.record({ at: fc.array(fc.nat(300), { minLength: 20, maxLength: 20 }), seq: fc.nat(5) })
+
+function updateOf({ at, seq }: { at: number[]; seq: number }): RunUpdate {
+  const named = (prefix: string) => Object.fromEntries(at.map((index) => [`${prefix}${index}`, index]))
+  return {
+    runId: 'r1',
+    sessionId: 's1',
+    seq,
+    counts: named('c'),
+    metadata: named('m'),
+    tags: at.map((index) => `t${index}`),
+  }
+}
+
+function mergeAll(updates: readonly RunUpdate[]): RunState | undefined {
+  let state: RunState | undefined
+  for (const update of updates) {
+    const merge = mergeRun(state, update)
+    if (merge.outcome === 'merged') state = merge.state
+  }
+  return state
+}
+
+describe('a run that is told more than it may hold', () => {
+  it('holds the same 128 of each for every order of posts, and a repeat changes nothing', () => {
+    fc.assert(
+      fc.property(fc.array(post, { minLength: 15, maxLength: 30 }), (posts) => {
+        const updates = posts.map(updateOf)
+        const state = mergeAll(updates)
+        expect(canonicalJson(mergeAll([...updates].reverse()))).toBe(canonicalJson(state))
+        expect(Object.keys(state?.metadata ?? {}).length).toBeLessThanOrEqual(128)
+        expect(Object.keys(state?.counts ?? {}).length).toBeLessThanOrEqual(128)
+        expect(state?.tags.length).toBeLessThanOrEqual(128)
+        const [again] = updates
+        const repeat = again && mergeRun(state, again)
+        expect(repeat).toMatchObject({ outcome: 'merged', changed: false })
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('is cut by its first post as by any other', () => {
+    const many = updateOf({ at: Array.from({ length: 200 }, (_, index) => index), seq: 0 })
+    const few = updateOf({ at: [299], seq: 0 })
+    expect(canonicalJson(mergeAll([many, few]))).toBe(canonicalJson(mergeAll([few, many])))
+    const first = mergeAll([many])
+    const sizes = [first?.counts, first?.metadata, first?.tags].map((held) => Object.keys(held ?? {}).length)
+    expect(sizes).toEqual([128, 128, 128])
+  })
+
+  it('says what it had no room for', () => {
+    const keys = Array.from({ length: 130 }, (_, index) => `k${String(index).padStart(3, '0')}`)
+    const full = mergeAll(
+      keys
+        .slice(0, 128)
+        .map((key) => ({ runId: 'r1', sessionId: 's1', metadata: { [key]: 1 }, counts: { [key]: 1 }, tags: [key] })),
+    )
+    const last = { k129: 1 }
+    expect(
+      mergeRun(full, { runId: 'r1', sessionId: 's1', metadata: last, counts: last, tags: ['k129'] }),
+    ).toMatchObject({
+      changed: false,
+      ignored: [
+        { field: 'counts.k129', reason: 'over_limit' },
+        { field: 'metadata.k129', reason: 'over_limit' },
+        { field: 'tags', reason: 'over_limit' },
+      ],
+    })
+  })
+})

@@ -1,0 +1,418 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decideMerge } from '../../../src/core/runs/merge/decide-merge.ts'
+import { unpricedEnd } from '../../../src/core/runs/price-run.ts'
+import type { RunCost, RunUpdate } from '../../../src/model/run.ts'
+import type { Price, PriceBook, PricedUsage } from '../../../src/ports/price-book.ts'
+import type { StoredRun } from '../../../src/ports/run-store.ts'
+import { type ModelPrices, priceBook } from '../../../src/pricing/index.ts'
+import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
+import { NOW, problemOf, recorder, runOf, stillClock } from './recorder.ts'
+
+const COUNTS = { inputTokens: 1_000_000, outputTokens: 100_000 }
+
+/** A book that asks 1 for a million tokens of `m`, in or out, 2 of `n`, and knows no other. */
+const BOOK = bookOf('v1', { m: 1, n: 2 })
+
+function bookOf(version: string, models: Readonly<Record<string, number>>, more: Partial<ModelPrices> = {}): PriceBook {
+  const prices = Object.entries(models).map(([model, price]) => ({ model, input: price, output: price, ...more }))
+  return priceBook({ version, prices })
+}
+
+/** Merges posts about one run, one after another, each with a book of its own. */
+function merger(): (update: Partial<RunUpdate>, prices?: PriceBook, now?: number) => Promise<StoredRun> {
+  const store = memoryRuns(stillClock())
+  return async (update, prices = BOOK, now = NOW) => {
+    const post: RunUpdate = { runId: 'r', sessionId: 's', ...update }
+    const { run } = await store.mergeRun({ tenant: 't', sessionId: 's', runId: 'r' }, (sight) =>
+      decideMerge(sight, post, { tenant: 't', now, prices }),
+    )
+    if (!run) throw new Error('nothing was stored')
+    return run
+  }
+}
+
+async function costOf(update: Partial<RunUpdate>, prices: PriceBook = BOOK): Promise<RunCost | undefined> {
+  return (await merger()(update, prices)).account.cost
+}
+
+const ONE: Price = { amount: '1', currency: 'USD', version: 'v' }
+
+/** A book that always says the same, and what it is asked. */
+function asking(price: Price | undefined): { prices: PriceBook; questions: PricedUsage[] } {
+  const questions: PricedUsage[] = []
+  const prices: PriceBook = {
+    price(usage) {
+      questions.push(usage)
+      return price
+    },
+  }
+  return { prices, questions }
+}
+
+describe('the cost of a run', () => {
+  it('is worked out from its tokens, and keeps the version of the prices', async () => {
+    expect(await costOf({ model: 'm', counts: COUNTS })).toEqual({
+      amount: '1.1',
+      currency: 'USD',
+      source: 'local',
+      pricingVersion: 'v1',
+    })
+  })
+
+  it('is absent, never 0, where a part of it has no price', async () => {
+    expect(await costOf({ counts: COUNTS })).toBeUndefined()
+    expect(await costOf({ model: 'm' })).toBeUndefined()
+    expect(await costOf({ model: 'm', counts: { toolCalls: 3 } })).toBeUndefined()
+    expect(await costOf({ model: 'unknown', counts: COUNTS })).toBeUndefined()
+    expect(await costOf({ model: 'm', counts: { inputTokens: 5 } })).toBeUndefined()
+    expect(await costOf({ model: 'm', counts: { inputTokens: 0, outputTokens: 0 } })).toMatchObject({ amount: '0' })
+  })
+
+  it('is absent where there is no price book', async () => {
+    const run = await merger()({ model: 'm', counts: COUNTS }, { price: () => undefined })
+    expect(run.account.cost).toBeUndefined()
+    const { post } = recorder()
+    expect(runOf(await post({ runId: 'r', model: 'm', counts: COUNTS }))).not.toHaveProperty('cost')
+  })
+
+  it('is absent where posts tell one, whenever they do', async () => {
+    const cost: RunCost = { amount: '7', currency: 'EUR', source: 'provider' }
+    const merge = merger()
+    expect((await merge({ model: 'm', counts: COUNTS })).account.cost).toBeDefined()
+    expect((await merge({ cost })).account.cost).toBeUndefined()
+    expect((await merge({ counts: { ...COUNTS, inputTokens: 2_000_000 } })).account.cost).toBeUndefined()
+    expect(await costOf({ model: 'm', counts: COUNTS, cost })).toBeUndefined()
+  })
+
+  it('is that of the model that answered, or else of the one that was asked for', async () => {
+    expect(await costOf({ model: 'm', responseModel: 'n', counts: COUNTS })).toMatchObject({ amount: '2.2' })
+    expect(await costOf({ model: 'm', responseModel: 'm-2026-11', counts: COUNTS })).toMatchObject({ amount: '1.1' })
+    expect(await costOf({ model: 'auto', responseModel: 'n', counts: COUNTS })).toMatchObject({ amount: '2.2' })
+    expect(await costOf({ responseModel: 'n', counts: COUNTS })).toMatchObject({ amount: '2.2' })
+    expect(await costOf({ model: 'auto', responseModel: 'other', counts: COUNTS })).toBeUndefined()
+  })
+
+  it('is asked for with what the run tells, and once for one name', async () => {
+    const { prices, questions } = asking(undefined)
+    const counts = { ...COUNTS, cacheReadTokens: 5 }
+    await merger()({ provider: 'p', model: 'm', responseModel: 'm', counts }, prices)
+    await merger()({ model: 'm', responseModel: 'n', counts: { totalTokens: 7 } }, prices)
+    expect(questions).toEqual([
+      { tenant: 't', provider: 'p', model: 'm', counts, at: NOW },
+      { tenant: 't', model: 'n', counts: { totalTokens: 7 }, at: NOW },
+      { tenant: 't', model: 'm', counts: { totalTokens: 7 }, at: NOW },
+    ])
+  })
+
+  it('is not asked for where no tokens are told, nor where a cost is', async () => {
+    const { prices, questions } = asking(ONE)
+    expect(await costOf({ model: 'm', counts: { cacheReadTokens: 5, toolCalls: 3 } }, prices)).toBeUndefined()
+    const told: RunCost = { amount: '2', currency: 'USD', source: 'provider' }
+    const usageByModel = [{ provider: 'p', model: 'm', counts: COUNTS, cost: told }]
+    expect(await costOf({ usageByModel }, prices)).toEqual({ amount: '2', currency: 'USD', source: 'local' })
+    expect(questions).toEqual([])
+  })
+
+  it('is by the prices of the time when the run started, was queued, or was first heard of', async () => {
+    const { prices, questions } = asking(ONE)
+    const told = { model: 'm', counts: COUNTS }
+    const merge = merger()
+    await merge(told, prices, NOW)
+    await merge({ counts: { steps: 1 } }, prices, NOW + 9)
+    await merge({ timings: { queuedAt: NOW - 2_000 } }, prices, NOW + 9)
+    await merge({ timings: { startedAt: NOW - 1_000 } }, prices, NOW + 9)
+    expect(questions.map(({ at }) => at)).toEqual([NOW, NOW, NOW - 2_000, NOW - 1_000])
+  })
+
+  it('is exact for more tokens than anybody has', async () => {
+    const counts = { inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: Number.MAX_SAFE_INTEGER }
+    const book = bookOf('v', { m: 0 }, { input: '999999.999999999999999', output: '999999.999999999999999' })
+    expect(await costOf({ model: 'm', counts }, book)).toMatchObject({
+      amount: '18014398509481981.999981985601490518018',
+    })
+    const amount = `${'9'.repeat(20)}.${'9'.repeat(20)}`
+    const byModel = [
+      { provider: 'p', model: 'm', counts },
+      { provider: 'p', model: 'n', counts },
+    ]
+    const { prices } = asking({ ...ONE, amount })
+    expect(await costOf({ usageByModel: byModel }, prices)).toMatchObject({
+      amount: `1${'9'.repeat(20)}.${'9'.repeat(19)}8`,
+    })
+  })
+})
+
+describe('the cost of a run of several models', () => {
+  const m = { provider: 'p', model: 'm', counts: COUNTS }
+  const n = { provider: 'p', model: 'n', counts: COUNTS }
+  const told: RunCost = { amount: '0.05', currency: 'USD', source: 'provider', pricingVersion: 'theirs' }
+
+  it('is the sum of what each cost, whatever the run says of itself', async () => {
+    expect(await costOf({ usageByModel: [m, n] })).toEqual({
+      amount: '3.3',
+      currency: 'USD',
+      source: 'local',
+      pricingVersion: 'v1',
+    })
+    expect(await costOf({ model: 'n', counts: COUNTS, usageByModel: [m] })).toMatchObject({ amount: '1.1' })
+    expect(await costOf({ model: 'n', counts: COUNTS, usageByModel: [] })).toMatchObject({ amount: '2.2' })
+  })
+
+  it('takes what is told of a model as it is told', async () => {
+    expect(await costOf({ usageByModel: [m, { ...n, cost: told }] })).toMatchObject({
+      amount: '1.15',
+      pricingVersion: 'v1',
+    })
+    const unknown = { provider: 'p', model: 'unknown', counts: {}, cost: told }
+    expect(await costOf({ usageByModel: [unknown, unknown] })).toEqual({
+      amount: '0.1',
+      currency: 'USD',
+      source: 'local',
+    })
+  })
+
+  it('keeps what each model cost, and needs no book where all is told', async () => {
+    const merge = merger()
+    const first = await merge({ usageByModel: [m, { ...n, cost: told }] })
+    expect(first.account.shares?.map(({ amount, source }) => `${amount} ${source}`)).toEqual([
+      '1.1 local',
+      '0.05 provider',
+    ])
+    const again = await merge({ status: 'completed' }, bookOf('v2', { m: 9 }))
+    expect(again.account.shares).toEqual(first.account.shares)
+    const { runs, deps } = { runs: recorder(), deps: undefined }
+    expect(deps).toBeUndefined()
+    const run = runOf(
+      await runs.post({
+        runId: 'r1',
+        usageByModel: [
+          { ...m, cost: told },
+          { ...n, cost: told },
+        ],
+      }),
+    )
+    expect(run.cost).toEqual({ amount: '0.1', currency: 'USD', source: 'local' })
+  })
+
+  it('names each version once, in their order', async () => {
+    const book = priceBook({
+      version: 'v1',
+      prices: [
+        { model: 'm', input: 1, output: 1, version: 'z' },
+        { model: 'n', input: 1, output: 1, version: 'a' },
+      ],
+    })
+    expect((await costOf({ usageByModel: [m, m, n] }, book))?.pricingVersion).toBe('a z')
+  })
+
+  it('is absent where one has no price, or another currency', async () => {
+    expect(await costOf({ usageByModel: [m, { ...n, model: 'unknown' }] })).toBeUndefined()
+    expect(await costOf({ model: 'm', counts: COUNTS, usageByModel: [{ ...n, model: 'unknown' }] })).toBeUndefined()
+    expect(await costOf({ usageByModel: [m, { ...n, counts: {} }] })).toBeUndefined()
+    expect(await costOf({ usageByModel: [m, { ...n, cost: { ...told, currency: 'EUR' } }] })).toBeUndefined()
+  })
+
+  it('is absent where they tell of fewer tokens than the run: these are of models that are not told', async () => {
+    const more = { inputTokens: COUNTS.inputTokens * 2, outputTokens: COUNTS.outputTokens * 2 }
+    expect(await costOf({ counts: more, usageByModel: [m, n] })).toBeDefined()
+    expect(await costOf({ counts: { inputTokens: more.inputTokens + 1 }, usageByModel: [m, n] })).toBeUndefined()
+    expect(await costOf({ counts: { outputTokens: more.outputTokens + 1 }, usageByModel: [m, n] })).toBeUndefined()
+    expect(await costOf({ counts: more, usageByModel: [{ ...m, counts: {}, cost: told }] })).toBeDefined()
+  })
+})
+
+describe('a cost that was recorded', () => {
+  const LATER = bookOf('v2', { m: 5, n: 5, unknown: 5 })
+  const NONE: PriceBook = { price: () => undefined }
+  const told: Partial<RunUpdate> = { provider: 'p', model: 'm', responseModel: 'm', counts: COUNTS, seq: 1 }
+
+  it.each<[string, Partial<RunUpdate>]>([
+    ['an end', { status: 'completed', timings: { endedAt: NOW, durationMs: 5, firstTokenAt: NOW } }],
+    ['a tag', { tags: ['a'], metadata: { a: 1 }, userId: 'u' }],
+    ['the same model in a later post', { ...told, seq: 7 }],
+    ['fewer tokens', { counts: { inputTokens: 5 } }],
+    ['another model in an earlier post', { seq: 0, model: 'n' }],
+  ])('stays as it is whatever prices become, with %s', async (_, update) => {
+    const merge = merger()
+    const { cost } = (await merge(told)).account
+    expect((await merge(update, LATER)).account.cost).toBe(cost)
+    expect((await merge({ tags: ['z'] }, NONE)).account.cost).toBe(cost)
+  })
+
+  it.each<[string, Partial<RunUpdate>]>([
+    ['more tokens', { counts: { outputTokens: 200_000 } }],
+    ['another model', { seq: 2, model: 'n' }],
+    ['another answering model', { seq: 2, responseModel: 'n' }],
+    ['another provider', { seq: 2, provider: 'q' }],
+    ['an earlier start', { timings: { startedAt: NOW - 5 } }],
+    ['an earlier place in the queue', { timings: { queuedAt: NOW - 5 } }],
+    ['models', { usageByModel: [{ provider: 'p', model: 'm', counts: COUNTS }] }],
+  ])('is worked out anew by the prices of now, with %s', async (_, update) => {
+    const merge = merger()
+    await merge(told)
+    const { cost } = (await merge(update, LATER)).account
+    expect(cost).toMatchObject({ pricingVersion: 'v2' })
+    const again = merger()
+    await again(told)
+    expect((await again(update, NONE)).account.cost).toBeUndefined()
+  })
+
+  it('is worked out anew with other models, and not with the same', async () => {
+    const usageByModel = [{ provider: 'p', model: 'm', counts: COUNTS }]
+    const merge = merger()
+    const { cost } = (await merge({ usageByModel, seq: 1 })).account
+    expect((await merge({ usageByModel: structuredClone(usageByModel), seq: 2 }, LATER)).account.cost).toBe(cost)
+    const other = [{ provider: 'p', model: 'n', counts: COUNTS }]
+    expect((await merge({ usageByModel: other, seq: 3 }, LATER)).account.cost).toMatchObject({ pricingVersion: 'v2' })
+  })
+
+  it('that was none stays none, until a post changes what it is worked out from', async () => {
+    const merge = merger()
+    await merge({ model: 'unknown', counts: COUNTS })
+    expect((await merge({ status: 'completed' }, LATER)).account.cost).toBeUndefined()
+    expect((await merge({ counts: { inputTokens: 2_000_000 } }, LATER)).account.cost).toBeDefined()
+  })
+
+  it('is what the run shows, beside no other', async () => {
+    const { post } = recorder({ prices: BOOK })
+    const cost = { amount: '1.1', currency: 'USD', source: 'local', pricingVersion: 'v1' }
+    expect(runOf(await post({ runId: 'r', model: 'm', counts: COUNTS })).cost).toEqual(cost)
+    const theirs = { amount: '3', currency: 'EUR', source: 'provider' }
+    expect(runOf(await post({ runId: 'r', cost: theirs })).cost).toEqual(theirs)
+  })
+})
+
+describe('a price book that is wrong', () => {
+  const broken = (price: unknown): PriceBook => ({ price: () => price as Price })
+  const told = { runId: 'r', model: 'm', counts: COUNTS }
+
+  it.each<[string, unknown, string]>([
+    ['an amount below 0', { ...ONE, amount: '-1' }, 'amount'],
+    ['an exponent', { ...ONE, amount: '1e-7' }, 'amount'],
+    ['a number', { ...ONE, amount: 0.1 }, 'amount'],
+    ['41 digits', { ...ONE, amount: '1'.repeat(41) }, 'amount'],
+    ['an empty amount', { ...ONE, amount: '' }, 'amount'],
+    ['no amount', { currency: 'USD', version: 'v' }, 'amount'],
+    ['a currency in lower case', { ...ONE, currency: 'usd' }, 'currency'],
+    ['a currency that is a key of objects', { ...ONE, currency: '__proto__' }, 'currency'],
+    ['no currency', { amount: '1', version: 'v' }, 'currency'],
+    ['an empty version', { ...ONE, version: '' }, 'version'],
+    ['a version of 101 characters', { ...ONE, version: 'v'.repeat(101) }, 'version'],
+    ['a version with a space', { ...ONE, version: 'a b' }, 'version'],
+    ['no version', { amount: '1', currency: 'USD' }, 'version'],
+    ['null', null, 'amount'],
+    ['a promise', Promise.resolve(ONE), 'amount'],
+    ['a text', '1', 'amount'],
+  ])('is 500 and recorded nowhere: %s', async (_, price, field) => {
+    const { post, lines, deps } = recorder({ prices: broken(price) })
+    expect(problemOf(await post(told))).toMatchObject({ status: 500, code: 'internal_error' })
+    expect(lines).toMatchObject([
+      {
+        event: 'request.failed',
+        fields: { causeCode: 'option_invalid', cause: expect.stringContaining(`"${field}"`) },
+      },
+    ])
+    expect(await deps.store.findRun('default', 'r')).toBeUndefined()
+  })
+
+  it('is 500 where it throws, and leaves what was recorded as it was', async () => {
+    const { post, deps, lines } = recorder()
+    await post({ runId: 'r' })
+    const before = await deps.store.findRun('default', 'r')
+    const prices = {
+      price() {
+        throw new RangeError('jane@example.com')
+      },
+    }
+    const { post: postTo } = recorder({ store: deps.store, prices, logger: deps.logger })
+    expect(problemOf(await postTo(told))).toMatchObject({ status: 500, code: 'internal_error' })
+    expect(await deps.store.findRun('default', 'r')).toEqual(before)
+    expect(lines).toMatchObject([{ fields: { cause: 'The price book threw: RangeError' } }])
+    expect(JSON.stringify(lines)).not.toContain('jane')
+  })
+
+  it('is right with a decimal that has needless zeros', async () => {
+    const { prices } = asking({ ...ONE, amount: '01.50' })
+    expect(await costOf({ model: 'm', counts: COUNTS }, prices)).toMatchObject({ amount: '1.5' })
+  })
+})
+
+describe('the warning for a run without a price', () => {
+  async function warnings(update: Partial<RunUpdate>, prices: PriceBook | undefined = BOOK) {
+    const post: RunUpdate = { runId: 'r', sessionId: 's', ...update }
+    return unpricedEnd(post, await merger()(update), prices).map(({ code, pointer }) => `${code} ${pointer}`)
+  }
+  const unknown: Partial<RunUpdate> = { status: 'completed', model: 'unknown', counts: COUNTS }
+
+  it('comes with the end of a run that used tokens and has no cost', async () => {
+    expect(await warnings(unknown)).toEqual(['unpriced /run'])
+    expect(await warnings({ ...unknown, counts: { totalTokens: 1 } })).toEqual(['unpriced /run'])
+    expect(await warnings({ status: 'failed', counts: { outputTokens: 1 } })).toEqual(['unpriced /run'])
+    const usageByModel = [{ provider: 'p', model: 'unknown', counts: { inputTokens: 1 } }]
+    expect(await warnings({ status: 'cancelled', usageByModel })).toEqual(['unpriced /run'])
+  })
+
+  it('does not come otherwise', async () => {
+    expect(await warnings({ ...unknown, status: 'running' })).toEqual([])
+    expect(await warnings({ model: 'unknown', counts: COUNTS })).toEqual([])
+    expect(await warnings({ ...unknown, model: 'm' })).toEqual([])
+    expect(await warnings({ ...unknown, cost: { amount: '0', currency: 'USD', source: 'client' } })).toEqual([])
+    expect(await warnings({ ...unknown, counts: {} })).toEqual([])
+    expect(await warnings({ ...unknown, counts: { inputTokens: 0, outputTokens: 0, steps: 3 } })).toEqual([])
+    expect(unpricedEnd({ runId: 'r', sessionId: 's', ...unknown }, await merger()(unknown), undefined)).toEqual([])
+  })
+})
+
+const name = fc.constantFrom('m', 'n', 'unknown')
+const count = fc.constantFrom(0, 1, 10, 999_999, Number.MAX_SAFE_INTEGER)
+const counts = fc.record({ inputTokens: count, outputTokens: count, cacheReadTokens: count }, { requiredKeys: [] })
+const update: fc.Arbitrary<Partial<RunUpdate>> = fc.record(
+  {
+    seq: fc.nat(3),
+    provider: fc.constantFrom('p', 'q'),
+    model: name,
+    responseModel: name,
+    counts,
+    timings: fc.record(
+      { startedAt: fc.constantFrom(NOW - 2, NOW - 1, NOW), queuedAt: fc.constant(NOW - 3) },
+      { requiredKeys: [] },
+    ),
+    usageByModel: fc.array(fc.record({ provider: fc.constantFrom('p', 'q'), model: name, counts }), { maxLength: 2 }),
+    status: fc.constantFrom('running', 'completed', 'failed'),
+  },
+  { requiredKeys: [] },
+)
+const orders = fc
+  .array(update, { minLength: 1, maxLength: 5 })
+  .chain((posts) =>
+    fc.tuple(fc.constant(posts), fc.shuffledSubarray([...posts, ...posts], { minLength: posts.length * 2 })),
+  )
+
+describe('with one price book, the cost of a run', () => {
+  const book = priceBook({
+    version: 'v',
+    prices: [
+      { model: 'm', input: '1.25', output: 10, cacheRead: '0.125', until: new Date(NOW - 1).toISOString() },
+      { model: 'm', input: 2, output: 11, from: new Date(NOW - 1).toISOString(), version: 'w' },
+      { model: 'n', provider: 'q', input: '0.1', output: '0.7', tiers: [{ aboveInputTokens: 5, input: 3, output: 4 }] },
+    ],
+  })
+
+  it('does not depend on the order of its posts, nor on how often they come', async () => {
+    let priced = 0
+    await fc.assert(
+      fc.asyncProperty(orders, async ([posts, others]) => {
+        const [one, another] = [merger(), merger()]
+        let first: StoredRun | undefined
+        let second: StoredRun | undefined
+        for (const post of posts) first = await one(post, book)
+        for (const post of others) second = await another(post, book)
+        expect(second?.account.cost).toEqual(first?.account.cost)
+        if (first?.account.cost !== undefined) priced++
+      }),
+      { numRuns: 400 },
+    )
+    expect(priced).toBeGreaterThan(40)
+  })
+})

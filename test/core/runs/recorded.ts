@@ -1,0 +1,21 @@
+import { decideMerge } from '../../../src/core/runs/merge/decide-merge.ts'
+import type { RunUpdate } from '../../../src/model/run.ts'
+import type { PriceBook } from '../../../src/ports/price-book.ts'
+import type { RunStore, StoredRun } from '../../../src/ports/run-store.ts'
+import { NOW } from './recorder.ts'
+
+/** Records updates, one after the other, and gives all runs of their session: of tenant `t`, and `s1`. */
+export async function record(
+  store: RunStore,
+  updates: readonly RunUpdate[],
+  prices?: PriceBook,
+): Promise<readonly StoredRun[]> {
+  for (const update of updates) {
+    const { sessionId, runId, parentRunId } = update
+    const { result } = await store.mergeRun({ tenant: 't', sessionId, runId, parentRunId }, (sight) =>
+      decideMerge(sight, update, { tenant: 't', now: NOW, prices }),
+    )
+    if (result.outcome !== 'merged') throw new Error(result.outcome)
+  }
+  return (await store.listRuns({ tenant: 't', sessionId: 's1', limit: 1000 })).items
+}

@@ -1,0 +1,444 @@
+import { describe, expect, it } from 'vitest'
+import { KNOWN_COUNTS } from '../../../../src/core/runs/merge/counts.ts'
+import { decideMerge, type Recording } from '../../../../src/core/runs/merge/decide-merge.ts'
+import { viewSession } from '../../../../src/core/runs/sessions/session-view.ts'
+import type { RunUpdate } from '../../../../src/model/run.ts'
+import { noSpend, noTally, type Tally } from '../../../../src/model/tally.ts'
+import type {
+  MergeDecision,
+  MergeSight,
+  RunStore,
+  StoredSession,
+  TallyChanges,
+} from '../../../../src/ports/run-store.ts'
+import { memoryRuns } from '../../../../src/storage/memory/memory-runs.ts'
+import { record } from '../recorded.ts'
+import { NOW, stillClock } from '../recorder.ts'
+import { storedAs } from '../stored.ts'
+import { flatSums } from './roll-up-oracle.ts'
+
+const run = (runId: string, more: Partial<RunUpdate> = {}): RunUpdate => ({ sessionId: 's1', runId, ...more })
+
+const namesOf = (length: number, of: number) => Array.from({ length }, (_, index) => `n${of}_${index}`)
+const TREE = { countsScope: 'tree', counts: { n0_0: 1 } } as const
+
+function decide(update: RunUpdate, sight: Partial<MergeSight> = {}, now = NOW): MergeDecision<Recording> {
+  return decideMerge({ above: [], ...sight }, update, { tenant: 't', now })
+}
+
+/** The run that is stored after some updates. */
+function stored(...updates: readonly RunUpdate[]): NonNullable<MergeSight['run']> {
+  let kept: MergeSight['run']
+  for (const update of updates) {
+    const { state, account } = decide(update, { run: kept })
+    if (state && account) kept = storedAs(state, { account })
+  }
+  if (!kept) throw new Error('no updates')
+  return kept
+}
+
+async function sessionOf(store: RunStore): Promise<StoredSession> {
+  const session = await store.findSession('t', 's1')
+  if (!session) throw new Error('no session')
+  return session
+}
+
+describe('the sums that a post changes', () => {
+  it('are those of its run, for a run told in one post', () => {
+    const { tallies } = decide(
+      run('r1', {
+        status: 'completed',
+        provider: 'openai',
+        model: 'gpt',
+        userId: 'ann',
+        counts: { inputTokens: 10, outputTokens: 2, totalTokens: 99, steps: 3 },
+        cost: { amount: '0.25', currency: 'EUR', source: 'client' },
+        timings: { startedAt: NOW - 5000, firstTokenAt: NOW - 4990, endedAt: NOW - 4000, activeMs: 400, toolMs: 7 },
+      }),
+    )
+    const spend = { runs: 1, tokens: 12, cost: { EUR: '0.25' }, unpricedRuns: 0, unpricedTokens: 0 }
+    const counts = { inputTokens: 10, outputTokens: 2, totalTokens: 99, steps: 3 }
+    expect(tallies).toEqual({
+      session: {
+        spend,
+        byStatus: { completed: 1 },
+        counts,
+        models: { openai: { gpt: { runs: 1, counts, cost: { EUR: '0.25' } } } },
+        time: { durationMs: 1000, activeMs: 400, waitingMs: 600, toolMs: 7 },
+        durations: { '992ms': 1 },
+        firstTokens: { '10ms': 1 },
+        users: {},
+      },
+      below: [],
+      users: [{ userId: 'ann', add: spend }],
+    })
+  })
+
+  it('are unpriced without a cost, by the total where nothing else tells the tokens', () => {
+    const spend = (counts: RunUpdate['counts']) => decide(run('r1', { counts: counts ?? {} })).tallies?.session.spend
+    expect(spend({ totalTokens: 7 })).toMatchObject({ tokens: 7, unpricedRuns: 1, unpricedTokens: 7 })
+    expect(spend({ outputTokens: 3, totalTokens: 7 })).toMatchObject({ tokens: 3, unpricedRuns: 1, unpricedTokens: 3 })
+    expect(spend({ inputTokens: 0, totalTokens: 7 })).toMatchObject({ tokens: 0, unpricedRuns: 0, unpricedTokens: 0 })
+    expect(spend({ steps: 3 })).toMatchObject({ tokens: 0, unpricedRuns: 0, unpricedTokens: 0 })
+  })
+
+  it('are no more than there are places for', async () => {
+    const store = memoryRuns(stillClock())
+    await record(
+      store,
+      Array.from({ length: 202 }, (_, index) => run(`r${index}`, { provider: `p${index % 7}`, model: `m${index}` })),
+    )
+    const { models } = (await sessionOf(store)).tally
+    expect(Object.values(models).flatMap((of) => Object.keys(of))).toHaveLength(201)
+    expect(models['']).toEqual({ '(other)': { runs: 2, counts: {}, cost: {} } })
+  })
+
+  it('are none when it changes nothing that counts', () => {
+    const before = stored(run('r1', { status: 'running', counts: { steps: 1 } }))
+    const { state, tallies } = decide(run('r1', { tags: ['new'] }), { run: before })
+    expect(state?.tags).toEqual(['new'])
+    expect(tallies).toBeUndefined()
+  })
+
+  it('are what changed, and nothing else', () => {
+    const before = stored(run('r1', { status: 'running', model: 'm', counts: { steps: 1, messages: 2 } }))
+    const { tallies } = decide(run('r1', { status: 'failed', counts: { steps: 4 } }), { run: before })
+    expect(tallies?.session).toEqual({
+      ...noTally(),
+      byStatus: { running: -1, failed: 1 },
+      counts: { steps: 3 },
+      models: { '': { m: { runs: 0, counts: { steps: 3 }, cost: {} } } },
+    })
+  })
+
+  it('do not count a time that is less than none', () => {
+    const timings = { startedAt: NOW, firstTokenAt: NOW - 1, durationMs: 10, activeMs: 11 }
+    const { tallies } = decide(run('r1', { status: 'completed', timings }))
+    expect(tallies?.session.time).toEqual({ durationMs: 10, activeMs: 11 })
+    expect(tallies?.session.firstTokens).toEqual({})
+  })
+
+  it('are found without changing what is stored', () => {
+    const parent = stored(run('p', { countsScope: 'tree', counts: { steps: 1 }, userId: 'ann' }))
+    const below = decide(run('c', { counts: { steps: 2, messages: 1 } })).tallies?.session
+    const session = { tenant: 't', sessionId: 's1', createdAt: 0, updatedAt: 0, tally: noTally(), failures: [] }
+    const sight = { session, run: parent, below, above: [] }
+    const seen = JSON.stringify(sight)
+    const update = run('p', { counts: { messages: 5 }, status: 'failed' })
+    expect(decide(update, sight)).toEqual(decide(update, sight))
+    expect(JSON.stringify(sight)).toBe(seen)
+  })
+})
+
+describe('what stands below a run', () => {
+  it('is counted once, where the run tells for its whole tree', async () => {
+    const store = memoryRuns(stillClock())
+    await record(store, [
+      run('c', { parentRunId: 'p', counts: { inputTokens: 5, steps: 1 } }),
+      run('p', { counts: { inputTokens: 8 }, cost: { amount: '1', currency: 'EUR', source: 'client' } }),
+    ])
+    expect((await sessionOf(store)).tally).toMatchObject({
+      spend: { runs: 2, tokens: 13, cost: { EUR: '1' }, unpricedRuns: 1, unpricedTokens: 5 },
+      counts: { inputTokens: 13, steps: 1 },
+    })
+    await record(store, [run('p', { countsScope: 'tree' })])
+    expect((await sessionOf(store)).tally).toMatchObject({
+      spend: { runs: 2, tokens: 8, cost: { EUR: '1' }, unpricedRuns: 0, unpricedTokens: 0 },
+      counts: { inputTokens: 8, steps: 1 },
+    })
+  })
+
+  it('is spent by the user of the run, and without one by its own', async () => {
+    const store = memoryRuns(stillClock())
+    const tokens = async (user: string) => (await store.findSpend('t', user, 0)).tokens
+    await record(store, [
+      run('p'),
+      run('c', { parentRunId: 'p', userId: 'bob', counts: { inputTokens: 5 } }),
+      run('c2', { parentRunId: 'p', counts: { inputTokens: 2 } }),
+    ])
+    expect([await tokens('ann'), await tokens('bob')]).toEqual([0, 5])
+    await record(store, [run('p', { userId: 'ann' })])
+    expect([await tokens('ann'), await tokens('bob')]).toEqual([7, 0])
+  })
+
+  it('is taken from where it was added, in a session that has no place for its model', async () => {
+    const store = memoryRuns(stillClock())
+    const many = Array.from({ length: 200 }, (_, index) => run(`r${index}`, { model: `m${index}` }))
+    await record(store, [run('p', { model: 'm0' }), ...many])
+    await record(store, [run('c', { parentRunId: 'p', model: 'new', counts: { steps: 4 } })])
+    const others = async () => (await sessionOf(store)).tally.models['']?.['(other)']
+    expect(await others()).toEqual({ runs: 1, counts: { steps: 4 }, cost: {} })
+    await record(store, [run('p', { countsScope: 'tree', counts: { steps: 9 } })])
+    expect(await others()).toEqual({ runs: 1, counts: { steps: 0 }, cost: {} })
+  })
+
+  it('has no cost by model, where the run tells what a model of its tree cost', async () => {
+    const store = memoryRuns(stillClock())
+    const usage = (model: string, amount: string, currency: string) => ({
+      provider: 'p',
+      model,
+      counts: {},
+      cost: { amount, currency, source: 'client' as const },
+    })
+    await record(store, [
+      run('p', { countsScope: 'tree', usageByModel: [usage('a', '1', 'EUR'), usage('a', '2', 'USD')] }),
+      run('c', { parentRunId: 'p', usageByModel: [usage('b', '4', 'EUR')] }),
+    ])
+    const { tally } = await sessionOf(store)
+    expect(tally.models.p?.a?.cost).toEqual({ EUR: '1', USD: '2' })
+    expect(tally.models.p?.b?.cost ?? {}).toEqual({})
+  })
+
+  it('is no more below a run than it has a place for there', async () => {
+    const store = memoryRuns(stillClock())
+    const counts = (from: number, length: number) =>
+      Object.fromEntries(Array.from({ length }, (_, index) => [`n${from + index}`, 1]))
+    const children = [0, 100, 200].map((from) => run(`c${from}`, { parentRunId: 'p', counts: counts(from, 100) }))
+    await record(store, [run('p'), ...children])
+    const { tally } = await sessionOf(store)
+    expect(tally.counts).toEqual(counts(0, 64))
+  })
+
+  it("is nobody's, where there are too many users to remember", async () => {
+    const store = memoryRuns(stillClock())
+    const tokens = async (user: string) => (await store.findSpend('t', user, 0)).tokens
+    const children = Array.from({ length: 257 }, (_, index) =>
+      run(`c${index}`, { parentRunId: 'p', userId: `u${index}`, counts: { inputTokens: 1 } }),
+    )
+    await record(store, [run('p'), ...children])
+    expect([await tokens('u255'), await tokens('u256')]).toEqual([1, 0])
+    await record(store, [run('p', { userId: 'ann' })])
+    expect([await tokens('ann'), await tokens('u255'), await tokens('u256')]).toEqual([257, 0, 0])
+  })
+
+  it('has a price, though the run that tells for its whole tree has none', async () => {
+    const store = memoryRuns(stillClock())
+    const cost = { amount: '1', currency: 'EUR', source: 'client' as const }
+    const unpriced = async () => viewSession(await sessionOf(store)).unpriced
+    await record(store, [
+      run('p', { countsScope: 'tree', counts: { inputTokens: 8 } }),
+      run('priced', { parentRunId: 'p', counts: { inputTokens: 5 }, cost }),
+      run('unpriced', { parentRunId: 'p', counts: { inputTokens: 2 } }),
+    ])
+    expect(await unpriced()).toEqual({ runs: 2, tokens: 3 })
+    await record(store, [run('priced', { counts: { inputTokens: 9 } })])
+    expect(await unpriced()).toEqual({ runs: 2, tokens: 0 })
+    await record(store, [run('p', { counts: { inputTokens: 20 } })])
+    expect(await unpriced()).toEqual({ runs: 2, tokens: 11 })
+  })
+})
+
+describe('what is taken away from a user', () => {
+  const day = Math.floor(NOW / 86_400_000)
+  const tokens = async (store: RunStore, user: string, since = day) => (await store.findSpend('t', user, since)).tokens
+
+  it('leaves today as it is, where it was spent before', async () => {
+    const clock = stillClock()
+    const store = memoryRuns(clock)
+    await record(store, [run('old', { userId: 'u1', counts: { inputTokens: 500 } })])
+    clock.advance(86_400_000)
+    await record(store, [run('new', { userId: 'u1', counts: { inputTokens: 300 } })])
+    await record(store, [run('old', { userId: 'u2', seq: 1 })])
+    expect([await tokens(store, 'u1', day + 1), await tokens(store, 'u1')]).toEqual([300, 300])
+    expect(await tokens(store, 'u2', day + 1)).toBe(500)
+    await record(store, [run('old', { counts: { inputTokens: 600 } })])
+    expect([await tokens(store, 'u2', day + 1), await tokens(store, 'u2')]).toEqual([600, 600])
+  })
+
+  it('leaves today as it is, where a run above it is only now recorded', async () => {
+    const clock = stillClock()
+    const store = memoryRuns(clock)
+    await record(store, [run('old', { parentRunId: 'p', userId: 'u1', counts: { inputTokens: 500 } })])
+    clock.advance(86_400_000)
+    await record(store, [run('new', { userId: 'u1', counts: { inputTokens: 300 } }), run('p', { userId: 'u2' })])
+    expect([await tokens(store, 'u1', day + 1), await tokens(store, 'u1')]).toEqual([300, 300])
+  })
+
+  it('is money too', () => {
+    const cost = { amount: '3', currency: 'EUR', source: 'client' as const }
+    const before = { ...stored(run('r1', { userId: 'ann', seq: 1, cost })), createdAt: 42 }
+    const entry = (amount: string) =>
+      decide(run('r1', { seq: 2, cost: { ...cost, amount } }), { run: before }).tallies?.users
+    expect(entry('2')).toEqual([{ userId: 'ann', at: 42, add: { ...noSpend(), cost: { EUR: '-1' } } }])
+    expect(entry('4')).toEqual([{ userId: 'ann', add: { ...noSpend(), cost: { EUR: '1' } } }])
+  })
+})
+
+describe('what a model used', () => {
+  it('is told by all that it counts, counters of callers among them', () => {
+    const counts = { inputTokens: 3, mine: 4 }
+    const share = { provider: 'p', model: 'm', counts }
+    const [single, shared] = [run('r1', { provider: 'p', model: 'm', counts }), run('r1', { usageByModel: [share] })]
+    for (const each of [single, shared]) expect(decide(each).tallies?.session.models.p?.m?.counts).toEqual(counts)
+    expect(decide(single).tallies?.session.counts).toEqual(counts)
+  })
+
+  it('keeps 16 counters of callers, and what had a place is taken from it again', async () => {
+    const store = memoryRuns(stillClock())
+    const mine = (from: number, length: number, count = 1) =>
+      Object.fromEntries(Array.from({ length }, (_, index) => [`n${from + index}`, count]))
+    const told = (runId: string, counts: Record<string, number>, more: Partial<RunUpdate> = {}) =>
+      run(runId, { provider: 'p', model: 'm', counts: { steps: 1, ...counts }, ...more })
+    const third = told('r3', mine(0, 20), { parentRunId: 't' })
+    await record(store, [run('t'), told('r1', mine(0, 10)), told('r2', mine(10, 10)), third])
+    const shown = async () => (await sessionOf(store)).tally.models.p?.m?.counts
+    expect(await shown()).toEqual({ steps: 3, ...mine(0, 16, 2) })
+    await record(store, [run('t', { countsScope: 'tree', counts: { steps: 9, ...mine(0, 20, 5) } })])
+    expect(await shown()).toEqual({ steps: 2, ...mine(0, 16) })
+    expect((await sessionOf(store)).tally.counts.n19).toBe(6)
+  })
+
+  it('is what the run used, where the list of its models is empty', () => {
+    const told = run('r1', { provider: 'p', model: 'm', counts: { steps: 3 } })
+    const models = decide(told).tallies?.session.models
+    expect(models?.p?.m?.counts).toEqual({ steps: 3 })
+    expect(decide({ ...told, usageByModel: [] }).tallies?.session.models).toEqual(models)
+  })
+})
+
+describe('a large tree that finds its parent', () => {
+  /** 104 posts of 16 models each, all below `x`. */
+  const below = Array.from({ length: 104 }, (_, post) =>
+    run(`c${post}`, {
+      parentRunId: 'x',
+      counts: Object.fromEntries(Array.from({ length: 32 }, (_, index) => [`n${post}_${index}`, 1])),
+      usageByModel: Array.from({ length: 16 }, (_, index) => ({
+        provider: 'p',
+        model: `m${(post * 16 + index) % 208}`,
+        counts: Object.fromEntries([...KNOWN_COUNTS, ...namesOf(32, post)].map((name) => [name, 1])),
+      })),
+    }),
+  )
+  const above = Array.from({ length: 40 }, (_, index) => run(`p${index + 1}`, { parentRunId: `p${index + 2}` }))
+
+  async function found(updates: readonly RunUpdate[]): Promise<TallyChanges> {
+    const store = memoryRuns(stillClock())
+    await record(store, updates)
+    let tallies: TallyChanges | undefined
+    const key = { tenant: 't', sessionId: 's1', runId: 'x', parentRunId: 'p1' }
+    await store.mergeRun(key, (sight) => {
+      const decision = decide(run('x', { parentRunId: 'p1' }), sight)
+      tallies = decision.tallies
+      return decision
+    })
+    if (!tallies) throw new Error('no sums')
+    return tallies
+  }
+
+  it('adds a bounded number of cells to 32 runs, and the same to each', async () => {
+    const { below: sums } = await found([...below, ...above])
+    expect(sums.map(({ runId }) => runId)).toEqual(above.slice(0, 32).map(({ runId }) => runId))
+    for (const { add } of sums) expect(add).toBe(sums[0]?.add)
+    // 32 models and the others, each with its runs, the known counts and 16 counters; 64 counters; the spend and a status.
+    const cells = Object.keys(flatSums(sums[0]?.add as Tally)).length
+    expect(cells).toBeLessThanOrEqual(33 * (1 + 12 + 16) + 64 + 12 + 4 + 8)
+    expect(cells).toBeGreaterThan(33 * 12 + 64)
+  })
+
+  it('is added anew above a run that names a user, or tells for its whole tree', async () => {
+    const users = below.map((each, index) => ({ ...each, userId: `u${index}` }))
+    const { below: sums } = await found([...users, ...above, run('p3', { userId: 'ann' }), run('p5', TREE)])
+    const adds = sums.map(({ add }) => add)
+    expect(adds.map((add, index) => index > 0 && add === adds[index - 1])).toEqual(
+      adds.map((_, index) => index !== 0 && index !== 3 && index !== 5),
+    )
+    expect(Object.keys(adds[2]?.users ?? {})).toHaveLength(104)
+    expect(Object.keys(adds[3]?.users ?? {})).toEqual(['ann'])
+    expect(adds[5]?.counts.n0_0).toBeUndefined()
+  })
+})
+
+describe('runs above one another', () => {
+  const chain = (length: number) =>
+    Array.from({ length }, (_, index) =>
+      run(`r${index}`, { counts: { steps: 1 }, ...(index > 0 && { parentRunId: `r${index - 1}` }) }),
+    )
+
+  it.each([
+    ['from the top', chain(150)],
+    ['from the bottom', chain(150).reverse()],
+  ])('are summed up 32 levels, and beyond as tops, told %s', async (_, updates) => {
+    const store = memoryRuns(stillClock())
+    await record(store, updates)
+    const { tally } = await sessionOf(store)
+    expect(tally.spend.runs).toBe(150)
+    expect(tally.counts).toEqual({ steps: 150 })
+  })
+
+  it('are cut where a run would be above itself, for good', async () => {
+    const store = memoryRuns(stillClock())
+    await record(store, [
+      run('a', { parentRunId: 'b', counts: { steps: 1 } }),
+      run('b', { parentRunId: 'c', counts: { steps: 2 } }),
+      run('c', { parentRunId: 'a', counts: { steps: 4 } }),
+      run('a', { counts: { steps: 8 } }),
+      run('c', { counts: { steps: 32 } }),
+      run('b', { counts: { steps: 16 } }),
+    ])
+    const runs = await record(store, [run('own', { parentRunId: 'own', counts: { steps: 64 } })])
+    expect(runs.filter(({ account }) => account.top).map(({ state }) => state.runId)).toEqual(['c', 'own'])
+    const { tally } = await sessionOf(store)
+    expect(tally.spend.runs).toBe(4)
+    expect(tally.counts).toEqual({ steps: 120 })
+  })
+})
+
+describe('the failures of a session', () => {
+  const failed = (runId: string, more: Partial<RunUpdate> = {}) => run(runId, { status: 'failed', seq: 1, ...more })
+  const sessionWith = (failures: StoredSession['failures']): StoredSession => ({
+    tenant: 't',
+    sessionId: 's1',
+    createdAt: 0,
+    updatedAt: 0,
+    tally: noTally(),
+    failures,
+  })
+
+  it('begin with the last, and are ten', () => {
+    let session = sessionWith([])
+    for (let at = 1; at <= 12; at++) {
+      const { failures } = decide(failed(`r${at}`, { error: { type: 'timeout' } }), { session }, at)
+      session = sessionWith(failures ?? [])
+    }
+    expect(session.failures).toHaveLength(10)
+    expect(session.failures[0]).toEqual({ runId: 'r12', at: 12, error: { type: 'timeout' } })
+    expect(session.failures[9]?.runId).toBe('r3')
+    expect(
+      decide(failed('r1', { counts: { steps: 1 } }), { session, run: stored(failed('r1')) }).failures,
+    ).toBeUndefined()
+  })
+
+  it('begin in a session that is not there yet', () => {
+    expect(decide(failed('r1')).failures).toEqual([{ runId: 'r1', at: NOW }])
+    expect(decide(run('r1', { status: 'completed' })).failures).toBeUndefined()
+  })
+
+  it('do not keep a run that did not fail after all', () => {
+    const session = sessionWith([
+      { runId: 'r2', at: 2 },
+      { runId: 'r1', at: 1 },
+    ])
+    const later = run('r1', { status: 'completed', seq: 2 })
+    expect(decide(later, { session, run: stored(failed('r1')) }).failures).toEqual([{ runId: 'r2', at: 2 }])
+  })
+
+  it('say what the error turned out to be, and still when', () => {
+    const session = sessionWith([{ runId: 'r1', at: 1, error: { type: 'a' } }])
+    const before = stored(failed('r1', { error: { type: 'a' } }))
+    const told = failed('r1', { seq: 2, error: { type: 'b' } })
+    expect(decide(told, { session, run: before }).failures).toEqual([{ runId: 'r1', at: 1, error: { type: 'b' } }])
+    const same = structuredClone(session)
+    expect(decide(failed('r1', { counts: { steps: 1 } }), { session: same, run: before }).failures).toBeUndefined()
+  })
+
+  it('say whose run it was', () => {
+    const { failures } = decide(failed('r1', { userId: 'ann' }))
+    expect(failures).toEqual([{ runId: 'r1', at: NOW, userId: 'ann' }])
+    const before = stored(failed('r1'))
+    const session = sessionWith([{ runId: 'r1', at: 1 }])
+    const later = decide(failed('r1', { userId: 'ann' }), { session, run: before })
+    expect(later.failures).toEqual([{ runId: 'r1', at: 1, userId: 'ann' }])
+    const told = { session: sessionWith(later.failures ?? []), run: stored(failed('r1', { userId: 'ann' })) }
+    expect(decide(failed('r1', { counts: { steps: 1 } }), told).failures).toBeUndefined()
+  })
+})

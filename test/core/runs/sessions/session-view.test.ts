@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest'
+import { viewSession } from '../../../../src/core/runs/sessions/session-view.ts'
+import type { RunUpdate } from '../../../../src/model/run.ts'
+import { noTally, type Tally } from '../../../../src/model/tally.ts'
+import type { StoredSession } from '../../../../src/ports/run-store.ts'
+import { memoryRuns } from '../../../../src/storage/memory/memory-runs.ts'
+import { record } from '../recorded.ts'
+import { NOW, stillClock } from '../recorder.ts'
+
+const MAX = Number.MAX_SAFE_INTEGER
+
+function viewOf(tally: Partial<Tally>, more: Partial<StoredSession> = {}): ReturnType<typeof viewSession> {
+  const whole = { ...noTally(), ...tally }
+  return viewSession({
+    tenant: 't',
+    sessionId: 's1',
+    createdAt: 0,
+    updatedAt: 1000,
+    tally: whole,
+    failures: [],
+    ...more,
+  })
+}
+
+const run = (runId: string, more: Partial<RunUpdate> = {}): RunUpdate => ({ sessionId: 's1', runId, ...more })
+
+describe('a session', () => {
+  it('without runs is all empty', () => {
+    expect(viewOf({})).toEqual({
+      sessionId: 's1',
+      createdAt: '1970-01-01T00:00:00.000Z',
+      updatedAt: '1970-01-01T00:00:01.000Z',
+      runs: { total: 0, byStatus: {} },
+      counts: {},
+      cost: [],
+      tokens: 0,
+      unpriced: { runs: 0, tokens: 0 },
+      models: [],
+      providers: [],
+      time: {},
+    })
+  })
+
+  it('shows what its runs came to', async () => {
+    const store = memoryRuns(stillClock())
+    const cost = (amount: string, currency = 'USD') => ({ amount, currency, source: 'client' as const })
+    const timings = (durationMs: number) => ({ durationMs, activeMs: 40, timeToFirstTokenMs: 7 })
+    await record(store, [
+      run('r1', { provider: 'b', model: 'y', status: 'running', counts: { inputTokens: 1, toolErrors: 0 } }),
+      run('r2', { provider: 'b', model: 'x', status: 'completed', cost: cost('0.2'), timings: timings(60) }),
+      run('r3', { provider: 'a', status: 'completed', cost: cost('0.1'), timings: timings(40), counts: { steps: 2 } }),
+      run('r4', { model: 'x', cost: cost('0.000001', 'EUR'), counts: { steps: 3 } }),
+      run('r5', { status: 'failed', error: { type: 'timeout' } }),
+      run('r1', { seq: 5, status: 'cancelled', model: 'x' }),
+    ])
+    const session = await store.findSession('t', 's1')
+    if (!session) throw new Error('no session')
+    const at = new Date(NOW).toISOString()
+    expect(viewSession(session)).toEqual({
+      sessionId: 's1',
+      createdAt: at,
+      updatedAt: at,
+      runs: { total: 5, byStatus: { completed: 2, running: 1, failed: 1, cancelled: 1 } },
+      counts: { inputTokens: 1, toolErrors: 0, steps: 5 },
+      cost: [
+        { amount: '0.000001', currency: 'EUR' },
+        { amount: '0.3', currency: 'USD' },
+      ],
+      tokens: 1,
+      unpriced: { runs: 1, tokens: 1 },
+      models: [
+        { runs: 1, counts: {}, cost: [] },
+        { model: 'x', runs: 1, counts: { steps: 3 }, cost: [{ amount: '0.000001', currency: 'EUR' }] },
+        { provider: 'a', runs: 1, counts: { steps: 2 }, cost: [{ amount: '0.1', currency: 'USD' }] },
+        { provider: 'b', model: 'x', runs: 2, counts: { inputTokens: 1 }, cost: [{ amount: '0.2', currency: 'USD' }] },
+      ],
+      providers: [
+        { runs: 2, counts: { steps: 3 }, cost: [{ amount: '0.000001', currency: 'EUR' }] },
+        { provider: 'a', runs: 1, counts: { steps: 2 }, cost: [{ amount: '0.1', currency: 'USD' }] },
+        { provider: 'b', runs: 2, counts: { inputTokens: 1 }, cost: [{ amount: '0.2', currency: 'USD' }] },
+      ],
+      duration: { runs: 2, p50: 40, p95: 60 },
+      timeToFirstToken: { runs: 2, p50: 7, p95: 7 },
+      time: { durationMs: 100, activeMs: 80, waitingMs: 20 },
+      lastError: { runId: 'r5', at, error: { type: 'timeout' } },
+    })
+  })
+
+  it('shows what models used in a run of another', async () => {
+    const store = memoryRuns(stillClock())
+    const usageByModel = [
+      { provider: 'p', model: 'small', counts: { steps: 2 } },
+      { provider: 'p', model: 'small', counts: { steps: 3 } },
+      { provider: 'p', model: 'large', counts: { steps: 1 }, cost: { amount: '2', currency: 'EUR', source: 'client' } },
+    ] as const
+    await record(store, [run('r1', { provider: 'p', model: 'large', counts: { steps: 9 }, usageByModel })])
+    const session = await store.findSession('t', 's1')
+    expect(session && viewSession(session).models).toEqual([
+      { provider: 'p', model: 'large', runs: 1, counts: { steps: 1 }, cost: [{ amount: '2', currency: 'EUR' }] },
+      { provider: 'p', model: 'small', runs: 0, counts: { steps: 5 }, cost: [] },
+    ])
+  })
+
+  it('does not show what all was taken from', () => {
+    const gone = { runs: 0, counts: { steps: 0 }, cost: { EUR: '0' } }
+    const view = viewOf({
+      byStatus: { running: 0, completed: 1 },
+      models: { p: { m: gone, n: { runs: 1, counts: { steps: 0 }, cost: {} } }, q: { m: gone } },
+      time: { toolMs: 0, modelMs: 1 },
+      durations: { '5ms': 0 },
+    })
+    expect(view.runs.byStatus).toEqual({ completed: 1 })
+    expect(view.models).toEqual([{ provider: 'p', model: 'n', runs: 1, counts: {}, cost: [] }])
+    expect(view.providers).toEqual([{ provider: 'p', runs: 1, counts: {}, cost: [] }])
+    expect(view.time).toEqual({ modelMs: 1 })
+    expect(view).not.toHaveProperty('duration')
+    expect(view).not.toHaveProperty('lastError')
+  })
+
+  it('shows no less than nothing, and no more than an integer holds', () => {
+    const view = viewOf({
+      spend: { runs: -1, tokens: 0, cost: { EUR: '-1' }, unpricedRuns: -2, unpricedTokens: MAX * 4 },
+      byStatus: { running: -1 },
+      counts: { steps: -1, messages: MAX * 2 },
+      models: { p: { m: { runs: -1, counts: { steps: -1 }, cost: { EUR: '-1' } } } },
+      time: { toolMs: -1, modelMs: MAX * 2 },
+    })
+    expect(view.runs).toEqual({ total: 0, byStatus: {} })
+    expect(view.unpriced).toEqual({ runs: 0, tokens: MAX })
+    expect(view.counts).toEqual({ steps: 0, messages: MAX })
+    expect([view.cost, view.models, view.providers]).toEqual([[], [], []])
+    expect(view.time).toEqual({ modelMs: MAX })
+  })
+
+  it('shares nothing with what is stored', () => {
+    const error = { type: 'timeout' }
+    const view = viewOf(
+      {},
+      {
+        failures: [
+          { runId: 'r2', at: 5, error },
+          { runId: 'r1', at: 4 },
+        ],
+      },
+    )
+    expect(view.lastError).toEqual({ runId: 'r2', at: '1970-01-01T00:00:00.005Z', error })
+    expect(view.lastError?.error).not.toBe(error)
+  })
+})

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import { liftRun } from '../../../../src/core/runs/merge/to-run-state.ts'
+import { spreadOf } from '../../../../src/core/runs/sessions/percentiles.ts'
+import { tallyRun } from '../../../../src/core/runs/sessions/run-totals.ts'
+import type { RunUpdate } from '../../../../src/model/run.ts'
+import type { Tally } from '../../../../src/model/tally.ts'
+import { NOW } from '../recorder.ts'
+
+const NOTHING = { runId: 'r1', sessionId: 's1', status: 'completed' } as const
+
+function tallied(update: Partial<RunUpdate>): Tally {
+  return tallyRun({ state: liftRun({ ...NOTHING, ...update }), account: { ended: [], untold: [] } })
+}
+
+describe('the time that a run is tallied with', () => {
+  it.each<[RunUpdate['timings'], Tally['time']]>([
+    [undefined, {}],
+    [{ modelMs: 7 }, { modelMs: 7 }],
+    [{ toolMs: 6 }, { toolMs: 6 }],
+    [{ activeMs: 5 }, { activeMs: 5 }],
+    [{ durationMs: 9 }, { durationMs: 9 }],
+    [
+      { durationMs: 9, activeMs: 5 },
+      { durationMs: 9, activeMs: 5, waitingMs: 4 },
+    ],
+    [
+      { durationMs: 9, activeMs: 9 },
+      { durationMs: 9, activeMs: 9, waitingMs: 0 },
+    ],
+    [
+      { durationMs: 9, activeMs: 10 },
+      { durationMs: 9, activeMs: 10 },
+    ],
+    [{ startedAt: NOW, endedAt: NOW + 3 }, { durationMs: 3 }],
+  ])('of %j is %j', (timings, time) => {
+    expect(tallied({ ...(timings && { timings }) }).time).toStrictEqual(time)
+  })
+
+  it.each<[RunUpdate['timings'], number | undefined]>([
+    [{ timeToFirstTokenMs: 4 }, 4],
+    [{ startedAt: NOW, firstTokenAt: NOW + 3 }, 3],
+    [{ startedAt: NOW, firstTokenAt: NOW }, 0],
+    [{ startedAt: NOW, firstTokenAt: NOW - 1 }, undefined],
+    [{ startedAt: NOW, firstTokenAt: NOW + 3, timeToFirstTokenMs: 4 }, 4],
+    [{ startedAt: NOW }, undefined],
+    [{ firstTokenAt: NOW }, undefined],
+  ])('to its first token, of %j, is %j', (timings = {}, ms) => {
+    const expected = ms === undefined ? {} : { [`${ms}ms`]: 1 }
+    expect(tallied({ timings }).firstTokens).toEqual(expected)
+  })
+})
+
+describe('the counts of a model', () => {
+  it('are all of a run, and what callers count themselves among them', () => {
+    const counts = { inputTokens: 1, toolCalls: 2 }
+    expect(tallied({ provider: 'p', model: 'm', counts }).models).toEqual({ p: { m: { runs: 1, counts, cost: {} } } })
+    expect(tallied({ counts: { ...counts, searches: 3 } })).toMatchObject({
+      counts: { ...counts, searches: 3 },
+      models: { '': { '': { counts: { ...counts, searches: 3 } } } },
+    })
+  })
+})
+
+describe('a spread', () => {
+  it('is of each duration by itself, and of none that was taken away', () => {
+    const sum: Record<string, number> = {}
+    for (const durationMs of [3, 3, 1_000, 2 ** 32, 2 ** 32 + 5]) {
+      const { durations } = tallied({ timings: { durationMs } })
+      expect(Object.values(durations)).toEqual([1])
+      for (const [bucket, runs] of Object.entries(durations)) sum[bucket] = (sum[bucket] ?? 0) + runs
+    }
+    expect(sum['3ms']).toBe(2)
+    expect(Object.values(sum).reduce((all, runs) => all + runs, 0)).toBe(5)
+    expect(spreadOf({ '3ms': 1, '4ms': 0 })).toEqual(spreadOf({ '3ms': 1 }))
+  })
+})

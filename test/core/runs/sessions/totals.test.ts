@@ -1,0 +1,220 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  BELOW_PLACES,
+  fitTally,
+  type Places,
+  SESSION_PLACES,
+} from '../../../../src/core/runs/sessions/cap-cardinality.ts'
+import {
+  addSpend,
+  addTally,
+  minusTally,
+  noSpend,
+  noTally,
+  type Spend,
+  type Tally,
+} from '../../../../src/model/tally.ts'
+import { flatSums, withoutZeros } from './roll-up-oracle.ts'
+
+const name = fc.constantFrom('a', 'b', '__proto__', 'constructor', 'toString', '7')
+const number = fc.integer({ min: -5, max: 5 })
+const numbers = fc.dictionary(name, number, { maxKeys: 3 })
+const money = fc.dictionary(name, fc.constantFrom('0.1', '-0.2', '3', '0', '0.000000001'), { maxKeys: 2 })
+const spend: fc.Arbitrary<Spend> = fc.record({
+  runs: number,
+  tokens: number,
+  cost: money,
+  unpricedRuns: number,
+  unpricedTokens: number,
+})
+const model = fc.record({ runs: number, counts: numbers, cost: money })
+const tally: fc.Arbitrary<Tally> = fc.record({
+  spend,
+  byStatus: fc.dictionary(fc.constantFrom('running', 'failed'), number),
+  counts: numbers,
+  models: fc.dictionary(name, fc.dictionary(name, model, { maxKeys: 2 }), { maxKeys: 2 }),
+  time: numbers,
+  durations: numbers,
+  firstTokens: numbers,
+  users: fc.dictionary(name, spend, { maxKeys: 2 }),
+})
+
+function sumOf(...tallies: readonly Tally[]): Tally {
+  const sum = noTally()
+  for (const each of tallies) addTally(sum, each)
+  return sum
+}
+
+function namesOf(count: number, from = 0): string[] {
+  return Array.from({ length: count }, (_, index) => `n${from + index}`)
+}
+
+const byName = <T>(names: readonly string[], value: T): Record<string, T> =>
+  Object.fromEntries(names.map((each) => [each, value]))
+
+const ofModels = (names: readonly string[], runs = 1): Tally => ({
+  ...noTally(),
+  models: { p: byName(names, { runs, counts: { steps: 2 * runs }, cost: { EUR: `${runs}` } }) },
+})
+
+/** Adds as a merge and a store do together. */
+function add(sum: Tally, more: Tally, places: Places = SESSION_PLACES): void {
+  addTally(sum, fitTally(sum, more, places))
+}
+
+describe('a tally', () => {
+  it('is the same sum in any order, whatever the names', () => {
+    fc.assert(
+      fc.property(tally, tally, (a, b) => {
+        expect(flatSums(sumOf(a, b))).toEqual(flatSums(sumOf(b, a)))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('added and taken away again leaves nothing', () => {
+    fc.assert(
+      fc.property(tally, tally, (a, b) => {
+        const change = minusTally(b, a)
+        const after = sumOf(a, ...(change ? [change] : []))
+        expect(withoutZeros(flatSums(after))).toEqual(
+          withoutZeros({ ...flatSums(sumOf(a, b)), ...zeros(a), ...flatSums(b) }),
+        )
+        expect(minusTally(a, structuredClone(a))).toBeUndefined()
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('comes to the same when it was written as JSON between', () => {
+    fc.assert(
+      fc.property(tally, tally, (a, b) => {
+        const read = sumOf(JSON.parse(JSON.stringify(sumOf(a))))
+        addTally(read, b)
+        expect(flatSums(read)).toEqual(flatSums(sumOf(a, b)))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('keeps money exact', () => {
+    const sum = noSpend()
+    for (let i = 0; i < 10; i++) addSpend(sum, { ...noSpend(), cost: { EUR: '0.1', USD: '0.000000001' } })
+    addSpend(sum, { ...noSpend(), cost: { EUR: '99999999999999999999.9' } })
+    expect(sum.cost).toEqual({ EUR: '100000000000000000000.9', USD: '0.00000001' })
+  })
+
+  it('notes a count that is told as 0', () => {
+    const told = { ...noTally(), counts: { toolErrors: 0 } }
+    expect(minusTally(told, noTally())?.counts).toEqual({ toolErrors: 0 })
+    expect(minusTally(told, told)).toBeUndefined()
+  })
+
+  it('does not change what is added to it', () => {
+    fc.assert(
+      fc.property(tally, tally, (a, b) => {
+        const [first, second] = [structuredClone(a), structuredClone(b)]
+        sumOf(a, b, a)
+        expect([a, b]).toEqual([first, second])
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+function zeros(of: Tally): Record<string, bigint> {
+  return Object.fromEntries(Object.keys(flatSums(of)).map((path) => [path, 0n]))
+}
+
+describe('a sum that is full', () => {
+  it('takes 200 models, and counts more of them as one', () => {
+    const sum = noTally()
+    for (const each of namesOf(205)) add(sum, ofModels([each]))
+    expect(Object.keys(sum.models.p ?? {})).toHaveLength(200)
+    expect(sum.models['']).toEqual({ '(other)': { runs: 5, counts: { steps: 10 }, cost: { EUR: '5' } } })
+  })
+
+  it('takes them all the same when they come at once', () => {
+    const sum = noTally()
+    add(sum, ofModels(namesOf(150)))
+    add(sum, ofModels(namesOf(100, 120)))
+    expect(Object.keys(sum.models.p ?? {})).toEqual(namesOf(200))
+    expect(sum.models.p?.n120?.runs).toBe(2)
+    expect(sum.models['']?.['(other)']?.runs).toBe(20)
+  })
+
+  it('takes away where it has added, and never has a place again', () => {
+    const sum = noTally()
+    add(sum, ofModels(namesOf(201)))
+    add(sum, ofModels(['n0'], -1))
+    add(sum, ofModels(['n200'], -1))
+    expect(sum.models.p?.n0).toEqual({ runs: 0, counts: { steps: 0 }, cost: { EUR: '0' } })
+    expect(sum.models['']?.['(other)']).toEqual({ runs: 0, counts: { steps: 0 }, cost: { EUR: '0' } })
+    add(sum, ofModels(['n200']))
+    expect(sum.models.p?.n200).toBeUndefined()
+  })
+
+  it('takes 32 models below a run', () => {
+    const sum = noTally()
+    for (const each of namesOf(35)) add(sum, ofModels([each]), BELOW_PLACES)
+    expect(Object.keys(sum.models.p ?? {})).toHaveLength(32)
+    expect(sum.models['']?.['(other)']?.runs).toBe(3)
+  })
+
+  it.each([
+    ['session', SESSION_PLACES, 256, 0],
+    ['run', BELOW_PLACES, 64, 256],
+  ])('leaves out counters and users that it has no place for: a %s', (_, places, counters, users) => {
+    const sum = noTally()
+    for (const from of [0, 100, 200])
+      add(
+        sum,
+        {
+          ...noTally(),
+          counts: byName(namesOf(100, from), 1),
+          users: byName(namesOf(100, from), { ...noSpend(), runs: 1 }),
+        },
+        places,
+      )
+    add(sum, { ...noTally(), counts: { n0: 1, n299: 1 }, users: { n0: { ...noSpend(), runs: 1 } } }, places)
+    expect(Object.keys(sum.counts)).toEqual(namesOf(counters))
+    expect(sum.counts.n0).toBe(2)
+    expect(Object.keys(sum.users)).toEqual(namesOf(users))
+    expect(sum.users.n0?.runs).toBe(users > 0 ? 2 : undefined)
+  })
+
+  it('always has a place for known counts, which take none from others', () => {
+    const known = { inputTokens: 1, outputTokens: 2, steps: 3, messages: 4 }
+    const late = noTally()
+    add(late, { ...noTally(), counts: byName(namesOf(300), 1) })
+    add(late, { ...noTally(), counts: { more: 1, ...known } })
+    expect(late.counts).toEqual({ ...byName(namesOf(256), 1), ...known })
+    const others = { ...noTally(), counts: { n0: 1, toolCalls: 1 } }
+    expect(fitTally(late, others, SESSION_PLACES)).toBe(others)
+    const early = noTally()
+    add(early, { ...noTally(), counts: known })
+    add(early, { ...noTally(), counts: { ...byName(namesOf(256), 1), ...known, more: 1 } })
+    expect(Object.keys(early.counts)).toEqual([...Object.keys(known), ...namesOf(256)])
+  })
+
+  it('gives what fits as it came', () => {
+    const sum = noTally()
+    const more = ofModels(['a', 'b'])
+    expect(fitTally(undefined, more, SESSION_PLACES)).toBe(more)
+    add(sum, ofModels(namesOf(198)))
+    expect(fitTally(sum, more, SESSION_PLACES)).toBe(more)
+  })
+
+  it('does not change what it takes', () => {
+    const sum = noTally()
+    add(sum, ofModels(namesOf(200)))
+    const [before, more] = [structuredClone(sum), { ...ofModels(['x', 'y']), counts: byName(namesOf(300), 1) }]
+    const told = structuredClone(more)
+    const fitting = fitTally(sum, more, SESSION_PLACES)
+    expect(structuredClone(more)).toEqual(told)
+    expect(Object.keys(fitting.counts)).toEqual(namesOf(256))
+    expect(structuredClone(sum)).toEqual(before)
+    expect(fitting.models).toEqual({ '': { '(other)': { runs: 2, counts: { steps: 4 }, cost: { EUR: '2' } } } })
+  })
+})

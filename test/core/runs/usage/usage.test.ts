@@ -1,0 +1,289 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { mergeRun } from '../../../../src/core/runs/merge/merge-run.ts'
+import { type NormalisedRun, normaliseRun } from '../../../../src/core/runs/normalise-run.ts'
+import { sessionRunSchema } from '../../../../src/core/runs/session-run-schema.ts'
+import { readUsage } from '../../../../src/core/runs/usage/usage.ts'
+import type { RunState } from '../../../../src/model/run.ts'
+import { faultsOf, recorder } from '../recorder.ts'
+import { FIXTURES } from './usage-fixtures.ts'
+
+/** What a post comes to before it is merged. */
+function normalised(run: object): NormalisedRun {
+  return normaliseRun(v.parse(sessionRunSchema, { sessionId: 's1', run: { runId: 'r1', ...run } }))
+}
+
+const countsOf = (run: object) => normalised(run).update.counts
+const warningsOf = (run: object) => normalised(run).warnings.map(({ code, pointer }) => `${code} ${pointer}`)
+
+/** The counts of a run after these posts. */
+function recorded(...runs: readonly object[]): RunState['counts'] {
+  let state: RunState | undefined
+  for (const run of runs) {
+    const merge = mergeRun(state, normalised(run).update)
+    if (merge.outcome !== 'merged') throw new Error(merge.outcome)
+    state = merge.state
+  }
+  return state?.counts ?? {}
+}
+
+describe('a usage object', () => {
+  it.each(FIXTURES)('of %s is read to inclusive counts', (_, usage, counts) => {
+    expect(countsOf({ usage })).toEqual(counts)
+  })
+
+  it.each(FIXTURES)('of %s deserves no warning', (_, usage) => {
+    expect(warningsOf({ usage })).toEqual([])
+  })
+
+  it.each(FIXTURES)('of %s means the same after a journey as JSON', (_, usage) => {
+    expect(countsOf({ usage: JSON.parse(JSON.stringify(usage)) })).toEqual(countsOf({ usage }))
+  })
+
+  it('leaves nothing in the update but counts', () => {
+    expect(normalised({ usage: { prompt_tokens: 5 } }).update).toEqual({
+      runId: 'r1',
+      sessionId: 's1',
+      counts: { inputTokens: 5 },
+    })
+  })
+
+  it('yields to explicit counts, key by key, and leaves null ones alone', () => {
+    const usage = { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 }
+    const counts = { inputTokens: 50, outputTokens: null, toolCalls: 2 }
+    expect(countsOf({ usage, counts })).toEqual({ inputTokens: 50, outputTokens: 7, totalTokens: 12, toolCalls: 2 })
+  })
+
+  it('counts in every post, not only in a final one, as absolute totals of which the greatest stay', () => {
+    const start = {
+      input_tokens: 21,
+      cache_read_input_tokens: 1800,
+      cache_creation_input_tokens: 188,
+      output_tokens: 1,
+    }
+    const delta = { output_tokens: 15 }
+    const end = { input_tokens: null, cache_read_input_tokens: 1800, output_tokens: 393 }
+    const posts = [{ usage: start }, { usage: delta, status: 'waiting' }, { usage: end, status: 'completed' }]
+    const counts = { inputTokens: 2009, cacheReadTokens: 1800, cacheWriteTokens: 188, outputTokens: 393 }
+    expect(recorded(...posts)).toEqual(counts)
+    expect(recorded(...posts, ...posts.reverse())).toEqual(counts)
+  })
+})
+
+describe('a usage object of one member', () => {
+  it.each([
+    [{ input_token_details: { cache_read: 5 } }, { cacheReadTokens: 5 }],
+    [{ output_token_details: { reasoning: 5 } }, { reasoningTokens: 5 }],
+    [{ cacheCreationInputTokens: 5 }, { cacheWriteTokens: 5 }],
+    [{ cacheReadInputTokenCount: 5 }, { cacheReadTokens: 5 }],
+    [{ cacheWriteInputTokenCount: 5 }, { cacheWriteTokens: 5 }],
+    [{ responseTokenCount: 5 }, { outputTokens: 5 }],
+    [{ promptTokens: 5 }, { inputTokens: 5 }],
+    [{ completionTokens: 5 }, { outputTokens: 5 }],
+  ])('is known: %j', (usage, counts) => {
+    expect(countsOf({ usage })).toEqual(counts)
+  })
+})
+
+describe('a usage object that nobody knows', () => {
+  it.each([
+    [{ tokens: 5 }],
+    [{ tokens: 5, prompt_tokens: null }],
+    [{ usage: { prompt_tokens: 5 } }],
+    [JSON.parse('{ "constructor": 1, "toString": 2, "hasOwnProperty": 3 }')],
+  ])('%j is dropped with a warning, not refused', (usage) => {
+    const { update, warnings } = normalised({ usage, counts: { steps: 1 } })
+    expect(warnings).toEqual([{ code: 'unknown_field', pointer: '/run/usage', detail: expect.any(String) }])
+    expect(update.counts).toEqual({ steps: 1 })
+  })
+
+  it('does not hide one that somebody knows', () => {
+    const usage = JSON.parse('{ "constructor": { "prototype": 1 }, "prompt_tokens": 5, "toString": "x", "x": [{}] }')
+    expect(countsOf({ usage })).toEqual({ inputTokens: 5 })
+    expect(warningsOf({ usage })).toEqual([])
+  })
+
+  it.each([[{}], [{ tokens: null }], [{ inputTokenDetails: {}, outputTokenDetails: {} }], [{ prompt_tokens: null }]])(
+    'but tells nothing, as %j, is no matter',
+    (usage) => {
+      expect(warningsOf({ usage })).toEqual([])
+      expect(countsOf({ usage })).toEqual({})
+      expect(countsOf({ usage, counts: { steps: 1 } })).toEqual({ steps: 1 })
+    },
+  )
+
+  it.each([['junk'], [7], [[5]], [null]])('in its details, as %j, tells no detail', (details) => {
+    expect(countsOf({ usage: { prompt_tokens: 5, prompt_tokens_details: details } })).toEqual({ inputTokens: 5 })
+  })
+})
+
+describe('a usage object with a count that is none', () => {
+  const MAX = Number.MAX_SAFE_INTEGER
+
+  it.each<[usage: object, fault: string]>([
+    [{ prompt_tokens: -1 }, '/run/usage/prompt_tokens out_of_range'],
+    [{ prompt_tokens: 2 ** 53 }, '/run/usage/prompt_tokens out_of_range'],
+    [{ prompt_tokens: '5' }, '/run/usage/prompt_tokens type'],
+    [{ prompt_tokens: {} }, '/run/usage/prompt_tokens type'],
+    [{ prompt_tokens: true }, '/run/usage/prompt_tokens type'],
+    [{ completion_tokens: 0.5 }, '/run/usage/completion_tokens type'],
+    [{ input_tokens_details: { cached_tokens: [] } }, '/run/usage/input_tokens_details/cached_tokens type'],
+    [{ inputTokens: [5] }, '/run/usage/inputTokens type'],
+    [{ inputTokens: { total: -5 } }, '/run/usage/inputTokens/total out_of_range'],
+    [{ outputTokens: { reasoning: 1.5 } }, '/run/usage/outputTokens/reasoning type'],
+    [{ outputTokenDetails: { reasoningTokens: -1 } }, '/run/usage/outputTokenDetails/reasoningTokens out_of_range'],
+    [{ input_tokens: MAX, cache_read_input_tokens: 1 }, '/run/usage out_of_range'],
+    [{ promptTokenCount: MAX, toolUsePromptTokenCount: MAX }, '/run/usage out_of_range'],
+    [{ inputTokens: MAX, cacheReadInputTokens: MAX, cacheWriteInputTokens: MAX }, '/run/usage out_of_range'],
+    [{ candidatesTokenCount: MAX, thoughtsTokenCount: 1 }, '/run/usage out_of_range'],
+  ])('%j is refused, with its place', async (usage, fault) => {
+    expect(faultsOf(await recorder().post({ runId: 'r1', usage }))).toEqual([fault])
+  })
+
+  it('is refused by each of them', async () => {
+    const usage = { prompt_tokens: -1, completion_tokens: 'x', completion_tokens_details: { reasoning_tokens: 0.5 } }
+    expect(faultsOf(await recorder().post({ runId: 'r1', usage })).sort()).toEqual([
+      '/run/usage/completion_tokens type',
+      '/run/usage/completion_tokens_details/reasoning_tokens type',
+      '/run/usage/prompt_tokens out_of_range',
+    ])
+  })
+
+  it('is not refused at the very edge, or where nobody looks', () => {
+    expect(countsOf({ usage: { input_tokens: MAX - 1, cache_read_input_tokens: 1 } })).toMatchObject({
+      inputTokens: MAX,
+    })
+    expect(countsOf({ usage: { prompt_tokens: 5, cost: 0.25, input_tokens: 'x' } })).toEqual({ inputTokens: 5 })
+  })
+})
+
+describe('usage that looks exclusive', () => {
+  it('is kept as it is, with a warning', () => {
+    const usage = { inputTokens: 10, cachedInputTokens: 300, outputTokens: 1 }
+    expect(normalised({ usage }).warnings).toEqual([
+      { code: 'usage_looks_exclusive', pointer: '/run/usage', detail: expect.any(String) },
+    ])
+    expect(countsOf({ usage })).toEqual({ inputTokens: 10, cacheReadTokens: 300, outputTokens: 1 })
+  })
+
+  it.each<[what: string, usage: object]>([
+    [
+      'a proxy of Anthropic that speaks as OpenAI chat',
+      { prompt_tokens: 21, completion_tokens: 5, cache_read_input_tokens: 1800, cache_creation_input_tokens: 188 },
+    ],
+    [
+      'a proxy of Anthropic that speaks as OpenAI responses',
+      { input_tokens: 21, output_tokens: 5, input_tokens_details: { cached_tokens: 1800 } },
+    ],
+    [
+      'the AI SDK 5 over Bedrock, by the total',
+      { inputTokens: 2000, cachedInputTokens: 1800, outputTokens: 5, totalTokens: 3805 },
+    ],
+    [
+      'reasoning beside the output',
+      { prompt_tokens: 1, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 6 } },
+    ],
+  ])('is warned of: %s', (_, usage) => {
+    expect(warningsOf({ usage })).toEqual(['usage_looks_exclusive /run/usage'])
+  })
+
+  it('is warned of in explicit counts and per model too, and only by one token too many', () => {
+    const counts = { inputTokens: 10, cacheReadTokens: 6, cacheWriteTokens: 5, outputTokens: 4, reasoningTokens: 5 }
+    const fits = { ...counts, inputTokens: 11, outputTokens: 5 }
+    const usageByModel = [
+      { provider: 'p', model: 'a', counts: fits },
+      { provider: 'p', model: 'b', counts },
+    ]
+    expect(warningsOf({ counts, usageByModel })).toEqual([
+      'usage_looks_exclusive /run/counts/inputTokens',
+      'usage_looks_exclusive /run/counts/outputTokens',
+      'usage_looks_exclusive /run/usageByModel/1/counts/inputTokens',
+      'usage_looks_exclusive /run/usageByModel/1/counts/outputTokens',
+    ])
+    expect(warningsOf({ counts: fits })).toEqual([])
+  })
+
+  it('is warned of where a total comes out only with the part', () => {
+    const counts = { inputTokens: 10, cacheReadTokens: 4, outputTokens: 7, reasoningTokens: 5 }
+    expect(warningsOf({ counts: { ...counts, totalTokens: 21 } })).toEqual([
+      'usage_looks_exclusive /run/counts/inputTokens',
+    ])
+    expect(warningsOf({ counts: { ...counts, totalTokens: 22 } })).toEqual([
+      'usage_looks_exclusive /run/counts/outputTokens',
+    ])
+    expect(warningsOf({ counts: { ...counts, totalTokens: 17 } })).toEqual([])
+  })
+
+  it('is warned of where explicit counts contradict the usage, at the count that is too small', () => {
+    const usage = { input_tokens: 21, cache_read_input_tokens: 1800, output_tokens: 5 }
+    expect(warningsOf({ usage, counts: { inputTokens: 21 } })).toEqual([
+      'usage_overruled /run/counts/inputTokens',
+      'usage_looks_exclusive /run/counts/inputTokens',
+    ])
+    expect(warningsOf({ usage, counts: { cacheReadTokens: 1822 } })).toEqual([
+      'usage_overruled /run/counts/cacheReadTokens',
+      'usage_looks_exclusive /run/usage',
+    ])
+    expect(warningsOf({ usage, counts: { inputTokens: 1821 } })).toEqual([])
+  })
+
+  it('adds up the details of every call, as the OpenAI Agents SDK has them', () => {
+    const usage = {
+      requests: 2,
+      inputTokens: 300,
+      outputTokens: 40,
+      totalTokens: 340,
+      inputTokensDetails: [{ cached_tokens: 100 }, { cached_tokens: 50 }, {}],
+      outputTokensDetails: [{ reasoning_tokens: 7 }, { reasoning_tokens: 8 }],
+    }
+    const told = { inputTokens: 300, cacheReadTokens: 150, outputTokens: 40, reasoningTokens: 15, totalTokens: 340 }
+    expect(readUsage(usage, [])).toEqual(told)
+  })
+
+  it('is told of every model alone: the run has the sum, but of what it tells itself', () => {
+    const usageByModel = [
+      { provider: 'p', model: 'a', counts: { inputTokens: 3, outputTokens: 1 } },
+      { provider: 'p', model: 'b', counts: { inputTokens: 4 } },
+    ]
+    const body = (run: object) =>
+      v.parse(sessionRunSchema, { sessionId: 's', run: { runId: 'r', usageByModel, ...run } })
+    expect(normaliseRun(body({})).update.counts).toEqual({ inputTokens: 7 })
+    expect(normaliseRun(body({ counts: { inputTokens: 9, steps: 1 } })).update.counts).toEqual({
+      inputTokens: 9,
+      steps: 1,
+    })
+    expect(normaliseRun(body({ usageByModel: [] })).update.counts).toBeUndefined()
+  })
+
+  it('is not warned of where the input is not known, or nothing was cached', () => {
+    expect(warningsOf({ counts: { cacheReadTokens: 5, reasoningTokens: 5 } })).toEqual([])
+    expect(warningsOf({ counts: { cacheReadTokens: 5, outputTokens: 1, totalTokens: 6 } })).toEqual([])
+    expect(warningsOf({ counts: { inputTokens: 10, cacheReadTokens: 5, totalTokens: 15 } })).toEqual([])
+    const zeros = { inputTokens: 0, cacheReadTokens: 0, outputTokens: 0, reasoningTokens: 0, totalTokens: 0 }
+    expect(warningsOf({ counts: zeros })).toEqual([])
+  })
+})
+
+describe('counts', () => {
+  it('that are null are unknown, which is not 0, and 0 is known', () => {
+    expect(countsOf({ counts: { inputTokens: null, outputTokens: 0, mine: null, other: 0 } })).toEqual({
+      outputTokens: 0,
+      other: 0,
+    })
+    expect(Object.is(countsOf({ counts: { steps: -0 } })?.steps, 0)).toBe(true)
+    expect(countsOf({})).toBeUndefined()
+  })
+
+  it('of one’s own may have the names of what objects inherit', () => {
+    const counts = { constructor: 3, toString: 0, valueOf: 1, hasOwnProperty: 2, isPrototypeOf: 4 }
+    expect(Object.entries(recorded({ counts }))).toEqual(Object.entries(counts))
+    const merged = recorded({ counts: { steps: 1 } }, { counts }, { counts: { valueOf: 5, constructor: 1 } })
+    expect(Object.entries(merged).sort()).toEqual(Object.entries({ ...counts, steps: 1, valueOf: 5 }).sort())
+    expect(Object.entries(countsOf({ counts, usage: { prompt_tokens: 1 } }) ?? {})).toHaveLength(6)
+  })
+
+  it('that are null are no counters of one’s own, however many', () => {
+    const nulls = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`c${index}`, null]))
+    expect(countsOf({ counts: { ...nulls, c1: 1 } })).toEqual({ c1: 1 })
+  })
+})

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { joinRuns } from '../../../src/core/runs/merge/join-runs.ts'
+import { liftRun } from '../../../src/core/runs/merge/to-run-state.ts'
+import { normaliseRun } from '../../../src/core/runs/normalise-run.ts'
+import { redactRun } from '../../../src/core/runs/redact-run.ts'
+import type { CheckedSessionRun } from '../../../src/core/runs/session-run-schema.ts'
+import { holes } from '../../support/holes.ts'
+import { answerOf, NOW, recorder } from './recorder.ts'
+
+const FULL = {
+  status: 'failed',
+  provider: 'p',
+  model: 'm',
+  responseModel: 'm-1',
+  seq: 3,
+  parentRunId: 'p1',
+  resumedFromRunId: 'p2',
+  attempt: 2,
+  agent: { id: 'a', name: 'n', version: 'v' },
+  timings: {
+    queuedAt: NOW - 4_000,
+    startedAt: NOW - 3_000,
+    firstTokenAt: NOW - 2_000,
+    endedAt: NOW - 1_000,
+    durationMs: 9,
+    activeMs: 8,
+    modelMs: 7,
+    toolMs: 6,
+    timeToFirstTokenMs: 5,
+  },
+  counts: { inputTokens: 1, outputTokens: 2 },
+  countsScope: 'self',
+  usageByModel: [{ provider: 'p', model: 'm', counts: { inputTokens: 1, outputTokens: 2 } }],
+  cost: { amount: '1', currency: 'USD', source: 'client', pricingVersion: 'v1' },
+  finishReason: 'stop',
+  error: { type: 't', message: 'm', code: 'c', retryable: true },
+  trace: { traceId: '1'.repeat(32), spanId: '2'.repeat(16) },
+  userId: 'u',
+  environment: 'test',
+  tags: ['x'],
+  metadata: { k: 'v' },
+} as const
+
+const NOTHING = { runId: 'r1' }
+const WHOLE = { runId: 'r1', ...FULL } as unknown as CheckedSessionRun['run']
+
+/** Every post that tells one thing alone, or all but one. */
+const POSTS: readonly CheckedSessionRun['run'][] = [
+  NOTHING,
+  WHOLE,
+  ...Object.entries(FULL).flatMap(([field, value]) => {
+    const { [field as keyof typeof FULL]: _, ...others } = FULL
+    return [
+      { runId: 'r1', [field]: value },
+      { runId: 'r1', ...others },
+    ] as unknown as CheckedSessionRun['run'][]
+  }),
+  ...Object.entries(FULL.timings).map(([name, value]) => ({
+    runId: 'r1',
+    status: 'failed',
+    timings: { [name]: value },
+  })),
+]
+
+describe('a record', () => {
+  it('has no member without a value, whatever was told: stores and callers would each see it otherwise', async () => {
+    const redactor = { redact: (text: string) => text }
+    for (const run of POSTS) {
+      const { update } = normaliseRun({ sessionId: 's1', run })
+      const state = liftRun(update)
+      const whole = liftRun(normaliseRun({ sessionId: 's1', run: WHOLE }).update)
+      const redacted = await redactRun({ sessionId: 's1', run: { ...run, error: { type: 't' } } }, redactor)
+      const joined = [
+        joinRuns(state, whole),
+        joinRuns(whole, state),
+        joinRuns(state, liftRun({ ...NOTHING, sessionId: 's1' })),
+      ]
+      expect([update, state, redacted, ...joined].flatMap((each) => holes(each))).toEqual([])
+    }
+  })
+
+  it('is answered and stored without any, too', async () => {
+    for (const run of POSTS) {
+      const { post, deps } = recorder()
+      const answers = [answerOf(await post(run)), answerOf(await post({ runId: 'r1', seq: 9, tags: ['y'] }))]
+      const { state, account } = (await deps.store.findRun('default', 'r1')) ?? {}
+      expect([...answers, state, account].flatMap((each) => holes(each))).toEqual([])
+    }
+  })
+
+  it('holds all that was told, and nothing else', async () => {
+    const { post } = recorder()
+    const { status, ...told } = FULL
+    const { run } = answerOf(await post({ runId: 'r1', ...FULL }))
+    const at = (ms: number): string => new Date(ms).toISOString()
+    expect(run).toMatchObject({
+      ...told,
+      status,
+      timings: {
+        ...FULL.timings,
+        queuedAt: at(NOW - 4_000),
+        startedAt: at(NOW - 3_000),
+        firstTokenAt: at(NOW - 2_000),
+        endedAt: at(NOW - 1_000),
+      },
+    })
+    const merged = answerOf(await post({ runId: 'r1', tags: ['x'] }))
+    expect(merged).toMatchObject({ changed: false, run })
+  })
+})

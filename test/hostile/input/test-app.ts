@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { anyOf, appSecrets, sessionTokens } from '../../../src/auth/index.ts'
+import { createSallyport, type Sallyport } from '../../../src/sallyport/create-sallyport.ts'
+import { type SqlStore, sqlStore } from '../../../src/storage/sql/index.ts'
+import type { TestDatabase } from '../../storage/databases.ts'
+import { express5Host } from '../../support/hosts/express.ts'
+import { fetchHost } from '../../support/hosts/fetch.ts'
+import type { RunningHost } from '../../support/hosts/host.ts'
+import { koa3Host } from '../../support/hosts/koa.ts'
+import { nodeHost } from '../../support/hosts/node.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { CANARY } from './hostile-texts.ts'
+import type { SecondSight } from './read-back.ts'
+import { events, SECRET } from './shop.ts'
+
+/** Longer than anybody should wait: the servers, their callers and fast-check share one process. */
+const TIMEOUT_MS = 20_000
+
+/** One Sallyport over a database, in a server of every adapter. */
+export interface House extends SecondSight {
+  readonly name: string
+  readonly hosts: readonly (RunningHost & { readonly name: string })[]
+  /** Lines of the log that hold what was sent. */
+  readonly leaks: readonly string[]
+  close(): Promise<void>
+}
+
+export async function openHouse(database: TestDatabase): Promise<House> {
+  const { dialect } = database
+  const store = sqlStore({ db: database.connect(), dialect, timeoutMs: TIMEOUT_MS })
+  await store.migrate()
+  const leaks: string[] = []
+  const sallyport = sallyportOver(store, leaks)
+  const second = sqlStore({ db: database.connect(), dialect, timeoutMs: TIMEOUT_MS })
+  const kinds = [express5Host, koa3Host, nodeHost, fetchHost]
+  const hosts = await Promise.all(kinds.map(async (kind) => ({ name: kind.name, ...(await kind.start(sallyport)) })))
+  return {
+    name: dialect,
+    hosts,
+    leaks,
+    store: second,
+    sallyport: sallyportOver(second, leaks),
+    async close() {
+      for (const host of hosts) {
+        await host.close()
+        assert.deepEqual(host.errors, [], 'an error got as far as the framework')
+      }
+      await database.close()
+      assert.deepEqual(leaks, [])
+    },
+  }
+}
+
+function sallyportOver(store: SqlStore, leaks: string[]): Sallyport {
+  const log = (...line: unknown[]): void => {
+    const text = JSON.stringify(line)
+    if (text.includes(CANARY)) leaks.push(text)
+  }
+  return createSallyport<unknown>({
+    auth: anyOf(
+      appSecrets([SECRET]),
+      sessionTokens({ keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }], audience: 'api' }),
+    ),
+    events,
+    store,
+    channels: { log: recordingChannel(undefined, { address: ({ id }) => id }) },
+    recipients: { find: async (id) => (id.startsWith('user_') || id.endsWith(CANARY) ? { id } : undefined) },
+    logger: { log },
+  }) as Sallyport
+}

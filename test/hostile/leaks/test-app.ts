@@ -1,0 +1,206 @@
+import { randomBytes } from 'node:crypto'
+import { onTestFinished } from 'vitest'
+import { anyOf, appSecrets, generateAppSecret, issueSessionToken, sessionTokens } from '../../../src/auth/index.ts'
+import type { Action } from '../../../src/core/endpoints.ts'
+import { ROUTES } from '../../../src/http/routes.ts'
+import type { Channel } from '../../../src/ports/channel.ts'
+import { createSallyport, type Sallyport } from '../../../src/sallyport/create-sallyport.ts'
+import type { SallyportOptions } from '../../../src/sallyport/options.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
+import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
+import { express5Host } from '../../support/hosts/express.ts'
+import type { HostOptions } from '../../support/hosts/host.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { type Canaries, createCanaries } from './canaries.ts'
+import { catalog } from './catalog.ts'
+import { type Collected, collecting } from './collecting.ts'
+import { breakable, type Faults } from './faults.ts'
+
+/** What a request is made of, where it is not what most are. */
+export interface Sending {
+  /** Default: the application's secret. `null`: none. */
+  readonly token?: string | null
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly query?: string
+  readonly path?: string
+  readonly body?: unknown
+  /** In place of a body that is JSON. */
+  readonly text?: string | ReadableStream
+}
+
+export interface Answer {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** What identifies people and says what is told them. */
+export interface Planted {
+  readonly secret: string
+  readonly sessionToken: string
+  /** Of the session token. */
+  readonly sessionId: string
+  readonly userId: string
+  readonly mail: string
+  readonly phone: string
+  readonly url: string
+  readonly attribute: string
+  /** What templates of the host's say. */
+  readonly content: string
+}
+
+/** A host in which everything that must not be told is a canary, behind a real server. */
+export interface House extends Planted {
+  readonly canaries: Canaries
+  readonly collected: Collected
+  readonly clock: FakeClock
+  readonly faults: Faults
+  readonly sallyport: Sallyport
+  /** Sends a request and keeps its answer. */
+  post(action: Action, sending?: Sending): Promise<Answer>
+}
+
+export interface HouseOptions {
+  /** In place of those that only record. */
+  readonly channels?: (canaries: Canaries) => Promise<Readonly<Record<string, Channel>>>
+  readonly mount?: HostOptions
+  readonly rest?: Partial<SallyportOptions<unknown>>
+}
+
+export async function openHouse({ channels, mount, rest = {} }: HouseOptions = {}): Promise<House> {
+  const canaries = createCanaries()
+  const collected = collecting(canaries)
+  const clock = fakeClock()
+  const faults: Faults = new Map()
+  const credentials = await plantCredentials(canaries, clock)
+  const planted = { ...credentials.planted, ...plantPeople(canaries) }
+  const ops = `${canaries.word('recipient as sent')}@ops.example`
+  const parts = {
+    auth: breakable('auth', credentials.auth, faults),
+    store: breakable('store', memoryStore({ clock }), faults),
+    recipients: breakable('recipients', directoryOf(planted), faults),
+    policy: breakable('policy', { decide: async () => ({ verdict: 'send' as const }) }, faults),
+    redactor: breakable('redactor', { redact: (text: string) => text }, faults),
+    prices: breakable('prices', { price: () => undefined }, faults),
+    rateLimiter: breakable('rateLimiter', { consume: async () => undefined }, faults),
+    queue: breakable('queue', { wake: () => {}, listen: () => () => {} }, faults),
+    exporters: [breakable('exporter', { export: () => {} }, faults)],
+    hooks: breakable('hook', { onAccepted() {}, onSent() {}, onFailed() {}, onSkipped() {} }, faults),
+  }
+  const sallyport = createSallyport<unknown>({
+    ...parts,
+    events: catalog(planted, faults),
+    channels: {
+      email: breakable('channel', recordingChannel(), faults),
+      sms: recordingChannel(undefined, { address: ({ phone }) => phone }),
+      webhook: recordingChannel(undefined, { address: ({ url }) => url }),
+      any: recordingChannel(undefined, { address: ({ id }) => id }),
+      ...(await channels?.(canaries)),
+    },
+    runEvents: {
+      'run.failed': () => throwing('run event', faults, { recipient: ops }),
+      'run.expired': () => ({ recipient: ops }),
+      'budget.exceeded': () => ({ recipient: ops }),
+    },
+    budgets: [{ name: 'few', per: 'user', hard: { tokens: 1 } }],
+    clock,
+    logger: collected.logger,
+    ...rest,
+  }) as Sallyport
+  const host = await express5Host.start(sallyport, mount)
+  onTestFinished(async () => {
+    for (const error of host.errors) collected.keep('process', error)
+    await host.close()
+  })
+  return { ...planted, canaries, collected, clock, faults, sallyport, post: postTo(host.url, planted, collected) }
+}
+
+/** Throws what there is for that name, or gives a value. */
+export function throwing<T>(name: string, faults: Faults, value: T): T {
+  if (faults.has(name)) throw faults.get(name)
+  return value
+}
+
+type Credentials = Pick<Planted, 'secret' | 'sessionToken' | 'sessionId' | 'userId'>
+
+async function plantCredentials(
+  canaries: Canaries,
+  clock: FakeClock,
+): Promise<{ planted: Credentials; auth: ReturnType<typeof anyOf> }> {
+  const { secret } = await generateAppSecret({ env: 'test' })
+  canaries.watch('application secret', secret.slice('sp_test_'.length))
+  const bytes = randomBytes(32)
+  const key = canaries.watch('signing key', bytes.toString('base64url'))
+  canaries.watch('signing key', bytes.toString('latin1'))
+  const [sessionId, userId] = [0, 1].map(() => canaries.word('session and user of a token')) as [string, string]
+  const events = ['order', 'asked', 'digested', canaries.word('grant of a token')]
+  const channels = ['email', 'sms', 'webhook', 'any']
+  const recipients = [`u-${userId}`, `${canaries.word('grant of a token')}@example.com`]
+  const grants = { dispatch: { events, channels, recipients, maxDispatches: 2 } }
+  const signing = { kid: 'k1', key }
+  const sessionToken = await issueSessionToken({ sessionId, userId, grants, key: signing, audience: 'api', clock })
+  const [, claims = '', signature = ''] = sessionToken.split('.')
+  canaries.watch('session token', signature)
+  canaries.watch('id of a token', JSON.parse(Buffer.from(claims, 'base64url').toString()).jti)
+  const tokens = sessionTokens({ keys: [signing], audience: 'api', clock })
+  return { planted: { secret, sessionToken, sessionId, userId }, auth: anyOf(appSecrets([secret], { clock }), tokens) }
+}
+
+function plantPeople(canaries: Canaries): Omit<Planted, keyof Credentials> {
+  const address = (): string => canaries.word("address of the directory's")
+  return {
+    mail: `${address()}@mail.example`,
+    phone: canaries.phone("address of the directory's"),
+    url: `https://hook.example/${address()}`,
+    attribute: canaries.word('attributes of a recipient'),
+    content: canaries.word('content'),
+  }
+}
+
+/** It knows everybody whose id begins with `u-`. */
+function directoryOf({ mail, phone, url, attribute }: Pick<Planted, 'mail' | 'phone' | 'url' | 'attribute'>) {
+  return {
+    async find(id: string) {
+      if (!id.startsWith('u-')) return undefined
+      return {
+        id,
+        email: mail,
+        phone,
+        url,
+        name: attribute,
+        locale: 'de',
+        attributes: { plan: attribute, [attribute]: 1 },
+      }
+    },
+  }
+}
+
+function postTo(url: string, { secret }: Planted, collected: Collected): House['post'] {
+  /** All that each credential has sent. */
+  const sent = new Map<string | null, string>()
+  return async (action, { token = secret, method = 'POST', headers, query = '', body, text, ...rest } = {}) => {
+    const path = rest.path ?? ROUTES.find((route) => route.action === action)?.path
+    const content = method === 'GET' ? undefined : (text ?? JSON.stringify(body))
+    const all = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }), ...headers }
+    const own = `${sent.get(token) ?? ''}\n${JSON.stringify(all)}${content}`
+    sent.set(token, own)
+    const answer = await fetch(`${url}${path}${query}`, {
+      method,
+      headers: all,
+      ...(content !== undefined && { body: content }),
+      ...(content instanceof ReadableStream && { duplex: 'half' as const }),
+    })
+    const said = await answer.text()
+    const column = !answer.ok ? 'problem' : query.includes('dryRun=true') ? 'preview' : 'answer'
+    collected.keep(column, `${answer.status} ${JSON.stringify([...answer.headers])} ${said}`, own)
+    return { status: answer.status, body: jsonOf(said) }
+  }
+}
+
+function jsonOf(text: string): Answer['body'] {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return {}
+  }
+}

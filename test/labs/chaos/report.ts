@@ -1,0 +1,92 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { cpus, release, totalmem, type } from 'node:os'
+import { missed, type Verdict } from './trial.ts'
+
+const FILE = new URL('../../../docs/reliability.md', import.meta.url)
+const BEGIN = '<!-- figures: written by npm run chaos -->'
+const END = '<!-- end of figures -->'
+
+/** How the figures were taken. */
+export interface Taking {
+  readonly command: string
+  /** Of all that took part. */
+  readonly versions: readonly string[]
+  /** What was not played, and why. */
+  readonly absent: readonly string[]
+  readonly took: string
+}
+
+/** Puts the figures between their two marks; the rest of the file is written by hand. */
+export async function writeReport(verdicts: readonly Verdict[], taking: Taking): Promise<void> {
+  const text = await readFile(FILE, 'utf8')
+  const [before, rest] = text.split(BEGIN)
+  const after = rest?.split(END)[1]
+  if (before === undefined || after === undefined) throw new Error(`${FILE.pathname} has no place for the figures`)
+  await writeFile(FILE, `${before}${BEGIN}\n\n${figures(verdicts, taking)}\n\n${END}${after}`)
+}
+
+function figures(verdicts: readonly Verdict[], { command, versions, absent, took }: Taking): string {
+  const processor = cpus()
+  const where = `${processor.length} cores of an ${processor[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release()}`
+  return [
+    `Measured ${new Date().toISOString().slice(0, 10)} by \`${command}\`, which took ${took}, on ${where}.`,
+    `${versions.join(', ')}.`,
+    '',
+    '| scenario | on | seeds | what was done, each time | accepted | lost | twice | at most | times, and what is promised |',
+    '| --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |',
+    ...[...grouped(verdicts).values()].map(row),
+    ...absent.map((reason) => `\nNot played: ${reason}.`),
+    ...problems(verdicts),
+  ].join('\n')
+}
+
+/** Sums of what was accepted and lost; of the rest the least, the median and the most of all seeds. */
+function row(verdicts: readonly Verdict[]): string {
+  const [first] = verdicts
+  if (!first) return ''
+  const all = (of: (verdict: Verdict) => number): readonly number[] => verdicts.map(of)
+  const sum = (list: readonly number[]): string => String(list.reduce((total, one) => total + one, 0))
+  const seeds = verdicts.length === 1 ? `${first.seed}` : `${first.seed}-${verdicts.at(-1)?.seed}`
+  const times = first.times.map(({ what, promisedMs }, index) => {
+    const taken = all(({ times }) => times[index]?.ms ?? Number.NaN)
+    return `${what}: ${spread(taken, seconds)} s of ${seconds(promisedMs)} s`
+  })
+  const counts = [
+    sum(all((one) => one.accepted)),
+    sum(all((one) => one.lost)),
+    spread(all((one) => one.duplicates)),
+    Math.max(...all((one) => one.allowed)),
+  ]
+  return `| ${[first.scenario, first.database, seeds, first.faults, ...counts, times.join('; ')].join(' | ')} |`
+}
+
+function spread(list: readonly number[], write: (one: number) => string = String): string {
+  const sorted = [...list].sort((one, other) => one - other)
+  const [least = Number.NaN] = sorted
+  if (sorted.length === 1) return write(least)
+  const middle = (sorted.length - 1) / 2
+  const median = ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2
+  return [least, median, sorted.at(-1) ?? Number.NaN].map(write).join(' / ')
+}
+
+function problems(verdicts: readonly Verdict[]): readonly string[] {
+  const broken = verdicts.flatMap((one) =>
+    [...one.broken, ...missed(one)].map(
+      (sentence) => `- ${one.scenario}, ${one.database}, seed ${one.seed}: ${sentence}`,
+    ),
+  )
+  return broken.length === 0 ? ['', 'No promise was broken.'] : ['', 'Broken:', '', ...broken]
+}
+
+function grouped(verdicts: readonly Verdict[]): ReadonlyMap<string, readonly Verdict[]> {
+  const groups = new Map<string, Verdict[]>()
+  for (const verdict of verdicts) {
+    const key = `${verdict.scenario} ${verdict.database}`
+    groups.set(key, [...(groups.get(key) ?? []), verdict])
+  }
+  return groups
+}
+
+function seconds(ms: number): string {
+  return (ms / 1_000).toFixed(2)
+}

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import { createRequire, registerHooks, stripTypeScriptTypes } from 'node:module'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+/** Of Node 22, which Stryker needs. */
+declare module 'node:module' {
+  type Next<Result> = (name: string, context: HookContext) => Result
+  interface HookContext {
+    readonly parentURL?: string
+  }
+  interface Resolved {
+    readonly url: string
+    readonly shortCircuit?: boolean
+  }
+  interface Loaded {
+    readonly format: string
+    readonly source: string
+    readonly shortCircuit?: boolean
+  }
+  export function registerHooks(hooks: {
+    resolve(specifier: string, context: HookContext, next: Next<Resolved>): Resolved
+    load(url: string, context: HookContext, next: Next<Loaded>): Loaded
+  }): void
+  export function stripTypeScriptTypes(source: string): string
+}
+
+/** Lets test files be imported as they are: the entries as source, and the words of `vitest` as they are noted here. */
+export function registerTestModules(): void {
+  const urls = new Map<string, string>()
+  const { compilerOptions } = JSON.parse(readFileSync('tsconfig.json', 'utf8'))
+  for (const [name, [file]] of Object.entries<[string]>(compilerOptions.paths)) urls.set(name, urlOf(file))
+  const stand: readonly (readonly [string, string])[] = [
+    ['vitest', urlOf('test/labs/mutation/collected-tests.ts')],
+    ['fast-check', urlOf('test/labs/mutation/few-runs.ts')],
+  ]
+  for (const [name, url] of stand) urls.set(name, url)
+
+  registerHooks({
+    resolve(specifier, context, next) {
+      const url = urls.get(specifier)
+      return url === undefined || url === context.parentURL ? next(specifier, context) : { url, shortCircuit: true }
+    },
+    load(url, context, next) {
+      if (!url.endsWith('.ts')) return next(url, context)
+      return { format: 'module', source: withoutTypes(readFileSync(new URL(url), 'utf8')), shortCircuit: true }
+    },
+  })
+}
+
+function urlOf(file: string): string {
+  return pathToFileURL(resolve(file)).href
+}
+
+/** Node does not take `for (const of of …)`. */
+function withoutTypes(source: string): string {
+  try {
+    return stripTypeScriptTypes(source)
+  } catch {
+    const ts: typeof import('typescript') = createRequire(import.meta.url)('typescript')
+    const { ES2023: target } = ts.ScriptTarget
+    return ts.transpileModule(source, { compilerOptions: { target, module: ts.ModuleKind.ESNext } }).outputText
+  }
+}

@@ -1,0 +1,51 @@
+import { type Call, call, type Reply } from '../../support/host-call.ts'
+import type { SigningKey } from './hosts/shop.ts'
+
+/** What the program in the runtime is given in its environment. */
+export interface Secrets {
+  readonly appSecret: string
+  readonly keys: readonly SigningKey[]
+}
+
+/** A runtime with the shop in it, mounted one way. */
+export interface Target {
+  /** `Bun 1.4.5`, `Node 22.23.3, toNode`. */
+  readonly name: string
+  readonly origin: string
+  readonly secrets: Secrets
+  /** It goes on after an answer until what was accepted is delivered: nobody need ask for it. */
+  readonly waitsUntil: boolean
+}
+
+/** Posts as an application, or as the token says. */
+export function post(
+  target: Target,
+  path: string,
+  body: unknown,
+  more: Call & { token?: string } = {},
+): Promise<Reply> {
+  const { token = target.secrets.appSecret, headers, ...rest } = more
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return call(`${target.origin}${path}`, {
+    body: text,
+    ...rest,
+    headers: { authorization: `Bearer ${token}`, ...headers },
+  })
+}
+
+export const DISPATCH = '/api/outbound/dispatch'
+export const RUN = '/api/agents/session/run'
+
+/** Accepts an order for somebody, and gives the answer. */
+export function dispatch(target: Target, recipient: string, more: Call & { note?: string } = {}): Promise<Reply> {
+  const { note, ...rest } = more
+  const eventData = { orderId: 'A-1', total: 20, ...(note !== undefined && { note }) }
+  return post(target, DISPATCH, { eventType: 'order.shipped', recipient, eventData }, rest)
+}
+
+/** What one of the shop's own paths gives. A fault in there is thrown. */
+export async function own<Answer>(target: Target, task: string, body?: unknown): Promise<Answer> {
+  const { status, text, json } = await post(target, `/own/${task}`, body ?? {})
+  if (status !== 200) throw new Error(`/own/${task} was answered ${status}: ${text}`)
+  return json
+}

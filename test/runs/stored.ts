@@ -1,8 +1,0 @@
-import type { RunState } from '../../src/model/run.ts'
-import type { StoredRun } from '../../src/ports/run-store.ts'
-
-/** A state as a store would keep it. */
-export function storedAs(state: RunState, more: Partial<StoredRun> = {}): StoredRun {
-  const account = { ended: [], untold: [] }
-  return { tenant: 't', state, account, createdAt: 0, updatedAt: 0, lastSeenAt: 0, revision: 1, ...more }
-}

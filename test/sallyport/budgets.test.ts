@@ -1,0 +1,204 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Budget, type BudgetLimit, checkBudgets } from '../../src/core/runs/events/budgets.ts'
+import { isSallyportError } from '../../src/errors.ts'
+import { noSpend, noTally, type Spend } from '../../src/model/tally.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
+import { runHouse, tell } from '../core/runs/events/publishing.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+
+const DAY = 86_400_000
+
+/** Reads one session, and one user who spent the same; remembers what was asked. */
+function spent(spend: Partial<Spend>) {
+  const asked: unknown[] = []
+  const sum = { ...noSpend(), ...spend }
+  return {
+    asked,
+    store: {
+      async findSession(tenant: string, sessionId: string) {
+        asked.push(['session', tenant, sessionId])
+        const session = { tenant, sessionId, createdAt: 0, updatedAt: 0, failures: [] }
+        return sessionId === 's1' ? { ...session, tally: { ...noTally(), spend: sum } } : undefined
+      },
+      async findSpend(tenant: string, userId: string, sinceDay: number) {
+        asked.push(['user', tenant, userId, sinceDay])
+        return userId === 'u1' ? sum : noSpend()
+      },
+    },
+  }
+}
+
+const eur = (amount: string): BudgetLimit => ({ cost: { amount, currency: 'EUR' } })
+const BOTH = { tenant: 'default', sessionId: 's1', userId: 'u1' }
+
+async function levelOf(limits: Pick<Budget, 'soft' | 'hard'>, spend: Partial<Spend>): Promise<string | undefined> {
+  const report = await checkBudgets([{ name: 'b', per: 'session', ...limits }], BOTH, 0, spent(spend).store)
+  expect(report.allowed).toBe(report.budgets[0]?.level !== 'hard')
+  return report.budgets[0]?.level
+}
+
+describe('a limit', () => {
+  it('is reached by as much as it says, hard before soft', async () => {
+    const limits = { soft: { tokens: 80 }, hard: { tokens: 100 } }
+    expect(await levelOf(limits, { tokens: 79 })).toBe('within')
+    expect(await levelOf(limits, { tokens: 80 })).toBe('soft')
+    expect(await levelOf(limits, { tokens: 99 })).toBe('soft')
+    expect(await levelOf(limits, { tokens: 100 })).toBe('hard')
+    expect(await levelOf({ soft: { tokens: 1 } }, { tokens: 1_000 })).toBe('soft')
+    expect(await levelOf({ hard: { tokens: 0 } }, {})).toBe('hard')
+  })
+
+  it('is reached by whichever comes first', async () => {
+    const hard = { tokens: 10, ...eur('1') }
+    expect(await levelOf({ hard }, { tokens: 9, cost: { EUR: '0.99' } })).toBe('within')
+    expect(await levelOf({ hard }, { tokens: 10, cost: { EUR: '0.99' } })).toBe('hard')
+    expect(await levelOf({ hard }, { tokens: 9, cost: { EUR: '1' } })).toBe('hard')
+  })
+
+  it('in money counts its own currency alone', async () => {
+    expect(await levelOf({ hard: eur('1') }, { cost: { USD: '5', EUR: '0.5' } })).toBe('within')
+    expect(await levelOf({ hard: eur('1') }, { cost: { USD: '5' } })).toBe('within')
+    expect(await levelOf({ hard: eur('0') }, {})).toBe('hard')
+  })
+
+  it('in money is held against what was spent exactly', async () => {
+    expect(await levelOf({ hard: eur('0.3') }, { cost: { EUR: '0.29999999999999999999' } })).toBe('within')
+    expect(await levelOf({ hard: eur('0.30') }, { cost: { EUR: '0.3' } })).toBe('hard')
+    const cents = fc.bigInt({ min: 0n, max: 10n ** 24n })
+    const write = (value: bigint): string =>
+      `${value / 100n}.${String(value % 100n).padStart(2, '0')}`.replace(/\.?0+$/, '') || '0'
+    await fc.assert(
+      fc.asyncProperty(cents, fc.oneof(cents, fc.bigInt({ min: -2n, max: 2n })), async (limit, other) => {
+        const amount = other < 10n && other > -10n && limit + other >= 0n ? limit + other : other < 0n ? 0n : other
+        const level = await levelOf(
+          { hard: eur(`${limit / 100n}.${String(limit % 100n).padStart(2, '0')}`) },
+          {
+            cost: { EUR: amount % 100n === 0n ? String(amount / 100n) : write(amount) },
+          },
+        )
+        expect(level).toBe(amount >= limit ? 'hard' : 'within')
+      }),
+    )
+  })
+})
+
+describe('a report', () => {
+  it('says how every budget stands of those that were asked about, in their order', async () => {
+    const budgets: Budget[] = [
+      { name: 'a', per: 'user', hard: { tokens: 7 } },
+      { name: 'b', per: 'session', soft: { tokens: 7 }, hard: eur('2') },
+    ]
+    const { store } = spent({ tokens: 7, cost: { USD: '1', EUR: '1.5' }, unpricedRuns: 2, unpricedTokens: 5 })
+    const numbers = {
+      spent: {
+        tokens: 7,
+        cost: [
+          { amount: '1.5', currency: 'EUR' },
+          { amount: '1', currency: 'USD' },
+        ],
+      },
+      unpriced: { runs: 2, tokens: 5 },
+    }
+    const [a, b] = [
+      { ...budgets[0], id: 'u1', level: 'hard', ...numbers },
+      { ...budgets[1], id: 's1', level: 'soft', ...numbers },
+    ]
+    const { sessionId, userId, tenant } = BOTH
+    expect(await checkBudgets(budgets, BOTH, 0, store)).toEqual({ allowed: false, budgets: [a, b] })
+    expect(await checkBudgets(budgets, { tenant, sessionId }, 0, store)).toEqual({ allowed: true, budgets: [b] })
+    expect(await checkBudgets(budgets, { tenant, userId }, 0, store)).toEqual({ allowed: false, budgets: [a] })
+    expect(await checkBudgets([], BOTH, 0, store)).toEqual({ allowed: true, budgets: [] })
+  })
+
+  it('shows what corrections brought below 0 as 0', async () => {
+    const { store } = spent({ tokens: -1, cost: { EUR: '-0.5' }, unpricedRuns: -1, unpricedTokens: -2 })
+    const { budgets } = await checkBudgets([{ name: 'b', per: 'session', hard: eur('1') }], BOTH, 0, store)
+    expect(budgets).toMatchObject([
+      {
+        level: 'within',
+        spent: { tokens: 0, cost: [{ amount: '0', currency: 'EUR' }] },
+        unpriced: { runs: 0, tokens: 0 },
+      },
+    ])
+  })
+
+  it('of who was never heard of says that nothing is spent', async () => {
+    const { store } = spent({ tokens: 7 })
+    const budgets: Budget[] = [
+      { name: 'a', per: 'user', hard: { tokens: 1 } },
+      { name: 'b', per: 'session', hard: { tokens: 1 } },
+    ]
+    const strangers = { tenant: 'default', sessionId: '__proto__', userId: 'constructor' }
+    const nothing = { level: 'within', spent: { tokens: 0, cost: [] }, unpriced: { runs: 0, tokens: 0 } }
+    expect(await checkBudgets(budgets, strangers, 0, store)).toMatchObject({
+      allowed: true,
+      budgets: [nothing, nothing],
+    })
+  })
+
+  it('asks for so many days, today among them, and for one sum once', async () => {
+    const { store, asked } = spent({})
+    const user = { per: 'user', hard: { tokens: 1 } } as const
+    const budgets: Budget[] = [
+      { name: 'ever', ...user },
+      { name: 'today', days: 1, ...user },
+      { name: 'week', days: 7, ...user },
+      { name: 'week again', days: 7, ...user },
+      { name: 'session', per: 'session', hard: { tokens: 1 } },
+      { name: 'session again', per: 'session', hard: { tokens: 1 } },
+    ]
+    await checkBudgets(budgets, BOTH, 100 * DAY - 1, store)
+    expect(asked).toEqual([
+      ['user', 'default', 'u1', 0],
+      ['user', 'default', 'u1', 99],
+      ['user', 'default', 'u1', 93],
+      ['session', 'default', 's1'],
+    ])
+  })
+})
+
+describe('budgets.check', () => {
+  const budgets: Budget[] = [
+    { name: 'session', per: 'session', hard: { tokens: 100 } },
+    { name: 'day', per: 'user', days: 1, soft: eur('1') },
+  ]
+
+  it('answers by what was recorded, in the tenant', async () => {
+    const { sallyport, clock } = runHouse({ budgets, runEvents: {} })
+    const cost = { amount: '1', currency: 'EUR', source: 'client' }
+    await tell(sallyport, { runId: 'r1', userId: 'u1', counts: { inputTokens: 60, outputTokens: 40 }, cost })
+    expect(await sallyport.budgets.check({ sessionId: 's1', userId: 'u1' })).toMatchObject({
+      allowed: false,
+      budgets: [
+        { name: 'session', id: 's1', level: 'hard', spent: { tokens: 100 }, unpriced: { runs: 0, tokens: 0 } },
+        { name: 'day', id: 'u1', level: 'soft', spent: { cost: [{ amount: '1', currency: 'EUR' }] } },
+      ],
+    })
+    expect(await sallyport.budgets.check({ sessionId: 's1', tenant: 't2' })).toMatchObject({ allowed: true })
+    clock.advance(DAY)
+    expect(await sallyport.budgets.check({ userId: 'u1' })).toMatchObject({ budgets: [{ level: 'within' }] })
+  })
+
+  it.each([
+    [{}, 'a sessionId, a userId, or both'],
+    [{ tenant: 't2' }, 'a sessionId, a userId, or both'],
+    [{ session: 's1' }, 'field "session": is not an option; near: sessionId'],
+    [{ sessionId: '' }, 'field "sessionId": must be a string of 1 to 2,048 characters'],
+    [{ userId: 5, sessionId: null }, 'field "userId": must be a string of 1 to 2,048 characters'],
+    [{ sessionId: 's1', tenant: 'a b' }, 'field "tenant"'],
+    [undefined, 'must be an object'],
+  ])('refuses %j', async (of, message) => {
+    const { sallyport } = runHouse({ budgets })
+    const fault: unknown = await sallyport.budgets.check(of as never).catch((error: unknown) => error)
+    expect(isSallyportError(fault) && fault.code).toBe('option_invalid')
+    expect(String(fault)).toContain(message)
+  })
+
+  it('throws what the store throws', async () => {
+    const clock = fakeClock()
+    const store = { ...memoryStore({ clock }), findSession: () => Promise.reject(new Error('down')) }
+    const { sallyport } = runHouse({ budgets, clock, store })
+    await expect(sallyport.budgets.check({ sessionId: 's1' })).rejects.toThrow('down')
+  })
+})

@@ -1,0 +1,250 @@
+import { describe, expect, it } from 'vitest'
+import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
+import type { SendOutcome } from '../../src/ports/channel.ts'
+import { type RecordingChannel, recordingChannel } from '../support/recording-channel.ts'
+import { composed, ends, took } from './composed.ts'
+
+const JANE = { recipient: 'jane@example.com' } as const
+const ALL = { ...JANE, eventType: 'all' } as const
+const FIRST = { ...JANE, eventType: 'first' } as const
+const SENT: SendOutcome = { outcome: 'sent' }
+const REJECTED: SendOutcome = { outcome: 'rejected', code: 'gone' }
+const BUSY: SendOutcome = { outcome: 'retry', code: 'busy' }
+
+const events = defineEvents({
+  all: { channels: { a: {}, b: {}, c: { when: () => false } } },
+  first: { route: 'first', channels: { a: {}, b: {}, c: {} } },
+  broken: { channels: { a: { text: () => fail() } } },
+})
+
+const settled = (): Promise<void> => new Promise(setImmediate)
+
+/** Channels a, b and c that answer as told; one retry each, after a second. */
+function answering(a: readonly SendOutcome[], b: readonly SendOutcome[] = [SENT], c: readonly SendOutcome[] = [SENT]) {
+  const channel = (answers: readonly SendOutcome[]): RecordingChannel =>
+    recordingChannel(answers, { retrySchedule: [1_000] })
+  const channels = { a: channel(a), b: channel(b), c: channel(c) }
+  const { sallyport, clock } = composed(events, { channels, expiresInMs: 60_000 })
+  return { sallyport, clock, channels, sentBy: () => Object.values(channels).map(({ sent }) => sent.length) }
+}
+
+describe('cancel', () => {
+  it('stops what is queued, tells exactly that, and shows the dispatch as it is now', async () => {
+    const { sallyport, sentBy } = answering([SENT])
+    const { dispatchId, deliveries } = took(await sallyport.dispatch(ALL))
+    const cancelled = await sallyport.dispatches.cancel(dispatchId)
+    expect(cancelled?.cancelled).toEqual([
+      { deliveryId: deliveries[0]?.deliveryId, channel: 'a', status: 'cancelled', attempts: 0 },
+      { deliveryId: deliveries[1]?.deliveryId, channel: 'b', status: 'cancelled', attempts: 0 },
+    ])
+    expect(cancelled?.dispatch).toMatchObject({ dispatchId, status: 'cancelled' })
+    expect(ends(cancelled?.dispatch ?? { deliveries: [] })).toEqual([
+      'a: cancelled',
+      'b: cancelled',
+      'c: skipped condition_false',
+    ])
+    expect(cancelled?.dispatch).toEqual(await sallyport.dispatches.get(dispatchId))
+    expect(await sallyport.worker.runDue()).toMatchObject({ attempted: 0 })
+    expect(sentBy()).toEqual([0, 0, 0])
+  })
+
+  it('stops what is held as well', async () => {
+    const { sallyport, clock, sentBy } = answering([BUSY])
+    const { dispatchId } = took(await sallyport.dispatch(FIRST))
+    await sallyport.worker.runDue()
+    const { cancelled = [] } = (await sallyport.dispatches.cancel(dispatchId)) ?? {}
+    expect(cancelled.map(({ channel, attempts }) => [channel, attempts])).toEqual([
+      ['a', 1],
+      ['b', 0],
+      ['c', 0],
+    ])
+    clock.advance(2_000)
+    await sallyport.worker.runDue()
+    expect(sentBy()).toEqual([1, 0, 0])
+    expect(await sallyport.dispatches.get(dispatchId)).toMatchObject({ status: 'cancelled' })
+  })
+
+  it('leaves what was sent, and says that nothing was left to stop', async () => {
+    const { sallyport } = answering([SENT])
+    const { dispatchId } = took(await sallyport.dispatch(ALL))
+    await sallyport.worker.runDue()
+    const before = await sallyport.dispatches.get(dispatchId)
+    expect(await sallyport.dispatches.cancel(dispatchId)).toEqual({ cancelled: [], dispatch: before })
+    expect(before).toMatchObject({ status: 'sent' })
+  })
+
+  it('leaves what is being sent: it goes out, and is not among what was stopped', async () => {
+    let finish = (_: SendOutcome): void => {}
+    const a = recordingChannel([() => new Promise<SendOutcome>((resolve) => (finish = resolve))])
+    const { sallyport } = composed(events, { channels: { a, b: recordingChannel([BUSY]), c: a } })
+    const { dispatchId } = took(await sallyport.dispatch(FIRST))
+    const running = sallyport.worker.runDue()
+    await settled()
+    const { cancelled, dispatch } = (await sallyport.dispatches.cancel(dispatchId)) ?? {}
+    expect(cancelled?.map(({ channel }) => channel)).toEqual(['b', 'c'])
+    expect(dispatch).toMatchObject({ status: 'queued', deliveries: [{ status: 'sending' }, {}, {}] })
+    finish(SENT)
+    await running
+    expect(await sallyport.dispatches.get(dispatchId)).toMatchObject({
+      status: 'sent',
+      deliveries: [{ status: 'sent' }, { status: 'cancelled' }, { status: 'cancelled' }],
+    })
+  })
+
+  it('may be asked for twice', async () => {
+    const { sallyport } = answering([SENT])
+    const { dispatchId } = took(await sallyport.dispatch(ALL))
+    const first = await sallyport.dispatches.cancel(dispatchId)
+    expect(await sallyport.dispatches.cancel(dispatchId)).toEqual({ cancelled: [], dispatch: first?.dispatch })
+  })
+
+  it('stops what was to go out later', async () => {
+    const { sallyport, clock, sentBy } = answering([SENT])
+    const { dispatchId } = took(await sallyport.dispatch(ALL, { delayMs: 1_000 }))
+    await sallyport.dispatches.cancel(dispatchId)
+    clock.advance(2_000)
+    await sallyport.worker.runDue()
+    expect(sentBy()).toEqual([0, 0, 0])
+    expect((await sallyport.dispatches.get(dispatchId))?.deliveries[0]).not.toHaveProperty('nextAttemptAt')
+  })
+
+  it('knows nothing of the dispatches of another tenant, nor of none', async () => {
+    const { sallyport } = answering([SENT])
+    const { dispatchId } = took(await sallyport.dispatch(ALL, { tenant: 'acme' }))
+    expect(await sallyport.dispatches.cancel(dispatchId)).toBeUndefined()
+    expect(await sallyport.dispatches.cancel(dispatchId, { tenant: 'other' })).toBeUndefined()
+    expect(await sallyport.dispatches.cancel('dsp_none', { tenant: 'acme' })).toBeUndefined()
+    expect(await sallyport.dispatches.get(dispatchId, { tenant: 'acme' })).toMatchObject({ status: 'queued' })
+    expect((await sallyport.dispatches.cancel(dispatchId, { tenant: 'acme' }))?.cancelled).toHaveLength(2)
+  })
+
+  it('leaves the replay of the key as it was', async () => {
+    const { sallyport } = answering([SENT])
+    const first = took(await sallyport.dispatch(ALL, { idempotencyKey: 'k' }))
+    await sallyport.dispatches.cancel(first.dispatchId)
+    expect(took(await sallyport.dispatch(ALL, { idempotencyKey: 'k' }))).toEqual({ ...first, duplicate: true })
+  })
+})
+
+describe('retry', () => {
+  it('tries what failed again, at once, and tells exactly that', async () => {
+    const { sallyport, sentBy } = answering([REJECTED, SENT])
+    const { dispatchId, deliveries } = took(await sallyport.dispatch(ALL))
+    await sallyport.worker.runDue()
+    expect(await sallyport.dispatches.get(dispatchId)).toMatchObject({ status: 'partial' })
+    const retried = await sallyport.dispatches.retry(dispatchId)
+    expect(retried?.retried).toEqual([
+      { deliveryId: deliveries[0]?.deliveryId, channel: 'a', status: 'queued', attempts: 1 },
+    ])
+    expect(retried?.dispatch).toMatchObject({ dispatchId, status: 'queued' })
+    expect(retried?.dispatch).toEqual(await sallyport.dispatches.get(dispatchId))
+    expect(retried?.dispatch.deliveries[0]).not.toHaveProperty('reason')
+    expect(await sallyport.worker.runDue()).toMatchObject({ attempted: 1, sent: 1 })
+    expect(sentBy()).toEqual([2, 1, 0])
+    expect(await sallyport.dispatches.get(dispatchId)).toMatchObject({
+      status: 'sent',
+      deliveries: [{ status: 'sent', attempts: 2, attemptLog: [{ outcome: 'rejected' }, { outcome: 'sent' }] }, {}, {}],
+    })
+  })
+
+  it('begins the schedule anew', async () => {
+    const { sallyport, clock } = answering([BUSY])
+    const { dispatchId } = took(await sallyport.dispatch(ALL))
+    const statusOfA = async () => (await sallyport.dispatches.get(dispatchId))?.deliveries[0]?.status
+    for (let round = 0; round < 2; round++) {
+      await sallyport.worker.runDue()
+      expect(await statusOfA()).toBe('queued')
+      clock.advance(1_200)
+      await sallyport.worker.runDue()
+      expect(await statusOfA()).toBe('failed')
+      await sallyport.dispatches.retry(dispatchId)
+    }
+    expect((await sallyport.dispatches.get(dispatchId))?.deliveries[0]?.attempts).toBe(4)
+  })
+
+  it('tries what expired again, and gives it its whole time', async () => {
+    const { sallyport, clock, sentBy } = answering([SENT])
+    const { dispatchId } = took(await sallyport.dispatch(ALL))
+    clock.advance(60_000)
+    await sallyport.worker.runDue()
+    expect(await sallyport.dispatches.get(dispatchId)).toMatchObject({ status: 'failed' })
+    expect((await sallyport.dispatches.retry(dispatchId))?.retried.map(({ channel }) => channel)).toEqual(['a', 'b'])
+    clock.advance(59_999)
+    await sallyport.worker.runDue()
+    expect(sentBy()).toEqual([1, 1, 0])
+  })
+
+  it('lets it expire again when its time is over once more', async () => {
+    const { sallyport, clock, sentBy } = answering([REJECTED])
+    const { dispatchId } = took(await sallyport.dispatch(ALL))
+    await sallyport.worker.runDue()
+    await sallyport.dispatches.retry(dispatchId)
+    clock.advance(60_000)
+    await sallyport.worker.runDue()
+    expect(await sallyport.dispatches.get(dispatchId)).toMatchObject({ deliveries: [{ status: 'expired' }, {}, {}] })
+    expect(sentBy()).toEqual([1, 1, 0])
+  })
+
+  it('may be of one channel alone', async () => {
+    const { sallyport } = answering([REJECTED], [REJECTED])
+    const { dispatchId } = took(await sallyport.dispatch(ALL))
+    await sallyport.worker.runDue()
+    const retried = await sallyport.dispatches.retry(dispatchId, { channel: 'b' })
+    expect(retried?.retried.map(({ channel }) => channel)).toEqual(['b'])
+    expect(retried?.dispatch).toMatchObject({ status: 'partial', deliveries: [{ status: 'failed' }, {}, {}] })
+    expect((await sallyport.dispatches.retry(dispatchId, { channel: 'c' }))?.retried).toEqual([])
+    expect((await sallyport.dispatches.retry(dispatchId, { channel: 'pigeon' }))?.retried).toEqual([])
+  })
+
+  it('leaves what is queued, sent, skipped or cancelled', async () => {
+    const { sallyport } = answering([SENT])
+    const { dispatchId } = took(await sallyport.dispatch(ALL))
+    expect(await sallyport.dispatches.retry(dispatchId)).toMatchObject({ retried: [], dispatch: { status: 'queued' } })
+    await sallyport.worker.runDue()
+    expect(await sallyport.dispatches.retry(dispatchId)).toMatchObject({ retried: [], dispatch: { status: 'sent' } })
+    const other = took(await sallyport.dispatch(ALL)).dispatchId
+    await sallyport.dispatches.cancel(other)
+    expect(await sallyport.dispatches.retry(other)).toMatchObject({ retried: [], dispatch: { status: 'cancelled' } })
+  })
+
+  it('leaves what failed before there was anything to send', async () => {
+    const { sallyport } = answering([SENT])
+    const { dispatchId } = took(await sallyport.dispatch({ ...JANE, eventType: 'broken' }))
+    expect(await sallyport.dispatches.retry(dispatchId)).toMatchObject({
+      retried: [],
+      dispatch: { status: 'failed', deliveries: [{ reason: 'template_error' }] },
+    })
+  })
+
+  it('knows nothing of the dispatches of another tenant, nor of none', async () => {
+    const { sallyport } = answering([REJECTED], [REJECTED])
+    const { dispatchId } = took(await sallyport.dispatch(ALL, { tenant: 'acme' }))
+    await sallyport.worker.runDue()
+    expect(await sallyport.dispatches.retry(dispatchId)).toBeUndefined()
+    expect(await sallyport.dispatches.retry('dsp_none', { tenant: 'acme' })).toBeUndefined()
+    expect(await sallyport.dispatches.get(dispatchId, { tenant: 'acme' })).toMatchObject({ status: 'failed' })
+    expect((await sallyport.dispatches.retry(dispatchId, { tenant: 'acme', channel: 'a' }))?.retried).toHaveLength(1)
+  })
+
+  it('wakes a worker that is running', async () => {
+    const { sallyport, clock, sentBy } = answering([REJECTED, SENT])
+    sallyport.worker.start()
+    const { dispatchId } = took(await sallyport.dispatch(ALL))
+    for (let round = 0; round < 5; round++) {
+      await settled()
+      clock.advance(10)
+    }
+    expect(sentBy()).toEqual([1, 1, 0])
+    await sallyport.dispatches.retry(dispatchId)
+    for (let round = 0; round < 5; round++) {
+      await settled()
+      clock.advance(0)
+    }
+    expect(sentBy()).toEqual([2, 1, 0])
+    await sallyport.worker.stop()
+  })
+})
+
+function fail(): never {
+  throw new Error('no')
+}

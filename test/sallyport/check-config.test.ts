@@ -1,0 +1,270 @@
+import { describe, expect, it } from 'vitest'
+import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
+import { type ConfigProblem, isSallyportError } from '../../src/errors.ts'
+import { allOf } from '../../src/policies/all-of.ts'
+import { quietHours } from '../../src/policies/quiet-hours.ts'
+import { throttle } from '../../src/policies/throttle.ts'
+import type { Channel } from '../../src/ports/channel.ts'
+import { readConfig } from '../../src/sallyport/check-config.ts'
+import type { SallyportOptions } from '../../src/sallyport/options.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
+import { testAuth } from '../support/deps.ts'
+import { recordingChannel } from '../support/recording-channel.ts'
+
+const events = defineEvents({ one: { channels: { email: { subject: () => 'x' }, sms: { text: () => 'x' } } } })
+
+function problems(
+  channels: Readonly<Record<string, Channel>>,
+  rest: Partial<SallyportOptions<unknown>> = {},
+): readonly ConfigProblem[] {
+  try {
+    readConfig({ auth: testAuth, store: memoryStore(), events, channels, ...rest })
+  } catch (error) {
+    if (!isSallyportError(error)) throw error
+    expect(error.code).toBe('config_invalid')
+    expect(error.message).toMatch(/^Sallyport cannot start:\n {2}- /)
+    return error.problems
+  }
+  return []
+}
+
+const scheduled = (retrySchedule: readonly number[]) => Object.assign(recordingChannel(), { retrySchedule })
+
+describe('readConfig', () => {
+  it('finds nothing wrong with channels that the events use, and more', () => {
+    expect(problems({ email: recordingChannel(), sms: recordingChannel(), push: recordingChannel() })).toEqual([])
+  })
+
+  it('names every event and channel that is not configured, and those that are', () => {
+    expect(problems({ push: recordingChannel() })).toEqual([
+      { event: 'one', channel: 'email', detail: 'is not configured; the channels are: push' },
+      { event: 'one', channel: 'sms', detail: 'is not configured; the channels are: push' },
+    ])
+    expect(problems({})[0]?.detail).toBe('is not configured; the channels are: none')
+  })
+
+  it('takes no inherited name for a channel', () => {
+    const odd = defineEvents({ one: { channels: { toString: {} } } })
+    expect(() =>
+      readConfig({ auth: testAuth, store: memoryStore(), events: odd, channels: { email: recordingChannel() } }),
+    ).toThrow('event "one", channel "toString": is not configured')
+  })
+
+  it('names every part that is missing, was not called, or is not known', () => {
+    const odd = {
+      auth: undefined,
+      store: memoryStore,
+      recipients: () => ({}),
+      sessions: 'must_exist',
+      recipient: {},
+      clock: {},
+    } as never
+    expect(problems({ email: recordingChannel(), sms: {} as never }, odd)).toEqual([
+      { field: 'recipient', detail: 'is not an option; near: recipients' },
+      { field: 'auth', detail: 'is required' },
+      { field: 'sessions', detail: 'must be one of create, must-exist' },
+      { field: 'clock', detail: 'has no now, after' },
+      { field: 'store', detail: expect.stringMatching(/^has no accept, .*: must it be called\?$/) },
+      { field: 'channels.sms', detail: 'has no address, send' },
+      { field: 'recipients', detail: 'has no find: must it be called?' },
+    ])
+    expect(() => readConfig(undefined as never)).toThrow('must be an object of options')
+  })
+
+  it('names every number that is out of its range', () => {
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    const worker = { concurrency: 0, leaseMs: 999, pollMs: Number.NaN }
+    const told = problems(channels, { worker, expiresInMs: -1, idempotencyTtlMs: 1_000.5 })
+    expect(told.map(({ field }) => field)).toEqual([
+      'worker.concurrency',
+      'worker.leaseMs',
+      'worker.pollMs',
+      'expiresInMs',
+      'idempotencyTtlMs',
+    ])
+    expect(told[0]?.detail).toBe('must be a whole number from 1 to 1000')
+    expect(problems(channels, { worker: { concurrency: 1, leaseMs: 1_000, pollMs: 10 }, expiresInMs: 1_000 })).toEqual(
+      [],
+    )
+  })
+
+  it.each([0, -5, Number.NaN, 1.5, 100_001, '10', null])('refuses %j requests at once', (maxInFlight) => {
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    expect(problems(channels, { maxInFlight: maxInFlight as never })).toEqual([
+      { field: 'maxInFlight', detail: 'must be a whole number from 1 to 100000' },
+    ])
+  })
+
+  it('takes hooks of a class that has other members, and names those that seem to be misspelt hooks', () => {
+    class Metrics {
+      readonly #lines: string[] = []
+      sent = 0
+      failed = 0
+      onSent(): void {
+        this.sent++
+      }
+      report(): number {
+        return this.failed + this.#lines.length
+      }
+    }
+    class Misspelt extends Metrics {
+      readonly onFail = () => this.failed++
+      onEror(): void {}
+    }
+    class Further extends Misspelt {
+      override onEror(): void {}
+    }
+    class Wrong {
+      onSent = 5
+    }
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    expect(problems(channels, { hooks: new Metrics() })).toEqual([])
+    expect(problems(channels, { hooks: new Further() })).toEqual([
+      { field: 'hooks.onFail', detail: 'is not an option; near: onFailed' },
+      { field: 'hooks.onEror', detail: 'is not an option; near: onError' },
+    ])
+    expect(problems(channels, { hooks: new Wrong() as never })).toEqual([
+      { field: 'hooks.onSent', detail: 'must be a function' },
+    ])
+    expect(problems(channels, { hooks: { onSent() {}, sent: 0 } as never })).toEqual([
+      { field: 'hooks.sent', detail: 'is not an option; near: onSent' },
+    ])
+  })
+
+  it('names what is wrong with the worker, channel by channel', () => {
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    const rate = { max: 0, perMs: 1.5, per: 1 }
+    const odd = {
+      perReceiver: 1_001,
+      sendTimeoutMs: '5000',
+      threads: 4,
+      rate,
+      channels: { emial: { concurrency: 1 }, sms: { concurrency: 0, leaseMs: 1_000, rate: { max: 1 } } },
+    }
+    const near = expect.stringMatching(/^is not an option; (near|the options are): /)
+    expect(problems(channels, { worker: odd as never })).toEqual([
+      { field: 'worker.threads', detail: near },
+      { field: 'worker.perReceiver', detail: 'must be a whole number from 1 to 1000' },
+      { field: 'worker.rate.per', detail: 'is not an option; near: perMs' },
+      { field: 'worker.rate.max', detail: 'must be a whole number from 1 to 1000000' },
+      { field: 'worker.rate.perMs', detail: 'must be a whole number from 1 to 3600000' },
+      { field: 'worker.channels.sms.leaseMs', detail: near },
+      { field: 'worker.channels.sms.concurrency', detail: 'must be a whole number from 1 to 1000' },
+      { field: 'worker.channels.sms.rate.perMs', detail: 'is required' },
+      { field: 'worker.sendTimeoutMs', detail: 'must be a whole number from 100 to 3600000' },
+      { field: 'worker.channels', detail: '"emial" is not there; near: email' },
+    ])
+    const fine = { concurrency: 1_000, perReceiver: 1, sendTimeoutMs: 100, rate: { max: 1, perMs: 1 } }
+    expect(problems(channels, { worker: { ...fine, channels: { sms: { rate: fine.rate } } } })).toEqual([])
+  })
+
+  it.each<[string, unknown, string]>([
+    ['policy', {}, 'has no decide'],
+    ['policy', null, 'is null'],
+    ['policy', { decide: 'send' }, 'has no decide'],
+    ['policy', () => ({ verdict: 'send' }), 'has no decide: must it be called?'],
+    ['sandbox', 'true', 'must be true or false'],
+    ['sandbox', 1, 'must be true or false'],
+    ['sandbox', null, 'must be true or false'],
+    ['hooks', null, 'must be an object of options'],
+    ['hooks', 'onSent', 'must be an object of options'],
+    ['hooks', () => {}, 'must be an object of options'],
+  ])('names %s that is %j', (field, given, detail) => {
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    expect(problems(channels, { [field]: given as never })).toContainEqual({ field, detail })
+  })
+
+  it.each([
+    [{ worker: null as never }, 'worker'],
+    [{ worker: { channels: null as never } }, 'worker.channels'],
+    [{ worker: { rate: null as never } }, 'worker.rate'],
+    [{ worker: { channels: { sms: null as never } } }, 'worker.channels.sms'],
+    [{ hooks: null as never }, 'hooks'],
+    [{ events: { find: events.find } as never }, 'events'],
+  ])('names what is null or not whole: %j', (rest, field) => {
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    expect(problems(channels, rest)).toMatchObject([{ field }])
+  })
+
+  it('names every hook that is not known, and every one that is no function', () => {
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    const hooks = { onsent: () => {}, onDelivered: () => {}, onSent: 'log', onFailed: null, onSkipped: undefined }
+    expect(problems(channels, { hooks: hooks as never })).toEqual([
+      { field: 'hooks.onsent', detail: expect.stringMatching(/^is not an option; near: onSent/) },
+      { field: 'hooks.onDelivered', detail: expect.stringMatching(/^is not an option; /) },
+      { field: 'hooks.onSent', detail: 'must be a function' },
+      { field: 'hooks.onFailed', detail: 'must be a function' },
+    ])
+  })
+
+  it('names every channel and event that a policy knows and nobody else does', () => {
+    const policy = allOf(
+      quietHours({ from: '22:00', to: '08:00', timeZone: 'UTC', channels: ['emial'] }),
+      throttle({ max: 1, windowMs: 1_000, channels: ['email'], events: ['order.shiped', 'nothing.like.it'] }),
+    )
+    const channels = { email: recordingChannel() }
+    const shipped = defineEvents({ 'order.shipped': { channels: { email: {} } } })
+    expect(problems(channels, { policy, events: shipped })).toEqual([
+      { field: 'policy.channels', detail: '"emial" is not there; near: email' },
+      { field: 'policy.events', detail: '"order.shiped" is not there; near: order.shipped' },
+      { field: 'policy.events', detail: '"nothing.like.it" is not there' },
+    ])
+  })
+
+  it('takes a policy, hooks and sandbox mode as they should be, and as undefined', () => {
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    const hook = async () => {}
+    const hooks = { onAccepted: hook, onSent: hook, onFailed: hook, onSkipped: hook }
+    const policy = { decide: () => ({ verdict: 'send' }) as const }
+    expect(problems(channels, { policy, hooks, sandbox: true })).toEqual([])
+    const left = { policy: undefined, hooks: undefined, sandbox: undefined, recipients: undefined } as never
+    expect(problems(channels, left)).toEqual([])
+  })
+
+  it.each(Object.keys(memoryStore()))('names a store that has no %s', (method) => {
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    const store = { ...memoryStore(), [method]: undefined }
+    expect(problems(channels, { store: store as never })).toEqual([{ field: 'store', detail: `has no ${method}` }])
+  })
+
+  it('lets a channel say what it thinks of the fields it is given', () => {
+    const asked: (readonly string[])[] = []
+    const email = recordingChannel(undefined, {
+      checkFields(fields) {
+        asked.push(fields)
+        return fields.includes('text') ? undefined : 'needs a text'
+      },
+    })
+    expect(problems({ email, sms: recordingChannel() })).toEqual([
+      { event: 'one', channel: 'email', detail: 'needs a text' },
+    ])
+    expect(asked).toEqual([['subject']])
+  })
+
+  it.each([[[]], [[0]], [[1, 1, 2]], [[1_000, 5_000]]])('takes the retry schedule %j', (retrySchedule) => {
+    expect(problems({ email: scheduled(retrySchedule), sms: recordingChannel() })).toEqual([])
+  })
+
+  it.each([[[2, 1]], [[-1]], [[Number.NaN]], [[1, Number.NaN]], [[Number.POSITIVE_INFINITY]]])(
+    'refuses the retry schedule %j',
+    (retrySchedule) => {
+      expect(problems({ email: scheduled(retrySchedule), sms: recordingChannel() })).toEqual([
+        { field: 'channels.email.retrySchedule', detail: 'must be whole milliseconds in ascending order' },
+      ])
+    },
+  )
+
+  it('tells everything at once', () => {
+    const odd = { workers: {}, worker: { pollMs: 1 }, maxInHand: 0 } as never
+    const told = problems({ push: scheduled([2, 1]), fax: {} as never }, odd)
+    expect(told.map(({ event, channel, field }) => field ?? `${event} ${channel}`)).toEqual([
+      'workers',
+      'maxInHand',
+      'channels.push.retrySchedule',
+      'channels.fax',
+      'worker.pollMs',
+      'one email',
+      'one sms',
+    ])
+  })
+})

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import { isSallyportError } from '../../src/errors.ts'
+import { runHouse } from '../core/runs/events/publishing.ts'
+
+/** What is wrong, as `field: detail`. */
+function problems(options: object): readonly string[] {
+  try {
+    runHouse({ runEvents: undefined, ...options } as never)
+  } catch (error) {
+    if (!isSallyportError(error)) throw error
+    expect(error.code).toBe('config_invalid')
+    return error.problems.map(({ field, detail }) => `${field}: ${detail}`)
+  }
+  return []
+}
+
+const nobody = () => undefined
+const hard = { tokens: 100 }
+const budget = { name: 'b', per: 'session', hard }
+const eur = (amount: unknown, currency: unknown = 'EUR') => ({ cost: { amount, currency } })
+
+describe('run events', () => {
+  it('are functions by the names of what they tell of, which the catalogue has', () => {
+    expect(problems({ runEvents: { 'run.failed': nobody, 'run.completed': undefined } })).toEqual([])
+    expect(problems({ runEvents: { 'run.faild': nobody, __proto__: nobody, toString: nobody } })).toEqual([
+      expect.stringMatching(/^runEvents.run.faild: is not an option; near: run.failed/),
+      expect.stringMatching(/^runEvents.toString: is not an option; the options are: run.completed, /),
+    ])
+    expect(problems({ runEvents: { 'run.failed': 'jane' } })).toEqual(['runEvents.run.failed: must be a function'])
+    for (const runEvents of [[], null, nobody, 'run.failed'])
+      expect(problems({ runEvents })).toEqual(['runEvents: must be an object of options'])
+  })
+
+  it('that the catalogue does not have are a problem, with those that are near', () => {
+    const events = { eventTypes: ['run.faild'], find: () => undefined }
+    expect(problems({ events, runEvents: { 'run.failed': nobody } })).toEqual([
+      'runEvents.run.failed: is not among the events; near: run.faild',
+    ])
+  })
+
+  it('of budgets need budgets', () => {
+    const runEvents = { 'budget.exceeded': nobody }
+    const detail = 'runEvents.budget.exceeded: never comes without budgets'
+    expect(problems({ runEvents })).toEqual([detail])
+    expect(problems({ runEvents, budgets: [] })).toEqual([detail])
+    expect(problems({ runEvents, budgets: [budget] })).toEqual([])
+  })
+})
+
+describe('budgets', () => {
+  const of = (...budgets: object[]): readonly string[] => problems({ budgets })
+
+  it('may be what their types say', () => {
+    const both = { soft: { tokens: 0, ...eur('12.50') }, hard: { tokens: 0, ...eur('12.5') } }
+    expect(
+      of(budget, { name: '!~', per: 'user', days: 366, ...both }, { name: 'c', per: 'user', days: 1, hard }),
+    ).toEqual([])
+    expect(of({ ...budget, soft: { ...eur('5', 'USD') }, hard: { ...eur('1') } })).toEqual([])
+    expect(of({ ...budget, soft: undefined, days: undefined })).toEqual([])
+  })
+
+  it('are a list of objects', () => {
+    expect(problems({ budgets: {} })).toEqual(['budgets: must be a list'])
+    expect(problems({ budgets: [null, 5, []] })).toEqual(
+      [0, 1, 2].map((at) => `budgets[${at}]: must be an object of options`),
+    )
+  })
+
+  it('have known fields, and a name of their own', () => {
+    expect(of({ ...budget, day: 1, name: '' }, { ...budget, name: 'ü' }, { ...budget, name: 'x'.repeat(101) })).toEqual(
+      [
+        'budgets[0].day: is not an option; near: days',
+        ...[0, 1, 2].map((at) => `budgets[${at}].name: must be 1-100 visible ASCII characters`),
+      ],
+    )
+    expect(of({ ...budget, name: 'a b' }, { per: 'session', hard })).toHaveLength(2)
+    expect(of(budget, { ...budget, name: 'c' }, budget)).toEqual(['budgets[2].name: is the name of another budget too'])
+    expect(of({ ...budget, per: 'day' })).toEqual(['budgets[0].per: must be one of session, user'])
+  })
+
+  it('have days for users alone', () => {
+    const user = { ...budget, per: 'user' }
+    expect(of({ ...budget, days: 1 })).toEqual(['budgets[0].days: goes with per: "user" alone'])
+    for (const days of [0, 367, 1.5, '1', null])
+      expect(of({ ...user, days })).toEqual(['budgets[0].days: must be a whole number from 1 to 366'])
+  })
+
+  it('have at least one limit, of tokens or money', () => {
+    expect(of({ name: 'b', per: 'session' })).toEqual(['budgets[0]: has no limit: soft, hard or both'])
+    expect(of({ ...budget, hard: {} })).toEqual(['budgets[0].hard: has neither tokens nor cost'])
+    expect(of({ ...budget, hard: 100 })).toEqual(['budgets[0].hard: must be an object of options'])
+    expect(of({ ...budget, soft: { token: 1, tokens: 1 } })).toEqual([
+      'budgets[0].soft.token: is not an option; near: tokens',
+    ])
+    for (const tokens of [-1, 1.5, '1', 2 ** 53, null])
+      expect(of({ ...budget, hard: { tokens } })).toEqual([
+        `budgets[0].hard.tokens: must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`,
+      ])
+    for (const amount of [1, '-1', '1e3', '', '.5', '1.', 'x', '1'.repeat(21)])
+      expect(of({ ...budget, hard: eur(amount) })).toEqual([
+        'budgets[0].hard.cost.amount: must be a decimal in a string, such as "12.50"',
+      ])
+    for (const currency of ['eur', 'EURO', '', 978, undefined])
+      expect(of({ ...budget, hard: { cost: { amount: '1', currency } } })).toEqual([
+        expect.stringMatching(
+          /^budgets\[0\].hard.cost.currency: (must be an ISO 4217 code, such as "EUR"|is required)$/,
+        ),
+      ])
+    expect(of({ ...budget, hard: { cost: 5 } })).toEqual(['budgets[0].hard.cost: must be an object of options'])
+    expect(of({ ...budget, hard: { cost: { amount: '1', currency: 'EUR', per: 1 } } })).toEqual([
+      'budgets[0].hard.cost.per: is not an option; the options are: amount, currency',
+    ])
+  })
+
+  it('warn before they end', () => {
+    expect(of({ ...budget, soft: { tokens: 101 } })).toEqual(['budgets[0].soft.tokens: is above the hard limit'])
+    expect(of({ ...budget, soft: { tokens: 100 } })).toEqual([])
+    const above = { soft: eur('10.01'), hard: eur('10') }
+    expect(of({ ...budget, ...above })).toEqual(['budgets[0].soft.cost: is above the hard limit'])
+    expect(of({ ...budget, soft: eur('9.99'), hard: eur('10') })).toEqual([])
+  })
+})
+
+describe('exporters, and when a run is stale', () => {
+  it('exporters are objects that export', () => {
+    expect(problems({ exporters: [{ export: nobody }] })).toEqual([])
+    expect(problems({ exporters: [{ export: nobody }, {}, null] })).toEqual([
+      'exporters[1]: has no export',
+      'exporters[2]: is null',
+    ])
+    expect(problems({ exporters: { export: nobody } })).toEqual(['exporters: must be a list'])
+  })
+
+  it('staleAfterMs is whole, a second to 366 days', () => {
+    for (const staleAfterMs of [1_000, 366 * 86_400_000]) expect(problems({ staleAfterMs })).toEqual([])
+    for (const staleAfterMs of [999, 366 * 86_400_000 + 1, 1_000.5, '1000', null])
+      expect(problems({ staleAfterMs })).toEqual(['staleAfterMs: must be a whole number from 1000 to 31622400000'])
+  })
+
+  it('all that is wrong is told at once', () => {
+    const wrong = { runEvents: { x: nobody }, budgets: [{}], exporters: [{}], staleAfterMs: 1 }
+    expect(problems(wrong).map((problem) => problem.split(':')[0])).toEqual([
+      'exporters[0]',
+      'budgets[0].name',
+      'budgets[0].per',
+      'budgets[0]',
+      'staleAfterMs',
+      'runEvents.x',
+    ])
+  })
+})

@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest'
+import { handleDispatch, handleSessionRunBatch } from '../../src/sallyport/defaults.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
+import { stored } from '../core/dispatch/dispatching.ts'
+import { testAuth, testDeps } from '../support/deps.ts'
+
+it('a logger that throws changes no answer', async () => {
+  const logger = {
+    log() {
+      throw new Error('the disk is full')
+    },
+  }
+  const { store, ...deps } = testDeps()
+  const broken = {
+    ...store,
+    accept: async () => {
+      throw new Error('down')
+    },
+  }
+  const body = { eventType: 'order.shipped', recipient: 'a@example.com', eventData: { orderId: 'A', total: 1 } }
+  const request = { headers: { authorization: 'Bearer app' }, body }
+  expect(await handleDispatch(request, { ...deps, store: broken, logger })).toMatchObject({
+    status: 503,
+    body: { code: 'store_unavailable' },
+  })
+})
+
+it('an id generator that throws is answered 500, under an id all the same', async () => {
+  const next = (): never => {
+    throw new RangeError('canary-7f3a')
+  }
+  const deps = { ...testDeps(), ids: { next } }
+  const body = { eventType: 'order.shipped', recipient: 'a@example.com', eventData: { orderId: 'A', total: 1 } }
+  const answer = await handleDispatch({ headers: { authorization: 'Bearer app' }, body }, deps)
+  const requestId = expect.stringMatching(/^req_./)
+  expect(answer).toMatchObject({ status: 500, body: { code: 'internal_error', requestId } })
+  expect(deps.logger.lines).toMatchObject([{ fields: { code: 'internal_error', requestId, cause: 'RangeError' } }])
+  expect(JSON.stringify([answer, deps.logger.lines])).not.toContain('canary')
+  expect(await stored(deps)).toEqual([])
+})
+
+it('a batch needs no more than a verifier and a store, and no logger changes what its posts are answered', async () => {
+  const store = memoryStore()
+  const headers = { authorization: 'Bearer app' }
+  const post = (runId: string) => ({ sessionId: 's1', run: { runId } })
+  const request = { headers, body: { runs: [post('r1'), post('r2')] } }
+  const first = await handleSessionRunBatch(request, { auth: testAuth, store })
+  expect(first).toMatchObject({ status: 200, body: { results: [{ status: 201 }, { status: 201 }] } })
+  const logger = {
+    log() {
+      throw new Error('the disk is full')
+    },
+  }
+  const broken: typeof store = {
+    ...store,
+    mergeRun: (key, decide) => (key.runId === 'r1' ? Promise.reject(new Error('down')) : store.mergeRun(key, decide)),
+  }
+  expect(await handleSessionRunBatch(request, { auth: testAuth, store: broken, logger })).toMatchObject({
+    status: 200,
+    body: {
+      results: [
+        { status: 503, retryAfterMs: 1000 },
+        { status: 200, changed: false },
+      ],
+    },
+  })
+})

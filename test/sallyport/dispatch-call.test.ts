@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
+import { composed } from './composed.ts'
+
+const events = defineEvents({ one: { channels: { a: {} } } })
+const ONE = { recipient: 'jane@example.com', eventType: 'one' } as const
+
+describe('the options of a call that accepts an event', () => {
+  it.each<[unknown, string]>([
+    [{ stor: {} }, 'stor is not an option; near: store.'],
+    [{ idempotencykey: 'k' }, 'idempotencykey is not an option; near: idempotencyKey.'],
+    [{ store: undefined }, 'store is undefined.'],
+    [{ store: { executeQuery() {} } }, 'store is no store.'],
+    [{ idempotencyKey: 7 }, 'idempotencyKey must be a string.'],
+    [{ tenant: '' }, 'tenant must be 1-200 visible ASCII characters.'],
+    [{ tenant: '', delay: 5 }, 'delay is not an option; near: delayMs; tenant must be 1-200 visible ASCII characters.'],
+    ['k', 'the second argument must be an object of options.'],
+    [null, 'the second argument must be an object of options.'],
+  ])('%j: nothing is accepted', async (options, detail) => {
+    const { sallyport } = composed(events)
+    expect(await sallyport.dispatch(ONE, options as object)).toMatchObject({
+      ok: false,
+      status: 422,
+      body: { code: 'validation_failed', detail },
+    })
+    expect((await sallyport.dispatches.list()).items).toEqual([])
+  })
+})

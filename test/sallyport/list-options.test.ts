@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest'
+import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
+import { CLIENT_STATUSES } from '../../src/core/runs/merge/run-status.ts'
+import { dispatchesOf } from '../../src/sallyport/dispatches.ts'
+import type { RunListOptions } from '../../src/sallyport/runs.ts'
+import { allPages, house, optionProblems } from '../core/runs/test-app.ts'
+
+describe('options of a list of runs', () => {
+  const problemsOf = (options: unknown) => optionProblems(() => house().runs.list(options as RunListOptions))
+
+  it('are all checked, and all that is wrong with them is told at once', async () => {
+    const wrong = {
+      colour: 'red',
+      tenant: 'ten ant',
+      sessionId: 1,
+      status: 'done',
+      provider: null,
+      model: ['gpt-6'],
+      userId: {},
+      tag: true,
+      since: '2026-11-21',
+      until: Number.NaN,
+      first: 'latest',
+      limit: 1.5,
+      cursor: 7,
+    }
+    const problems = await problemsOf(wrong)
+    expect(problems.map((problem) => 'field' in problem && problem.field).sort()).toEqual(Object.keys(wrong).sort())
+    expect(problems).toEqual(
+      expect.arrayContaining([
+        { field: 'colour', detail: expect.stringContaining('is not an option') },
+        { field: 'tenant', detail: 'must be 1-200 visible ASCII characters' },
+        {
+          field: 'sessionId',
+          detail: 'must be a string of 1 to 2,048 characters, with no NUL and no half of a surrogate pair',
+        },
+        { field: 'status', detail: `must be one of ${CLIENT_STATUSES.join(', ')}, expired` },
+        { field: 'since', detail: 'must be a Date, or epoch milliseconds' },
+        { field: 'first', detail: 'must be one of oldest, newest' },
+        { field: 'limit', detail: 'must be a whole number from 1 to 500' },
+        { field: 'cursor', detail: 'is not a cursor that this list gave' },
+      ]),
+    )
+  })
+
+  it('are told by the names that there are', async () => {
+    expect(await problemsOf({ sesionId: 's1' })).toEqual([
+      { field: 'sesionId', detail: 'is not an option; near: sessionId' },
+    ])
+    for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+      const options = JSON.parse(`{"${name}":"x"}`)
+      expect(await problemsOf(options)).toEqual([
+        expect.objectContaining({ field: name, detail: expect.stringMatching(/^is not an option/) }),
+      ])
+    }
+  })
+
+  it.each([0, -1, 501, 1.5, '10', Number.NaN, Number.POSITIVE_INFINITY, null, 10n])(
+    'cannot ask for pages of %s',
+    async (limit) => {
+      expect(await problemsOf({ limit })).toEqual([{ field: 'limit', detail: expect.stringContaining('1 to 500') }])
+    },
+  )
+
+  it.each([null, 'x', 5, ['a'], () => {}])('cannot be %s', async (options) => {
+    expect(await problemsOf(options)).toEqual([{ detail: 'must be an object of options' }])
+  })
+
+  it('are read and checked where they are inherited too', async () => {
+    const { runs, post } = house()
+    await post({ runId: 'r1' })
+    expect((await runs.list(Object.create({ status: 'failed' }))).items).toHaveLength(0)
+    const problems = await optionProblems(() => runs.list(Object.create({ limit: 1_000_000 })))
+    expect(problems).toEqual([{ field: 'limit', detail: 'must be a whole number from 1 to 500' }])
+  })
+
+  it('cannot have a cursor that another list gave, that was cut, or that was made up', async () => {
+    const { runs, post, sessions } = house()
+    for (let n = 0; n < 30; n++) await post({ runId: `r${n}` })
+    const { nextCursor = '' } = await runs.list({ limit: 12 })
+    expect((await runs.list({ cursor: nextCursor })).items).toHaveLength(18)
+    const foreign = (await sessions.tree('s1', { limit: 12 })).nextCursor
+    const { nextCursor: next = '' } = await runs.list({ limit: 13 })
+    const mixed = `${nextCursor.slice(0, nextCursor.indexOf(':'))}${next.slice(next.indexOf(':'))}`
+    const wrong = [foreign, nextCursor.slice(0, -1), nextCursor.slice(1), `${nextCursor}0`, mixed]
+    for (const cursor of [...wrong, '', '12', ':', '%', '\ud800', '__proto__', 'x:y'])
+      expect(await optionProblems(() => runs.list({ cursor: cursor as string }))).toEqual([
+        { field: 'cursor', detail: 'is not a cursor that this list gave' },
+      ])
+  })
+
+  it.each(['2026-11-21T08:00:00Z', '1795248000000', '', null, true, [5], {}, new Date('nonsense'), Number.NaN])(
+    'cannot begin or end at %j',
+    async (time) => {
+      for (const field of ['since', 'until'])
+        expect(await problemsOf({ [field]: time })).toEqual([
+          { field, detail: 'must be a Date, or epoch milliseconds' },
+        ])
+    },
+  )
+
+  it('come to a store in numbers, and only what was said', async () => {
+    const asked: object[] = []
+    const { runs } = house((store) => ({
+      ...store,
+      async listRuns(query) {
+        asked.push(query)
+        return { items: [] }
+      },
+    }))
+    await runs.list({ since: new Date(5), until: new Date(7), status: 'failed' })
+    await runs.list()
+    expect(asked).toStrictEqual([
+      { tenant: 'default', limit: 50, since: 5, until: 7, status: ['failed'] },
+      { tenant: 'default', limit: 50 },
+    ])
+  })
+
+  it('can have a cursor of whatever a store writes', async () => {
+    const cursors = ['', 'a:b', '%', ':', 'ü\n "', '2026-11-21T08:00:00Z|r1', '0']
+    const asked: (string | undefined)[] = []
+    const { runs } = house((store) => ({
+      ...store,
+      async listRuns({ cursor }) {
+        asked.push(cursor)
+        const nextCursor = cursors[asked.length - 1]
+        return { items: [], ...(nextCursor !== undefined && { nextCursor }) }
+      },
+    }))
+    await allPages((page) => runs.list(page))
+    expect(asked).toEqual([undefined, ...cursors])
+  })
+})
+
+describe('options of a list of dispatches', () => {
+  it('are checked as those of runs are', async () => {
+    const { store, deps } = house()
+    const queue = { wake: () => {}, listen: () => () => {} }
+    const { logger, clock } = deps
+    const planning = { events: defineEvents({ e: { channels: { log: {} } } }), channels: {} }
+    const dispatches = dispatchesOf({ store, queue, logger, clock, expiresInMs: 1, ...planning })
+    const wrong = { userId: 'jane', eventType: 1, recipient: null, sessionId: [], tenant: '', status: 'x', limit: 0 }
+    const more = { since: 'x', until: 'x', cursor: 'x' }
+    const problems = await optionProblems(() => dispatches.list({ ...wrong, ...more } as never))
+    expect(problems.map((problem) => 'field' in problem && problem.field).sort()).toEqual(
+      Object.keys({ ...wrong, ...more }).sort(),
+    )
+  })
+})

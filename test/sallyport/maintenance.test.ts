@@ -1,0 +1,337 @@
+import { describe, expect, it, vi } from 'vitest'
+import { HostFault } from '../../src/core/answers/fault.ts'
+import type { RunEvents } from '../../src/core/runs/events/run-events.ts'
+import { type Chores, withHousekeeping } from '../../src/sallyport/maintenance.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
+import { gate } from '../core/dispatch/dispatching.ts'
+import { logged, mailOf, runHouse, type Store, tell, told, turns, untold } from '../core/runs/events/publishing.ts'
+import { recordingLogger } from '../support/deps.ts'
+import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
+import { recordingChannel } from '../support/recording-channel.ts'
+
+const MINUTE = 60_000
+
+/** Runs of a host that could not tell of them. */
+async function left(clock: FakeClock, store: Store, ...runIds: readonly string[]): Promise<void> {
+  const findRun: Store['findRun'] = () => Promise.reject(new Error('dead'))
+  const { sallyport } = runHouse({ clock, store: { ...store, findRun } })
+  for (const runId of runIds) await tell(sallyport, { runId, status: 'failed' })
+  await turns()
+}
+
+/** The timer by which a worker that is started keeps its process alive. */
+const KEEPS_ALIVE = 1
+
+describe('a worker that is started', () => {
+  it('tells every minute what was left, until it is stopped', async () => {
+    const clock = fakeClock()
+    const store = memoryStore({ clock })
+    const { worker } = runHouse({ clock, store, sandbox: true }).sallyport
+    worker.start()
+    for (const runId of ['r1', 'r2', 'r3']) {
+      await left(clock, store, runId)
+      clock.advance(MINUTE - 1)
+      worker.start()
+      await turns()
+      expect(await told(store)).not.toContain(`run.failed ${runId}@example.com`)
+      clock.advance(1)
+      await turns()
+      expect(await told(store)).toContain(`run.failed ${runId}@example.com`)
+    }
+    await worker.stop()
+    expect(clock.timers).toBe(0)
+    await left(clock, store, 'r4')
+    clock.advance(10 * MINUTE)
+    await turns()
+    expect(await untold(store)).toEqual(['r4 failed'])
+    worker.start()
+    clock.advance(MINUTE)
+    await turns()
+    expect(await untold(store)).toEqual([])
+    await worker.stop()
+  })
+
+  it('makes runs expired that nothing is heard of, and tells of them', async () => {
+    const { sallyport, store, clock } = runHouse({ staleAfterMs: 10 * MINUTE, sandbox: true })
+    sallyport.worker.start()
+    await tell(sallyport, { runId: 'r1' })
+    clock.advance(10 * MINUTE)
+    await turns()
+    expect(await sallyport.runs.get('r1')).toMatchObject({ status: 'running' })
+    clock.advance(MINUTE)
+    await turns()
+    expect(await sallyport.runs.get('r1')).toMatchObject({ status: 'expired' })
+    expect(await told(store)).toEqual(['run.expired r1@example.com'])
+    await sallyport.worker.stop()
+  })
+
+  it('has one timer for this, which by itself does not keep the process alive', async () => {
+    const clock = fakeClock()
+    const kept: unknown[] = []
+    const watched = {
+      ...clock,
+      after(ms: number, run: () => void, keepAlive?: 'keepAlive') {
+        if (ms === MINUTE) kept.push(keepAlive)
+        return clock.after(ms, run)
+      },
+    }
+    const { worker } = runHouse({ clock: watched as FakeClock, sandbox: true }).sallyport
+    expect(clock.timers).toBe(0)
+    worker.start()
+    expect(clock.timers).toBe(1 + KEEPS_ALIVE)
+    clock.advance(MINUTE)
+    await turns()
+    expect(clock.timers).toBe(1 + KEEPS_ALIVE)
+    expect(kept).toEqual([undefined, undefined])
+    await worker.stop()
+    expect(clock.timers).toBe(0)
+  })
+
+  it('stops when what is going on has ended, and begins no more of it', async () => {
+    const clock = fakeClock()
+    const store = memoryStore({ clock })
+    await left(clock, store, ...Array.from({ length: 30 }, (_, index) => `r${index}`))
+    const answers: (() => void)[] = []
+    const runEvents: RunEvents = {
+      'run.failed': (facts) => new Promise((resolve) => answers.push(() => resolve(mailOf(facts)))),
+    }
+    const { worker } = runHouse({ clock, store, runEvents, sandbox: true }).sallyport
+    worker.start()
+    clock.advance(MINUTE)
+    await turns()
+    expect(answers).toHaveLength(20)
+    let isStopped = false
+    const stopped = worker.stop().then(() => {
+      isStopped = true
+    })
+    await turns()
+    expect(isStopped).toBe(false)
+    for (const answer of answers) answer()
+    await turns()
+    clock.advance(0)
+    await stopped
+    expect(await told(store)).toHaveLength(20)
+    expect(await untold(store)).toHaveLength(10)
+    expect(clock.timers).toBe(0)
+  })
+
+  it('stops after its grace, whatever goes on', async () => {
+    const runEvents: RunEvents = { 'run.failed': () => new Promise(() => {}) }
+    const { sallyport, clock } = runHouse({ runEvents })
+    sallyport.worker.start()
+    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await turns()
+    let isStopped = false
+    const stopped = sallyport.worker.stop({ graceMs: 500 }).then(() => {
+      isStopped = true
+    })
+    clock.advance(499)
+    await turns()
+    expect(isStopped).toBe(false)
+    clock.advance(1)
+    await stopped
+  })
+})
+
+describe('runDue', () => {
+  it('does it first, so that it delivers what comes of it', async () => {
+    const clock = fakeClock()
+    const store = memoryStore({ clock })
+    await left(clock, store, 'r1')
+    const a = recordingChannel()
+    const { sallyport } = runHouse({ clock, store, channels: { a }, staleAfterMs: MINUTE })
+    await tell(sallyport, { runId: 'r2' })
+    clock.advance(2 * MINUTE)
+    expect(await sallyport.worker.runDue()).toMatchObject({ sent: 2 })
+    expect(a.sent.map(({ to }) => to).sort()).toEqual(['r1@example.com', 'r2@example.com'])
+    expect(clock.timers).toBe(0)
+  })
+
+  it('delivers though none of it can be done, and says so', async () => {
+    const clock = fakeClock()
+    const store = { ...memoryStore({ clock }), listRuns: () => Promise.reject(new TypeError('down')) }
+    const a = recordingChannel()
+    const { sallyport, ...house } = runHouse({ clock, store, channels: { a }, staleAfterMs: MINUTE })
+    await sallyport.dispatch({ eventType: 'order.shipped', recipient: 'jane@example.com' } as never)
+    expect(await sallyport.worker.runDue()).toMatchObject({ sent: 1 })
+    expect(logged(house, 'run_event.pending_failed')).toEqual([{ cause: 'TypeError', stack: expect.any(String) }])
+    expect(logged(house, 'run.sweep_failed')).toEqual([{ cause: 'TypeError', stack: expect.any(String) }])
+  })
+
+  it('reports a run that it could not make expired, with its id', async () => {
+    const clock = fakeClock()
+    const store = memoryStore({ clock })
+    const thrown = new TypeError('down')
+    let isDown = false
+    const mergeRun: Store['mergeRun'] = (...args) => (isDown ? Promise.reject(thrown) : store.mergeRun(...args))
+    const onError = vi.fn()
+    const shaky = { ...store, mergeRun }
+    const { sallyport } = runHouse({ clock, store: shaky, staleAfterMs: MINUTE, hooks: { onError } })
+    await tell(sallyport, { runId: 'r1' })
+    clock.advance(2 * MINUTE)
+    isDown = true
+    await sallyport.worker.runDue()
+    expect(onError.mock.calls).toEqual([[thrown, { operation: 'store', runId: 'r1' }]])
+  })
+
+  it('reports what threw within a sweep as the part of the host that it is', async () => {
+    const clock = fakeClock()
+    const { worker } = runHouse({ clock }).sallyport
+    const thrown = new TypeError('no such model')
+    const fault = new HostFault('internal_error', 'price_book', thrown, { runId: 'r1' })
+    const chores: Chores = { announced: async () => {}, sweepStale: () => Promise.reject(fault) }
+    const onError = vi.fn()
+    await withHousekeeping(worker, chores, { clock, logger: recordingLogger(), hooks: { onError } }).runDue()
+    expect(onError.mock.calls).toEqual([[thrown, { operation: 'price_book', runId: 'r1' }]])
+  })
+
+  it('sends nothing any more when the worker was stopped before it came to that', async () => {
+    const clock = fakeClock()
+    let answer = (): void => {}
+    const runEvents: RunEvents = {
+      'run.failed': (facts) =>
+        new Promise((resolve) => {
+          answer = () => resolve(mailOf(facts))
+        }),
+    }
+    const a = recordingChannel()
+    const { sallyport } = runHouse({ clock, channels: { a }, runEvents })
+    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    const due = sallyport.worker.runDue()
+    await turns()
+    const stopped = sallyport.worker.stop()
+    answer()
+    await stopped
+    expect(await due).toEqual({ attempted: 0, sent: 0, retried: 0, failed: 0, skipped: 0, expired: 0 })
+    expect(a.sent).toEqual([])
+    expect(await sallyport.worker.runDue()).toMatchObject({ sent: 1 })
+  })
+
+  it('at once with another looks once', async () => {
+    const clock = fakeClock()
+    const store = memoryStore({ clock })
+    let looks = 0
+    const listRuns: Store['listRuns'] = (query) => {
+      looks++
+      return store.listRuns(query)
+    }
+    const { worker } = runHouse({ clock, store: { ...store, listRuns } }).sallyport
+    await Promise.all([worker.runDue(), worker.runDue(), worker.runDue()])
+    expect(looks).toBe(1)
+    await worker.runDue()
+    expect(looks).toBe(2)
+  })
+
+  it('that came upon another waits for what was recorded since that one began', async () => {
+    const clock = fakeClock()
+    const store = memoryStore({ clock })
+    const look = gate<void>()
+    const answer = gate<void>()
+    const listRuns: Store['listRuns'] = async (query) => {
+      await look.promise
+      return store.listRuns({ ...query, tenant: 'nobody' })
+    }
+    const runEvents: RunEvents = {
+      'run.failed': async (facts) => {
+        await answer.promise
+        return mailOf(facts)
+      },
+    }
+    const a = recordingChannel()
+    const { sallyport } = runHouse({ clock, store: { ...store, listRuns }, channels: { a }, runEvents })
+    const first = sallyport.worker.runDue()
+    await turns()
+    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    const second = sallyport.worker.runDue()
+    look.open()
+    await turns()
+    answer.open()
+    await Promise.all([first, second])
+    expect(a.sent).toHaveLength(1)
+  })
+
+  it('delivers what a run gives rise to that was just recorded, as an endpoint does after its answer', async () => {
+    const a = recordingChannel()
+    const { sallyport } = runHouse({ channels: { a } })
+    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await sallyport.endpoints.deliver()
+    expect(a.sent).toHaveLength(1)
+  })
+})
+
+describe('delivering after an answer', () => {
+  it('does no chores: they are the worker’s', async () => {
+    const clock = fakeClock()
+    const store = memoryStore({ clock })
+    let looks = 0
+    const listRuns: Store['listRuns'] = (query) => {
+      looks++
+      return store.listRuns(query)
+    }
+    const a = recordingChannel()
+    const { sallyport } = runHouse({ clock, store: { ...store, listRuns }, channels: { a }, staleAfterMs: MINUTE })
+    await tell(sallyport, { runId: 'silent' })
+    await left(clock, store, 'left')
+    clock.advance(2 * MINUTE)
+    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await sallyport.endpoints.deliver()
+    expect(a.sent).toMatchObject([{ to: 'r1@example.com' }])
+    expect(looks).toBe(0)
+    await sallyport.worker.runDue()
+    expect(a.sent.map(({ to }) => to).sort()).toEqual(['left@example.com', 'r1@example.com', 'silent@example.com'])
+  })
+
+  it('waits for what is still being told, and sends that', async () => {
+    const answer = gate<void>()
+    const runEvents: RunEvents = {
+      'run.failed': async (facts) => {
+        await answer.promise
+        return mailOf(facts)
+      },
+    }
+    const a = recordingChannel()
+    const { sallyport } = runHouse({ channels: { a }, runEvents })
+    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    const delivered = sallyport.endpoints.deliver()
+    await turns()
+    expect(a.sent).toEqual([])
+    answer.open()
+    await delivered
+    expect(a.sent).toHaveLength(1)
+  })
+})
+
+describe('in sandbox mode', () => {
+  it('what runs give rise to is recorded, and not sent', async () => {
+    const a = recordingChannel()
+    const { sallyport, store } = runHouse({ channels: { a }, sandbox: true })
+    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await sallyport.worker.runDue()
+    expect((await store.listDispatches({ tenant: 'default', limit: 9 })).items).toMatchObject([
+      { eventType: 'run.failed', sandboxed: true, deliveries: [{ status: 'skipped', reason: 'sandboxed' }] },
+    ])
+    expect(a.sent).toEqual([])
+  })
+})
+
+describe('where there is nothing to do', () => {
+  it('the worker is left as it is', async () => {
+    const clock = fakeClock()
+    const { worker } = runHouse({ clock }).sallyport
+    const chores: Chores = { announced: async () => {} }
+    expect(withHousekeeping(worker, chores, { clock, logger: recordingLogger() })).toBe(worker)
+    for (const runEvents of [{}, { 'run.failed': undefined }]) {
+      const plain = runHouse({ runEvents: runEvents as RunEvents, sandbox: true })
+      plain.sallyport.worker.start()
+      expect(plain.clock.timers).toBe(KEEPS_ALIVE)
+    }
+  })
+
+  it('but for stale runs it is done without events too', async () => {
+    const { sallyport, clock } = runHouse({ runEvents: {}, staleAfterMs: 1_000 })
+    await tell(sallyport, { runId: 'r1' })
+    clock.advance(1_001)
+    await sallyport.worker.runDue()
+    expect(await sallyport.runs.get('r1')).toMatchObject({ status: 'expired' })
+  })
+})

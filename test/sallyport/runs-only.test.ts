@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { toFetch } from '../../src/adapters/fetch.ts'
+import { fakeClock } from '../../src/contract-tests/index.ts'
+import { createSallyport, type RunsOnlyOptions } from '../../src/index.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
+
+const RUN = '/api/agents/session/run'
+
+function runsHost(options: Partial<RunsOnlyOptions> = {}) {
+  const clock = fakeClock()
+  const auth = { verify: async () => ({ id: 'app', tenant: 'default' }) }
+  const sallyport = createSallyport({ auth, store: memoryStore({ clock }), clock, logger: { log() {} }, ...options })
+  const handler = toFetch(sallyport)
+  const post = (path: string, body: unknown, headers: object = { authorization: 'Bearer any' }): Promise<Response> => {
+    const own = { 'content-type': 'application/json', ...headers }
+    return handler(new Request(`http://host${path}`, { method: 'POST', headers: own, body: JSON.stringify(body) }))
+  }
+  return { clock, sallyport, post, handler }
+}
+
+const run = (facts: object = {}) => ({ sessionId: 's1', run: { runId: 'r1', status: 'running', ...facts } })
+
+describe('a host that only records runs', () => {
+  it('records them over HTTP, one and many, and reads them back', async () => {
+    const { sallyport, post } = runsHost()
+    await sallyport.ready()
+    expect((await post(RUN, run())).status).toBe(201)
+    expect((await post(`${RUN}/batch`, { runs: [run({ status: 'completed', seq: 2 })] })).status).toBe(200)
+    expect(await sallyport.runs.get('r1')).toMatchObject({ runId: 'r1', status: 'completed' })
+    expect(await sallyport.sessions.get('s1')).toMatchObject({ timeline: [{ type: 'run' }] })
+    expect((await sallyport.sessions.timeline('s1')).items).toHaveLength(1)
+    expect(await sallyport.budgets.check({ sessionId: 's1' })).toEqual({ allowed: true, budgets: [] })
+  })
+
+  it('answers 404 to a dispatch, whoever asks', async () => {
+    const { sallyport, post, handler } = runsHost()
+    expect(Object.keys(sallyport)).not.toContain('dispatch')
+    for (const headers of [{}, { authorization: 'Bearer any' }]) {
+      const answer = await post('/api/outbound/dispatch', { recipient: 'ada', eventType: 'one' }, headers)
+      expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'not_found' }])
+    }
+    expect((await handler(new Request('http://host/api/outbound/dispatch'))).status).toBe(404)
+  })
+
+  it('expires stale runs by its worker, which delivers nothing', async () => {
+    const { clock, sallyport, post } = runsHost({ staleAfterMs: 60_000 })
+    await post(RUN, run())
+    clock.advance(60_001)
+    expect(await sallyport.worker.runDue()).toMatchObject({ attempted: 0, sent: 0 })
+    expect(await sallyport.runs.get('r1')).toMatchObject({ status: 'expired' })
+    sallyport.worker.start()
+    await sallyport.worker.stop()
+    expect(clock.timers).toBe(0)
+  })
+
+  it('is one without events and channels: neither comes alone, and what is for dispatching is refused', () => {
+    const fault = (options: object) => {
+      try {
+        runsHost(options)
+      } catch (error) {
+        return Reflect.get(Object(error), 'problems')
+      }
+    }
+    expect(fault({ channels: {} })).toEqual([{ field: 'events', detail: 'is required with channels' }])
+    expect(fault({ events: { find: () => undefined, eventTypes: [] } })).toEqual([
+      { field: 'channels', detail: 'is required with events' },
+    ])
+    expect(fault({ worker: {}, policyy: {} })).toEqual([
+      { field: 'policyy', detail: 'is not an option; near: policy' },
+      { field: 'worker', detail: 'is for dispatching: give events and channels too' },
+    ])
+  })
+
+  it('needs no more of a store than runs need', () => {
+    const { mergeRun, findRun, listRuns, findSession, openSession, findSpend, removeRuns, erase } = memoryStore()
+    const store = { mergeRun, findRun, listRuns, findSession, openSession, findSpend, removeRuns, erase }
+    expect(() => runsHost({ store })).not.toThrow()
+  })
+})

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { memoryCounters } from '../../../src/storage/memory/counters.ts'
+import { type Expiring, expiringMap } from '../../../src/storage/memory/expiring-map.ts'
+import { sendLimits } from '../../../src/storage/rules/send-limits.ts'
+
+const item = (key: string): Expiring => ({ key, wakeAt: 0, slot: -1 })
+
+describe('an expiring map', () => {
+  it('has what it keeps until its time, and not at it', () => {
+    const map = expiringMap()
+    const one = item('a')
+    map.keep(one, 10, 0)
+    expect(map.get('a', 9)).toBe(one)
+    expect(map.get('a', 10)).toBeUndefined()
+    expect(map.get('b', 0)).toBeUndefined()
+  })
+
+  it('lets go of what is over, in the order in which it ends', () => {
+    const map = expiringMap()
+    map.keep(item('long'), 100, 0)
+    for (let at = 0; at < 6; at++) map.keep(item(`short-${at}`), 10, 0)
+    map.keep(item('next'), 20, 10)
+    expect(map.size).toBe(2)
+    expect(map.get('long', 10)).toBeDefined()
+  })
+
+  it('lets a key have something new, and forgets the old one whole', () => {
+    const map = expiringMap()
+    map.keep(item('a'), 10, 0)
+    const two = item('a')
+    map.keep(two, 30, 10)
+    map.keep(item('b'), 30, 20)
+    expect(map.get('a', 29)).toBe(two)
+    expect(map.size).toBe(2)
+  })
+
+  it('keeps one for longer when it is kept again', () => {
+    const map = expiringMap()
+    const one = item('a')
+    map.keep(one, 10, 0)
+    map.keep(one, 30, 5)
+    map.keep(item('b'), 40, 15)
+    expect(map.get('a', 29)).toBe(one)
+  })
+
+  it('clears a million by and by, a few in each call', () => {
+    const map = expiringMap()
+    for (let at = 0; at < 1_000; at++) map.keep(item(`${at}`), 10, 0)
+    map.keep(item('next'), 100, 10)
+    expect(map.size).toBeGreaterThan(900)
+    for (let at = 0; at < 200; at++) map.keep(item(`next-${at}`), 100, 10)
+    expect(map.size).toBe(201)
+  })
+})
+
+describe('the counters of limits', () => {
+  it('are forgotten once their windows are over', () => {
+    const counters = memoryCounters()
+    const limits = sendLimits(counters)
+    for (let at = 0; at < 10_000; at++) limits.take('t', [{ key: `${at}`, max: 5, windowMs: 100 }], at)
+    expect(counters.size).toBe(100)
+  })
+
+  it('are not made for what is refused', () => {
+    const counters = memoryCounters()
+    const limits = sendLimits(counters)
+    const spent = { key: 'spent', max: 1, windowMs: 100 }
+    limits.take('t', [spent], 0)
+    expect(limits.take('t', [{ key: 'other', max: 1, windowMs: 100 }, spent], 0)).toBe(false)
+    expect(counters.size).toBe(1)
+  })
+})

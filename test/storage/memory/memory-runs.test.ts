@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest'
+import { mergeRun } from '../../../src/core/runs/merge/merge-run.ts'
+import type { RunStatus, RunUpdate } from '../../../src/model/run.ts'
+import { noSpend, noTally } from '../../../src/model/tally.ts'
+import type { RunStore, StoredRun } from '../../../src/ports/run-store.ts'
+import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
+import { NOW, recorder, runOf, stillClock } from '../../core/runs/recorder.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const KEY = { tenant: 't', sessionId: 's1', runId: 'r1' }
+
+async function put(store: RunStore, update: Partial<RunUpdate> = {}, tenant = 't'): Promise<StoredRun | undefined> {
+  const full = { runId: 'r1', sessionId: 's1', ...update }
+  const { run } = await store.mergeRun({ ...full, tenant }, ({ run }) => {
+    const merge = mergeRun(run?.state, full)
+    return merge.outcome === 'merged' && merge.changed ? { state: merge.state, result: merge } : { result: merge }
+  })
+  return run
+}
+
+describe('the runs of a memory store', () => {
+  it('gives out nothing before anything was written', async () => {
+    const store = memoryRuns(stillClock())
+    expect(await store.findRun('t', 'r1')).toBeUndefined()
+    expect(await store.findSession('t', 's1')).toBeUndefined()
+    expect(await store.listRuns({ tenant: 't', limit: 5 })).toEqual({ items: [] })
+    const sights: unknown[] = []
+    expect(await store.mergeRun(KEY, (sight) => ({ result: sights.push(sight) }))).toEqual({ result: 1 })
+    expect(sights).toEqual([{ run: undefined, session: undefined, below: undefined, above: [] }])
+    expect(await store.findSession('t', 's1')).toBeUndefined()
+  })
+
+  it('counts revisions and keeps the times of runs and their session', async () => {
+    const clock = stillClock()
+    const store = memoryRuns(clock)
+    await put(store)
+    clock.advance(10)
+    await put(store)
+    expect(await store.findRun('t', 'r1')).toMatchObject({ revision: 1, createdAt: NOW, updatedAt: NOW })
+    await put(store, { status: 'completed' })
+    expect(await store.findRun('t', 'r1')).toMatchObject({ revision: 2, createdAt: NOW, updatedAt: NOW + 10 })
+    expect(await store.findSession('t', 's1')).toMatchObject({
+      tenant: 't',
+      sessionId: 's1',
+      createdAt: NOW,
+      updatedAt: NOW + 10,
+    })
+  })
+
+  it('opens a session once', async () => {
+    const clock = stillClock()
+    const store = memoryRuns(clock)
+    const opened = await store.openSession('t', 's1')
+    clock.advance(5)
+    expect(await store.openSession('t', 's1')).toEqual(opened)
+    expect((await store.mergeRun(KEY, ({ session }) => ({ result: session !== undefined }))).result).toBe(true)
+    expect(
+      (await store.mergeRun({ ...KEY, tenant: 'u' }, ({ session }) => ({ result: session !== undefined }))).result,
+    ).toBe(false)
+  })
+
+  it('keeps tenants apart', async () => {
+    const store = memoryRuns(stillClock())
+    await put(store, { model: 'a' }, 't')
+    await put(store, { model: 'b' }, 'u')
+    expect((await store.findRun('u', 'r1'))?.state.latest.model).toBe('b')
+    expect((await store.listRuns({ tenant: 't', limit: 9 })).items).toHaveLength(1)
+  })
+
+  it('lists oldest first, by session, page by page, while runs are added', async () => {
+    const store = memoryRuns(stillClock())
+    for (let n = 0; n < 10; n++) await put(store, { runId: `r${n}`, sessionId: n % 2 ? 'odd' : 'even' })
+    const pages: string[][] = []
+    for (let cursor: string | undefined, more = true; more; ) {
+      const page = await store.listRuns({ tenant: 't', sessionId: 'odd', limit: 2, ...(cursor && { cursor }) })
+      pages.push(page.items.map(({ state }) => state.runId))
+      await put(store, { runId: 'r1', sessionId: 'odd', tags: [`${pages.length}`] })
+      cursor = page.nextCursor
+      more = cursor !== undefined
+    }
+    expect(pages).toEqual([['r1', 'r3'], ['r5', 'r7'], ['r9']])
+    expect((await store.listRuns({ tenant: 't', limit: 10 })).nextCursor).toBeUndefined()
+    expect((await store.listRuns({ tenant: 't', limit: 9 })).items.map(({ state }) => state.runId)).toHaveLength(9)
+  })
+
+  it('gives out nothing that changes what is stored', async () => {
+    const store = memoryRuns(stillClock())
+    const cost = { amount: '1', currency: 'EUR', source: 'client' } as const
+    await put(store, { tags: ['a'], metadata: { k: 1 }, cost })
+    const found = await store.findRun('t', 'r1')
+    const [listed] = (await store.listRuns({ tenant: 't', limit: 1 })).items
+    const session = await store.findSession('t', 's1')
+    const before = structuredClone(found)
+    for (const run of [found, listed]) {
+      if (!run) throw new Error('no run')
+      Object.assign(run.state.tags, ['changed'])
+      Object.assign(run.state.counts, { steps: 9 })
+      Object.assign(run.state.metadata, { k: 'changed' })
+      Object.assign(run.state.latest.cost ?? {}, { amount: 'changed' })
+      Object.assign(run.state, { seq: 99 })
+      Object.assign(run, { revision: 99 })
+    }
+    Object.assign(session ?? {}, { createdAt: 0 })
+    expect(await store.findRun('t', 'r1')).toEqual(before)
+    expect((await store.findSession('t', 's1'))?.createdAt).toBe(NOW)
+  })
+
+  it('writes nothing when deciding throws, and rejects', async () => {
+    const store = memoryRuns(stillClock())
+    const broken = () => {
+      throw new Error('no')
+    }
+    await expect(store.mergeRun(KEY, broken)).rejects.toThrow('no')
+    expect(await store.findSession('t', 's1')).toBeUndefined()
+  })
+
+  it('loses none of a thousand posts that come at once', async () => {
+    const { post } = recorder()
+    const posts = Array.from({ length: 1000 }, (_, n) =>
+      post({ runId: 'r1', seq: n, counts: { steps: n, [`c${n % 30}`]: n } }),
+    )
+    const statuses = (await Promise.all(posts)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 201)).toHaveLength(1)
+    const run = runOf(await post({ runId: 'r1' }))
+    expect(run).toMatchObject({ seq: 999, revision: 1000 })
+    expect(run.counts).toMatchObject({ steps: 999, c29: 989, c0: 990 })
+  })
+
+  it('shows at most 32 runs above another, and goes round no circle', async () => {
+    const store = memoryRuns(stillClock())
+    const aboveOf = async (runId: string, parentRunId?: string): Promise<string[]> => {
+      const key = { ...KEY, runId, parentRunId }
+      return (await store.mergeRun(key, ({ above }) => ({ result: above.map((one) => one.runId) }))).result
+    }
+    for (let n = 0; n < 150; n++) await put(store, { runId: `r${n}`, parentRunId: `r${n + 1}` })
+    expect(await aboveOf('r0')).toEqual(Array.from({ length: 32 }, (_, n) => `r${n + 1}`))
+    expect(await aboveOf('r140')).toEqual(Array.from({ length: 10 }, (_, n) => `r${n + 141}`))
+    expect(await aboveOf('new', 'r149')).toEqual(['r149', 'r150'])
+    await put(store, { runId: 'r150', parentRunId: 'r140' })
+    expect(await aboveOf('r145')).toEqual([...['r146', 'r147', 'r148', 'r149', 'r150'], ...aboveAgain(140, 145)])
+    expect(await aboveOf('new', 'r150')).toEqual(['r150', ...aboveAgain(140, 149)])
+    expect(await aboveOf('self', 'self')).toEqual(['self'])
+  })
+
+  it('adds to what a user spends on the day of its own clock, in UTC', async () => {
+    const clock = stillClock()
+    const store = memoryRuns(clock)
+    const today = Math.floor(NOW / DAY_MS)
+    const add = { ...noSpend(), tokens: 1 }
+    const spend = async (): Promise<void> => {
+      const tallies = { session: noTally(), below: [], users: [{ userId: 'u', add }] }
+      await store.mergeRun(KEY, ({ session }) => ({ result: session, tallies }))
+    }
+    await put(store)
+    clock.advance(DAY_MS - (NOW % DAY_MS) - 1)
+    await spend()
+    clock.advance(1)
+    await spend()
+    await spend()
+    const tokens = async (sinceDay: number): Promise<number> => (await store.findSpend('t', 'u', sinceDay)).tokens
+    expect([await tokens(today - 9), await tokens(today), await tokens(today + 1), await tokens(today + 2)]).toEqual([
+      ...[3, 3, 2, 0],
+    ])
+  })
+
+  it('looks at no other runs than those that it is about, however many there are', async () => {
+    const clock = stillClock()
+    const store = memoryRuns(clock)
+    let looks = 0
+    const watched = <T extends object>(state: T): T =>
+      new Proxy(state, {
+        get(target, name) {
+          looks += 1
+          return Reflect.get(target, name)
+        },
+      })
+    const keep = (runId: string, status: RunStatus, untold: readonly 'failed'[] = []): Promise<unknown> => {
+      const merge = mergeRun(undefined, { runId, sessionId: KEY.sessionId, status })
+      if (merge.outcome !== 'merged') throw new Error('not merged')
+      const state = watched(merge.state)
+      return store.mergeRun({ ...KEY, runId }, () => ({ result: runId, state, account: { ended: [], untold } }))
+    }
+    for (let n = 0; n < 2_000; n++) await keep(`r${n}`, 'completed')
+    await keep('open', 'running')
+    await keep('untold', 'failed', ['failed'])
+    await keep('told', 'failed')
+    clock.advance(1)
+    const during = async (work: () => Promise<unknown>): Promise<number> => {
+      looks = 0
+      await work()
+      return looks
+    }
+    expect(await during(() => put(store, { runId: 'new', status: 'completed' }))).toBe(0)
+    expect(await during(() => store.findSession('t', 's1'))).toBe(0)
+    const page = { tenant: 't', limit: 1 } as const
+    const few = await during(() => store.listRuns(page))
+    expect(few).toBeLessThan(100)
+    const { nextCursor: cursor } = await store.listRuns({ ...page, limit: 1_000 })
+    expect(await during(() => store.listRuns({ ...page, cursor }))).toBe(few)
+    expect(await during(() => store.listRuns({ status: ['running'], silentForMs: 0, limit: 9 }))).toBeLessThan(few)
+    expect(await during(() => store.listRuns({ untold: true, limit: 9 }))).toBeLessThan(few)
+    const removed = await during(() => store.removeRuns({ status: ['failed'], unchangedForMs: 0, limit: 9 }))
+    expect(removed).toBeLessThan(10)
+    expect(await store.findRun('t', 'told')).toBeUndefined()
+    expect(await store.findRun('t', 'untold')).toBeDefined()
+  })
+})
+
+function aboveAgain(from: number, to: number): string[] {
+  return Array.from({ length: to - from + 1 }, (_, n) => `r${from + n}`)
+}

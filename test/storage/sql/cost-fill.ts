@@ -1,0 +1,103 @@
+import { noSpend, noTally } from '../../../src/model/tally.ts'
+import type { DialectName } from '../../../src/storage/sql/connection/dialects.ts'
+import { drainTexts, type Filling, fillTexts, SERIES } from '../../support/fill-deliveries.ts'
+
+const HOUR = 3_600_000
+const TALLY = `'${JSON.stringify(noTally())}'`
+const STATE =
+  '{"runId":"r","sessionId":"s","seq":-1,"earliest":{},"counts":{},"final":{},"latest":{},"metadata":{},"tags":[]}'
+
+type Rows = Omit<Filling, 'channel'>
+
+/** What is in use: so many dispatches that wait, and digests, keys, counters, runs and all that belongs to these. */
+export function fillUsedTexts(dialect: DialectName, filling: Rows): readonly string[] {
+  const { prefix, name, until } = filling
+  const { idOf, insert } = insertsOf(dialect, filling)
+  const ofRun = { tenant: "'t'", session_id: idOf('session') }
+  return [
+    ...fillTexts(dialect, { ...filling, channel: 'a' }),
+    ...fillTexts(dialect, { ...filling, name: `digest_${name}`, until: until + HOUR, channel: 'digests' }),
+    `update ${prefix}deliveries set open_key = delivery_id, digest = '{}', alone = null where channel = 'digests' and digest is null`,
+    insert('digest_events', {
+      ...{
+        delivery_id: idOf('dlv_digest'),
+        dispatch_id: idOf('dsp_digest'),
+        number: '1',
+        place: '0',
+        event_data: "'{}'",
+      },
+    }),
+    insert('plan_sources', { dispatch_id: idOf('dsp'), source: "'{}'" }),
+    ...rememberedTexts(dialect, filling, `${until} + ${HOUR}`),
+    insert('sessions', { ...ofRun, created_at: `${until}`, updated_at: `${until}`, tally: TALLY, failures: "'[]'" }),
+    insert('run_sums', { ...ofRun, run_id: idOf('run'), tally: TALLY }),
+    insert('spends', {
+      ...{ tenant: "'t'", user_id: idOf('user'), day: '20000', part: '0', spend: `'${JSON.stringify(noSpend())}'` },
+    }),
+    ...runTexts(dialect, filling),
+  ]
+}
+
+/** Deliveries are sent, runs end, and all else is removed. */
+export function drainUsedTexts(prefix: string, now: number): readonly string[] {
+  const gone = ['digest_events', 'plan_sources', 'idempotency_keys', 'counters', 'sessions', 'run_sums', 'spends']
+  return [
+    ...drainTexts(prefix, now),
+    `update ${prefix}runs set status = 'completed', open_since = null, untold_since = null, over_since = updated_at`,
+    ...gone.map((table) => `delete from ${prefix}${table}`),
+  ]
+}
+
+/** What sweeps find: dispatches that were sent two hours ago, keys and counters that have expired, and runs of that time. */
+export function fillEndedTexts(dialect: DialectName, filling: Rows): readonly string[] {
+  const { prefix } = filling
+  const before = { ...filling, until: filling.until - 2 * HOUR }
+  return [
+    ...fillTexts(dialect, { ...before, channel: 'a' }),
+    `update ${prefix}deliveries set status = 'sent', dispatch_status = 'sent', wake_at = null`,
+    ...rememberedTexts(dialect, before, `${before.until} - ${before.count} + n`),
+    ...runTexts(dialect, before),
+  ]
+}
+
+export function drainEndedTexts(prefix: string): readonly string[] {
+  const gone = ['deliveries', 'dispatches', 'idempotency_keys', 'counters', 'runs', 'run_tags']
+  return gone.map((table) => `delete from ${prefix}${table}`)
+}
+
+function rememberedTexts(dialect: DialectName, filling: Rows, expires_at: string): readonly string[] {
+  const { idOf, insert } = insertsOf(dialect, filling)
+  const tenant = "'default'"
+  return [
+    insert('idempotency_keys', { tenant, name: idOf('key'), fingerprint: "'f'", answer: "'{}'", expires_at }),
+    insert('counters', { tenant, name: idOf('limit'), times: "'[]'", max: '1', window_ms: '1', expires_at }),
+  ]
+}
+
+/** A third of the runs are open, of a third something is untold. */
+function runTexts(dialect: DialectName, filling: Rows): readonly string[] {
+  const { idOf, insert } = insertsOf(dialect, filling)
+  const at = `${filling.until} - ${filling.count} + n`
+  const third = (number: number): string => `case when n % 3 = ${number} then ${at} end`
+  return [
+    insert('runs', {
+      ...{ tenant: "'t'", run_id: idOf('run'), session_id: idOf('session'), user_id: idOf('user') },
+      status: `case when n % 3 = 0 then 'running' else 'completed' end`,
+      ...{ tags: "'x'", state: `'${STATE}'`, account: `'{"ended":[],"untold":[]}'`, revision: '1' },
+      ...{ created_at: at, updated_at: at, last_seen_at: at },
+      ...{ open_since: third(0), untold_since: third(1), over_since: third(2) },
+    }),
+    insert('run_tags', { tenant: "'t'", run_id: idOf('run'), tag_key: "'running'", created_at: at }),
+  ]
+}
+
+function insertsOf(dialect: DialectName, { prefix, name, count }: Rows) {
+  const { rows, idOf } = SERIES[dialect](count)
+  return {
+    idOf: (kind: string): string => idOf(`${kind}_${name}_`),
+    insert(table: string, columns: Readonly<Record<string, string>>): string {
+      const names = [...Object.keys(columns), 'version'].join(', ')
+      return `insert into ${prefix}${table} (${names}) select ${Object.values(columns).join(', ')}, 1 from ${rows}`
+    },
+  }
+}

@@ -1,0 +1,159 @@
+import type { CompiledQuery, Kysely } from 'kysely'
+import type { DialectName } from '../../../src/storage/sql/connection/dialects.ts'
+import { type SqlStore, sqlStore } from '../../../src/storage/sql/index.ts'
+import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
+import type { TestDatabase } from '../databases.ts'
+import { meterOf, pagesOf, rowsOf, workOf } from './work-meter.ts'
+
+/** When a trial is; what it is filled with came shortly before. */
+export const NOW = 1_800_000_000_000
+/** Costs are compared among so many and so many rows. */
+export const FEW = 100
+export const MANY = 20_000
+
+/** Tables of a store whose statistics nobody renews, and what becomes of them. */
+export interface CostTrial {
+  // biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
+  readonly db: Kysely<any>
+  readonly store: SqlStore
+  /** The store of another process, over the same connection. */
+  readonly other: SqlStore
+  /** All that the connection has run since this was last emptied. */
+  readonly statements: CompiledQuery[]
+  readonly clock: { now: number }
+  /** Runs what is measured on empty tables: the connection plans it before anything else. */
+  first(): Promise<unknown>
+  fill(count: number): Promise<void>
+  /** All that was filled in ends. */
+  drain(): Promise<void>
+  analyze(): Promise<void>
+  /** Another transaction sees everything as it is now, to the end of the trial. */
+  holdSnapshot(): Promise<void>
+  /** What the connection reads for this. */
+  costOf(work: () => Promise<unknown>): Promise<number>
+  close(): Promise<void>
+}
+
+export type Prepare = (trial: CostTrial, count: number) => Promise<void>
+
+/** What a process meets. */
+export const STATES: Readonly<Record<string, Prepare>> = {
+  async 'tables that were never analyzed'(trial, count) {
+    await trial.first()
+    await trial.fill(count)
+  },
+  async 'tables that were analyzed when they were empty'(trial, count) {
+    await trial.analyze()
+    await trial.first()
+    await trial.fill(count)
+  },
+  async 'a burst onto a drained table that was analyzed'(trial, count) {
+    await trial.fill(count)
+    await trial.drain()
+    await trial.analyze()
+    await trial.first()
+    await trial.fill(count)
+  },
+  async 'a full table that was analyzed'(trial, count) {
+    await trial.fill(count)
+    await trial.analyze()
+  },
+}
+
+/** What it meets where nothing that ends can be cleaned up. */
+export const UNDER_SNAPSHOT: Readonly<Record<string, Prepare>> = {
+  async 'a backlog that is drained while a transaction holds an old snapshot'(trial, count) {
+    await trial.fill(count)
+    await trial.holdSnapshot()
+    await trial.drain()
+    await trial.fill(count)
+  },
+  async 'a table that was drained while a transaction holds an old snapshot'(trial, count) {
+    await trial.fill(count)
+    await trial.holdSnapshot()
+    await trial.drain()
+    await trial.fill(15)
+  },
+}
+
+/** What a trial is made of. */
+export interface TrialOptions {
+  readonly database: TestDatabase
+  readonly prefix: string
+  readonly first: (trial: CostTrial) => Promise<unknown>
+  /** SQL that writes so many rows, the last of them of that moment. */
+  readonly fill: (name: string, count: number, until: number) => readonly string[]
+  readonly drain: () => readonly string[]
+}
+
+const TABLE_NAMES = Object.keys(TABLES)
+const SNAPSHOTS: Partial<Record<DialectName, string>> = {
+  postgresql: 'begin isolation level repeatable read',
+  mariadb: 'start transaction with consistent snapshot',
+}
+
+export async function openTrial({ database, prefix, first, fill, drain }: TrialOptions): Promise<CostTrial> {
+  const { dialect } = database
+  const statements: CompiledQuery[] = []
+  const db = database.connect({ connections: 1, log: ({ query }) => void statements.push(query) })
+  const held = database.connect({ connections: 1 })
+  const clock = { now: NOW }
+  const process = (): SqlStore => sqlStore({ db, dialect, prefix, clock: { now: () => clock.now }, timeoutMs: 5_000 })
+  const store = process()
+  await store.migrate()
+  const tables = TABLE_NAMES.map((table) => `${prefix}${table}`)
+  await all(
+    db,
+    tables.flatMap((table) => UNWATCHED[dialect]?.(table) ?? []),
+  )
+  let fillings = 0
+
+  /** Claims clear away in the background: that is over once the connection runs nothing else. */
+  async function untilQuiet(): Promise<void> {
+    do {
+      statements.length = 0
+      await rowsOf(db, 'select 1')
+      await rowsOf(db, 'select 1')
+    } while (statements.length > 2)
+    statements.length = 0
+  }
+
+  const trial: CostTrial = {
+    db,
+    store,
+    other: process(),
+    statements,
+    clock,
+    first: () => first(trial),
+    async fill(count) {
+      fillings++
+      await all(db, fill(`${fillings}`, count, NOW - 30_000 + 10_000 * fillings))
+    },
+    drain: () => all(db, drain()),
+    analyze: () => all(db, [dialect === 'mariadb' ? `analyze table ${tables.join(', ')}` : 'analyze']),
+    async holdSnapshot() {
+      await all(held, [SNAPSHOTS[dialect] ?? 'begin', `select 1 from ${tables[0]} limit 1`])
+    },
+    async costOf(work) {
+      await untilQuiet()
+      const cost = await workOf(meterOf(dialect, db), work)
+      return dialect === 'mariadb' ? cost + (await pagesOf(db, [...statements])) : cost
+    },
+    async close() {
+      await held.destroy()
+      await db.destroy()
+    },
+  }
+  return trial
+}
+
+/** Nothing counts, analyzes or cleans up a table by itself. */
+const UNWATCHED: Partial<Record<DialectName, (table: string) => string>> = {
+  postgresql: (table) => `alter table ${table} set (autovacuum_enabled = false)`,
+  mariadb: (table) => `alter table ${table} stats_auto_recalc = 0`,
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
+async function all(db: Kysely<any>, texts: readonly string[]): Promise<void> {
+  for (const text of texts) await rowsOf(db, text)
+}

@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest'
+import { inBatches } from '../../../src/storage/sql/connection/group-commit.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
+
+interface HouseOptions {
+  readonly share?: boolean
+  readonly fault?: (items: readonly string[]) => unknown
+  readonly timeoutMs?: number
+  readonly sizeOf?: (item: string) => number
+}
+
+/** Batches that are let through one by one. */
+function house(options: HouseOptions = {}) {
+  const clock = fakeClock()
+  const ran: (readonly string[])[] = []
+  const gates: (() => void)[] = []
+  const call = inBatches<string, string>({
+    async run(items) {
+      ran.push(items)
+      await new Promise<void>((resolve) => void gates.push(resolve))
+      const fault = options.fault?.(items)
+      if (fault) throw fault
+      return items.map((item) => `${item}!`)
+    },
+    keysOf: (item) => (item.includes(':') ? [item.split(':')[0] ?? ''] : []),
+    share: options.share ?? false,
+    isOnesFault: (cause) => cause === ONES,
+    ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
+    ...(options.sizeOf && { sizeOf: options.sizeOf }),
+    after: clock.after,
+  })
+  const turn = (): Promise<void> => new Promise(setImmediate)
+  async function letThrough(): Promise<void> {
+    while (gates.length > 0) {
+      gates.shift()?.()
+      await turn()
+    }
+  }
+  return { clock, ran, call, turn, letThrough }
+}
+
+const ONES = new Error('one of them')
+const ALL = new Error('the database')
+
+describe('calls in batches', () => {
+  it('run at once when they come alone, and together when they come in one turn', async () => {
+    const { ran, call, turn, letThrough } = house()
+    const first = call('a')
+    await turn()
+    expect(ran).toEqual([['a']])
+    const others = [call('b'), call('c')]
+    await turn()
+    expect(ran).toEqual([['a'], ['b', 'c']])
+    const later = [call('d'), call('e'), call('f')]
+    await turn()
+    expect(ran).toHaveLength(2)
+    await letThrough()
+    expect(ran).toEqual([['a'], ['b', 'c'], ['d', 'e', 'f']])
+    expect(await Promise.all([first, ...others, ...later])).toEqual(['a!', 'b!', 'c!', 'd!', 'e!', 'f!'])
+  })
+
+  it('that have a key in common follow one another, and hold up no others', async () => {
+    const { ran, call, turn, letThrough } = house()
+    const all = [call('k:1'), call('k:2'), call('l:1'), call('x')]
+    await turn()
+    expect(ran).toEqual([['k:1', 'l:1', 'x']])
+    await letThrough()
+    expect(ran).toEqual([['k:1', 'l:1', 'x'], ['k:2']])
+    expect(await Promise.all(all)).toEqual(['k:1!', 'k:2!', 'l:1!', 'x!'])
+  })
+
+  it('share a batch with those of their key, in their order, where they may', async () => {
+    const { ran, call, turn, letThrough } = house({ share: true })
+    const all = [call('k:1'), call('k:2')]
+    await turn()
+    const late = call('k:3')
+    await turn()
+    expect(ran).toEqual([['k:1', 'k:2']])
+    await letThrough()
+    expect(ran).toEqual([['k:1', 'k:2'], ['k:3']])
+    await Promise.all([...all, late])
+  })
+
+  it('are tried alone when one of them is to blame, and each has an outcome of its own', async () => {
+    const { call, turn, letThrough } = house({ fault: (items) => (items.includes('bad') ? ONES : undefined) })
+    const all = Promise.allSettled([call('a'), call('bad'), call('b')])
+    await turn()
+    await letThrough()
+    expect(await all).toMatchObject([{ value: 'a!' }, { reason: ONES }, { value: 'b!' }])
+  })
+
+  it('fail together, and are not tried again, when nobody is to blame', async () => {
+    const { ran, call, turn, letThrough } = house({ fault: () => ALL })
+    const all = Promise.allSettled([call('a'), call('b')])
+    await turn()
+    await letThrough()
+    expect(await all).toMatchObject([{ reason: ALL }, { reason: ALL }])
+    expect(ran).toHaveLength(1)
+  })
+
+  it('are at most a hundred at once', async () => {
+    const { ran, call, turn, letThrough } = house()
+    const all = Promise.all(Array.from({ length: 250 }, (_, at) => call(`${at}`)))
+    await turn()
+    await letThrough()
+    expect((await all)[249]).toBe('249!')
+    expect(ran.map(({ length }) => length)).toEqual([100, 100, 50])
+  })
+
+  it('are of so many bytes at most, but for one that is larger by itself; none is passed by a later one', async () => {
+    const { ran, call, turn, letThrough } = house({ sizeOf: (item) => Number(item) * 250_000 })
+    const all = Promise.all(['3', '1', '2', '9', '1', '1'].map(call))
+    await turn()
+    await letThrough()
+    expect(await all).toHaveLength(6)
+    expect(ran).toEqual([['3', '1'], ['2'], ['9'], ['1', '1']])
+  })
+
+  it('are given up when they wait too long, and are then never run', async () => {
+    const { clock, ran, call, turn, letThrough } = house({ timeoutMs: 900 })
+    const first = Promise.allSettled([call('k:1'), call('k:2')])
+    await turn()
+    const [begun, waiting] = [call('x'), call('k:3')].map(outcomeOf)
+    await turn()
+    clock.advance(899)
+    expect(await Promise.race([waiting, turn().then(() => 'open')])).toBe('open')
+    clock.advance(1)
+    expect(await waiting).toMatchObject({ code: 'database_timeout', message: expect.stringContaining('nothing was') })
+    await letThrough()
+    expect(ran).toEqual([['k:1'], ['x']])
+    expect(await begun).toBe('x!')
+    expect(await first).toMatchObject([{ value: 'k:1!' }, { reason: { code: 'database_timeout' } }])
+  })
+
+  it('are waited for no longer than twice as long, and what has begun still keeps others off', async () => {
+    const { clock, ran, call, turn, letThrough } = house({ timeoutMs: 900 })
+    const slow = outcomeOf(call('k:1'))
+    await turn()
+    clock.advance(1_799)
+    expect(await Promise.race([slow, turn().then(() => 'open')])).toBe('open')
+    clock.advance(1)
+    expect(await slow).toMatchObject({ code: 'database_timeout', message: expect.stringContaining('may be done') })
+    const next = call('k:2')
+    await turn()
+    expect(ran).toEqual([['k:1']])
+    await letThrough()
+    expect(await next).toBe('k:2!')
+  })
+
+  it('leave no timer behind', async () => {
+    const { clock, call, turn, letThrough } = house({ timeoutMs: 900, fault: () => ALL })
+    const all = Promise.allSettled([call('a'), call('b')])
+    await turn()
+    await letThrough()
+    await all
+    expect(clock.timers).toBe(0)
+  })
+})
+
+/** What it came to, be it what it threw. */
+function outcomeOf(call: Promise<unknown>): Promise<unknown> {
+  return call.catch((cause: unknown) => cause)
+}

@@ -1,0 +1,30 @@
+import type { HostKysely } from '../../../src/storage/sql/connection/host-kysely.ts'
+
+/** A database between a store and another one: what is asked of it outside transactions is answered by `executeQuery`. */
+export function hostBetween(db: HostKysely, executeQuery: HostKysely['executeQuery']): HostKysely {
+  return {
+    isTransaction: db.isTransaction,
+    executeQuery,
+    withoutPlugins: () => hostBetween(db.withoutPlugins(), executeQuery),
+    connection: () => db.connection(),
+  }
+}
+
+/** A database that lets something happen every time that such a statement has been answered. */
+export function afterEvery(db: HostKysely, statement: RegExp, happen: () => Promise<unknown>): HostKysely {
+  return hostBetween(db, async (query) => {
+    const result = await db.executeQuery(query)
+    if (statement.test(query.sql)) await happen()
+    return result
+  })
+}
+
+/** A database that lets something happen the first time. */
+export function afterOnce(db: HostKysely, statement: RegExp, happen: () => Promise<unknown>): HostKysely {
+  let isArmed = true
+  return afterEvery(db, statement, async () => {
+    if (!isArmed) return
+    isArmed = false
+    await happen()
+  })
+}

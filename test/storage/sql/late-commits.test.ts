@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { databaseKinds } from '../databases.ts'
+import { storeEach } from '../store-each.ts'
+import { acceptance, claim, ids } from '../storing.ts'
+
+/** How long a statement may take; the low-water marks are twice as long behind. */
+const TIMEOUT_MS = 5_000
+const MARGIN_MS = 2 * TIMEOUT_MS
+
+for (const kind of await databaseKinds())
+  describe.skipIf(kind.absent ?? (kind.name === 'sqlite' && 'while one writes, nobody else does'))(
+    `a delivery in ${kind.name} that is committed late`,
+    () => {
+      const own = storeEach(kind.open)
+
+      it('is before the low-water mark by then, and is claimed by the next whole look', async () => {
+        const store = own.over(own.db, { timeoutMs: TIMEOUT_MS })
+        expect((await claim(store)).deliveries).toEqual([])
+        const transaction = await own.db.startTransaction().execute()
+        await store.within(transaction).accept(acceptance('late'))
+        own.clock.advance(MARGIN_MS + 1)
+        await store.accept(acceptance('early'))
+        expect(ids((await claim(store)).deliveries)).toEqual(['early-a'])
+        await transaction.commit().execute()
+        const { deliveries, nextDueInMs = 0 } = await claim(store)
+        expect(deliveries).toEqual([])
+        expect(nextDueInMs).toBeGreaterThan(0)
+        own.clock.advance(nextDueInMs)
+        expect(ids((await claim(store)).deliveries)).toEqual(['late-a'])
+      })
+
+      it('is claimed at once where it is no later than the margin', async () => {
+        const store = own.over(own.db, { timeoutMs: TIMEOUT_MS })
+        const transaction = await own.db.startTransaction().execute()
+        await store.within(transaction).accept(acceptance('late'))
+        own.clock.advance(MARGIN_MS - 1)
+        expect((await claim(store)).deliveries).toEqual([])
+        await transaction.commit().execute()
+        expect(ids((await claim(store)).deliveries)).toEqual(['late-a'])
+      })
+    },
+  )

@@ -1,0 +1,85 @@
+import { CompiledQuery, type Kysely } from 'kysely'
+import { DIALECTS, type DialectName } from '../../../src/storage/sql/connection/dialects.ts'
+
+/** Rows for lists, written by the database itself: as accepting and settling leaves them. */
+export interface ListFilling {
+  // biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
+  readonly db: Kysely<any>
+  readonly dialect: DialectName
+  readonly prefix: string
+  readonly count: number
+  /** So many, the oldest, have what is looked for: `wanted` in each filter, and failed. The others have nothing of it. */
+  readonly wanted: number
+}
+
+/** When the first was created; each that follows a millisecond later. */
+export const FIRST_AT = 1_700_000_000_000
+
+/** So many dispatches with one delivery each. Every tenth has its status in its own row, as those with several deliveries have. */
+export async function fillDispatches(filling: ListFilling): Promise<void> {
+  const { text, named, of, run } = statementsOf(filling)
+  const status = `case when n <= ${filling.wanted} then 'failed' else 'sent' end`
+  const counts = ['open', 'sent', 'lost', 'cancelled'].map((name) => `${name}_count`)
+  const count = (when: string): string => `case when n % 10 = 0 then case when ${when} then 1 else 0 end end`
+  await run(`insert into ${text('dispatches')} (dispatch_id, tenant, event_type, recipient, recipient_key, session_id, route, created_at,
+      status, ${counts.join(', ')}, version)
+    select ${of('d')}, 't', ${named('event')}, ${named('r')}, ${named('r')}, ${named('s')}, 'all', ${FIRST_AT} + n,
+      case when n % 10 = 0 then ${status} end, ${count('n < 0')}, ${count(`n > ${filling.wanted}`)},
+      ${count(`n <= ${filling.wanted}`)}, ${count('n < 0')}, 1`)
+  await run(`insert into ${text('deliveries')} (delivery_id, dispatch_id, tenant, created_at, dispatch_status, place, channel, status,
+      attempts, attempts_before, attempt_log, accepted_at, expires_at, alone, address, content, version)
+    select ${of('v')}, ${of('d')}, 't', ${FIRST_AT} + n, case when n % 10 = 0 then null else ${status} end, 0, 'a', ${status},
+      1, 0, '', ${FIRST_AT} + n, ${FIRST_AT} + n, 1, 'ada@example.com', '{"text":"x"}', 1`)
+}
+
+/** So many runs, each in a session of its own but for those that are looked for. */
+export async function fillRuns(filling: ListFilling): Promise<void> {
+  const { text, named, of, run, concat } = statementsOf(filling)
+  const tags = `case when n <= ${filling.wanted} then ${concat(`'\n"wanted"\n'`, `''`)} else ${concat(`'\n"other"\n'`, `''`)} end`
+  const latest = ['provider', 'model', 'userId'].flatMap((name) => [`'"${name}":"'`, named('s'), `'",'`]).slice(0, -1)
+  const state = concat(
+    `'{"runId":"'`,
+    of('r'),
+    `'","sessionId":"'`,
+    named('s'),
+    `'","status":"'`,
+    statusOf(filling),
+    `'","seq":-1,"earliest":{},"counts":{},"final":{},"metadata":{},"tags":["'`,
+    named('t'),
+    `'"],"latest":{'`,
+    ...latest,
+    `'"}}'`,
+  )
+  const at = `${FIRST_AT} + n`
+  await run(`insert into ${text('runs')} (tenant, run_id, session_id, status, provider, model, user_id, tags, state, account,
+      created_at, updated_at, last_seen_at, revision, over_since, version)
+    select 't', ${of('r')}, ${named('s')}, ${statusOf(filling)}, ${named('p')}, ${named('m')}, ${named('u')}, ${tags}, ${state},
+      '{"ended":[],"untold":[]}', ${at}, ${at}, ${at}, 1, ${at}, 1`)
+  await run(`insert into ${text('run_tags')} (run_id, tenant, tag_key, created_at, version)
+    select ${of('r')}, 't', case when n <= ${filling.wanted} then 'wanted' else 'other' end, ${at}, 1`)
+}
+
+function statusOf({ wanted }: ListFilling): string {
+  return `case when n <= ${wanted} then 'failed' else 'completed' end`
+}
+
+function statementsOf({ db, dialect, prefix, count, wanted }: ListFilling) {
+  const { concat, quote } = DIALECTS[dialect]
+  const series = {
+    postgresql: `generate_series(1, ${count}) as x(n)`,
+    sqlite: `(with recursive s(n) as (select 1 union all select n + 1 from s where n < ${count}) select n from s) as x`,
+    mariadb: `(select seq as n from seq_1_to_${count}) as x`,
+    mysql: '',
+  }[dialect]
+  const written = dialect === 'postgresql' || dialect === 'sqlite' ? '(100000000 + n)' : 'cast(100000000 + n as char)'
+  return {
+    concat,
+    text: (table: string) => quote(`${prefix}${table}`),
+    /** An id that is in the order of the rows. */
+    of: (letter: string) => concat(`'${letter}'`, written),
+    /** What is looked for, or one of a thousand other names. */
+    named: (letter: string) =>
+      `case when n <= ${wanted} then 'wanted' else ${concat(`'${letter}'`, dialect === 'mariadb' ? 'cast(n % 1000 as char)' : '(n % 1000)')} end`,
+    run: (select: string) => db.executeQuery(CompiledQuery.raw(`${select} from ${series}`)),
+  }
+}

@@ -1,0 +1,159 @@
+import { CompiledQuery } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { DispatchQuery } from '../../../src/ports/dispatch-query.ts'
+import type { RunQuery } from '../../../src/ports/run-store.ts'
+import type { HostKysely } from '../../../src/storage/sql/connection/host-kysely.ts'
+import { sqlStore } from '../../../src/storage/sql/index.ts'
+import { databaseKinds, type TestDatabase } from '../databases.ts'
+import { hostBetween } from './host-between.ts'
+import { FIRST_AT, fillDispatches, fillRuns } from './list-fill.ts'
+
+const LIMIT = 20
+const WANTED = 45
+/** A page has so many rows of an index, one more, and for each of them what is read with it. */
+const MOST_READ = 8 * (LIMIT + 1)
+
+const DISPATCH_FILTERS: readonly Omit<DispatchQuery, 'tenant' | 'limit'>[] = [
+  {},
+  { status: 'failed' },
+  { eventType: 'wanted' },
+  { recipient: 'wanted' },
+  { sessionId: 'wanted' },
+  { until: FIRST_AT + WANTED + 1 },
+  { status: 'failed', eventType: 'wanted' },
+  { status: 'failed', recipient: 'wanted' },
+  { sessionId: 'wanted', eventType: 'wanted', until: FIRST_AT + WANTED + 1, since: FIRST_AT },
+]
+
+const RUN_FILTERS: readonly Omit<RunQuery, 'limit'>[] = [
+  {},
+  { status: ['failed'] },
+  { status: ['failed', 'running', 'expired'] },
+  { status: ['failed', 'completed'], model: 'wanted' },
+  { status: ['failed', 'running'], tag: 'wanted', since: FIRST_AT },
+  { provider: 'wanted' },
+  { model: 'wanted' },
+  { userId: 'wanted' },
+  { tag: 'wanted' },
+  { sessionId: 'wanted' },
+  { until: FIRST_AT + WANTED + 1 },
+  { status: ['failed'], model: 'wanted', tag: 'wanted' },
+]
+
+for (const kind of await databaseKinds())
+  describe.skipIf(kind.absent)(`lists in ${kind.name}`, () => {
+    let database: TestDatabase
+    let db: ReturnType<TestDatabase['connect']>
+    const asked: CompiledQuery[] = []
+    beforeAll(async () => {
+      database = await kind.open()
+      db = database.connect()
+    }, 120_000)
+    afterAll(() => database.close())
+
+    async function storeOf(prefix: string, count: number) {
+      const host: HostKysely = hostBetween(db, (query) => {
+        asked.push(query as CompiledQuery)
+        return db.executeQuery(query)
+      })
+      const store = sqlStore({ db: host, dialect: kind.name, prefix, timeoutMs: 60_000 })
+      await store.migrate()
+      // These are the statistics of empty tables, wherever there are any.
+      if (kind.name === 'postgresql') {
+        for (const table of ['dispatches', 'deliveries', 'runs', 'run_tags']) {
+          await db.executeQuery(CompiledQuery.raw(`alter table ${prefix}${table} set (autovacuum_enabled = off)`))
+          await db.executeQuery(CompiledQuery.raw(`analyze ${prefix}${table}`))
+        }
+      }
+      await fillDispatches({ db, dialect: kind.name, prefix, count, wanted: WANTED })
+      await fillRuns({ db, dialect: kind.name, prefix, count, wanted: WANTED })
+      return store
+    }
+
+    /** How many rows were read, of tables and indexes, for the last statements. */
+    async function rowsRead(): Promise<number> {
+      let rows = 0
+      for (const query of asked.splice(0)) {
+        if (kind.name === 'postgresql') rows += await readInPostgresql(query)
+        if (kind.name === 'mariadb') rows += await readInMariadb(query)
+        if (kind.name === 'sqlite') await checkSqlitePlan(query)
+      }
+      return rows
+    }
+
+    async function readInPostgresql({ sql, parameters }: CompiledQuery): Promise<number> {
+      // What a function reads shows in what its session has read of tables and indexes.
+      return db.connection().execute(async (connection) => {
+        const read = async (): Promise<number> => {
+          await connection.executeQuery(CompiledQuery.raw('select pg_stat_force_next_flush()'))
+          const { rows } = await connection.executeQuery<{ amount: string }>(CompiledQuery.raw(READ_IN_POSTGRESQL))
+          return Number(rows[0]?.amount)
+        }
+        const before = await read()
+        await connection.executeQuery(CompiledQuery.raw(sql, [...parameters]))
+        return (await read()) - before
+      })
+    }
+
+    async function readInMariadb(query: CompiledQuery): Promise<number> {
+      return db.connection().execute(async (connection) => {
+        await connection.executeQuery(CompiledQuery.raw('flush status'))
+        await connection.executeQuery(query)
+        const { rows } = await connection.executeQuery<{ Variable_name: string; Value: string }>(
+          CompiledQuery.raw(`show session status like 'Handler_read%'`),
+        )
+        // What is read of tables that a statement makes for itself is counted there, too.
+        return rows.reduce((sum, { Value }) => sum + Number(Value), 0)
+      })
+    }
+
+    /** It has no counters: but for what is found by an index, nothing of a table is read, and no table before the page. */
+    async function checkSqlitePlan({ sql, parameters }: CompiledQuery): Promise<void> {
+      const { rows } = await db.executeQuery<{ detail: string }>(
+        CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]),
+      )
+      // It indexes a page by itself where it reads a table first, and the page for each row of that.
+      for (const { detail } of rows) expect(detail).not.toMatch(/^SCAN [rhdv]\b(?! VIRTUAL)|AUTOMATIC/)
+    }
+
+    async function checkRead(what: string, most: number): Promise<void> {
+      const rows = await rowsRead()
+      const isCounted = kind.name === 'sqlite' || rows >= LIMIT
+      expect([what, isCounted, rows <= most ? 'few' : rows]).toEqual([what, true, 'few'])
+    }
+
+    it.each([2_000, 20_000])(
+      'read no more of %i rows than a page needs, whatever the filter',
+      async (count) => {
+        const store = await storeOf(`l${count}_`, count)
+        for (const first of ['newest', 'oldest'] as const) {
+          for (const filter of DISPATCH_FILTERS) {
+            asked.length = 0
+            const page = await store.listDispatches({ tenant: 't', limit: LIMIT, first, ...filter })
+            const what = `${count} ${JSON.stringify(filter)} ${first}`
+            expect([what, page.items.length]).toEqual([what, LIMIT])
+            await checkRead(what, 3 * MOST_READ)
+            const { cursor = page.nextCursor } = {}
+            const next = await store.listDispatches({ tenant: 't', limit: LIMIT, first, ...filter, cursor })
+            expect([what, next.items.length]).toEqual([what, LIMIT])
+            await checkRead(what, 3 * MOST_READ)
+          }
+          for (const filter of RUN_FILTERS) {
+            asked.length = 0
+            const page = await store.listRuns({ tenant: 't', limit: LIMIT, first, ...filter })
+            const what = `${count} runs ${JSON.stringify(filter)} ${first}`
+            expect([what, page.items.length]).toEqual([what, LIMIT])
+            await checkRead(what, MOST_READ)
+            const next = await store.listRuns({ tenant: 't', limit: LIMIT, first, ...filter, cursor: page.nextCursor })
+            expect([what, next.items.length]).toEqual([what, LIMIT])
+            await checkRead(what, MOST_READ)
+          }
+        }
+      },
+      300_000,
+    )
+  })
+
+/** Rows that scans of tables read, and entries that scans of indexes gave. */
+const READ_IN_POSTGRESQL = `select sum(t.seq_tup_read) + (select sum(i.idx_tup_read) from pg_stat_user_indexes i) as amount
+  from pg_stat_user_tables t`

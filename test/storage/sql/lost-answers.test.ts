@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
+import { type SqlStore, sqlStore } from '../../../src/storage/sql/index.ts'
+import { openPostgresql, type TestDatabase } from '../databases.ts'
+import { storeEach } from '../store-each.ts'
+import { acceptance, claimOne, deliveriesOf, delivery, digested, lease } from '../storing.ts'
+import { afterOnce, hostBetween } from './host-between.ts'
+import { run } from './migrating-stores.ts'
+
+describe('a database whose answers are late, or lost', () => {
+  const own = storeEach(openPostgresql)
+
+  async function databaseNow(): Promise<number> {
+    const [row] = await run<{ at: string }>(own.db, 'select floor(extract(epoch from clock_timestamp()) * 1000) as at')
+    return Number(row?.at)
+  }
+
+  /** A store that knows the time of the database only to half a second, since its answer took that long to come. */
+  async function withVagueStore(work: (store: DispatchStore) => Promise<void>): Promise<void> {
+    const running = performance.now.bind(performance)
+    let late = 0
+    const spy = vi.spyOn(performance, 'now').mockImplementation(() => running() + late)
+    try {
+      const asked = afterOnce(own.db, /^select .* as now$/, async () => {
+        late = 500
+      })
+      await work(sqlStore({ db: asked, dialect: 'postgresql', prefix: own.prefix, timeoutMs: 20_000 }))
+    } finally {
+      spy.mockRestore()
+    }
+  }
+
+  it('has nothing sent early that is put off', () =>
+    withVagueStore(async (store) => {
+      const before = await databaseNow()
+      const deliveries = [
+        delivery('later', { delayMs: 1_500 }),
+        digested('digest', { key: 'k' }, { channel: 'b' }),
+        delivery('again', { channel: 'c' }),
+      ]
+      await store.accept(acceptance('d', { deliveries }))
+      // By another, since a claim tells a store the time.
+      const again = await claimOne(sqlStore({ db: own.db, dialect: 'postgresql', prefix: own.prefix }), 'c')
+      const settling = await databaseNow()
+      await store.settle({ ...lease(again), to: 'queued', delayMs: 1_500 })
+      const due = new Map((await deliveriesOf(store, 'd')).map(({ deliveryId, dueAt }) => [deliveryId, dueAt]))
+      expect(due.get('later')).toBeGreaterThanOrEqual(before + 1_500)
+      expect(due.get('digest')).toBeGreaterThanOrEqual(before + 1_000)
+      expect(due.get('again')).toBeGreaterThanOrEqual(settling + 1_500)
+    }))
+
+  it('has what is due at once sent at once', () =>
+    withVagueStore(async (store) => {
+      await store.accept(acceptance('d'))
+      await store.settle({ ...lease(await claimOne(store)), to: 'queued', delayMs: 0 })
+      const claimed = await claimOne(store)
+      await store.settle({ ...lease(claimed), to: 'failed', reason: 'provider_rejected' })
+      await store.retry('default', 'd', { expiresInMs: 60_000 })
+      expect(await claimOne(store)).toMatchObject({ deliveryId: 'd-a', attempts: 1 })
+    }))
+
+  it('is asked the time again by a machine that has slept', async () => {
+    let asked = 0
+    const count = hostBetween(own.db, (query) => {
+      if (query.sql.endsWith(' as now')) asked++
+      return own.db.executeQuery(query)
+    })
+    const store = sqlStore({ db: count, dialect: 'postgresql', prefix: own.prefix, timeoutMs: 20_000 })
+    await store.accept(acceptance('1'))
+    await store.accept(acceptance('2'))
+    expect(asked).toBe(1)
+    const wall = Date.now
+    const spy = vi.spyOn(Date, 'now').mockImplementation(() => wall() + 3_600_000)
+    try {
+      await store.accept(acceptance('3'))
+      await store.accept(acceptance('4'))
+    } finally {
+      spy.mockRestore()
+    }
+    expect(asked).toBe(2)
+  })
+
+  /** A store that writes how a delivery ended, once, and does not hear that it did. */
+  function unheard(): SqlStore {
+    return own.over(
+      afterOnce(own.db, /update_1"\('deliveries'/, () => Promise.reject(new Error('the connection is gone'))),
+    )
+  }
+
+  it('had a settlement written that is tried again: its lease was not lost', async () => {
+    const store = unheard()
+    await store.accept(acceptance('d'))
+    const settlement = { ...lease(await claimOne(store)), to: 'sent', attempt: { outcome: 'sent' } } as const
+    await expect(store.settle(settlement)).rejects.toThrow('gone')
+    own.clock.advance(100)
+    expect(await store.settle(settlement)).toEqual({ live: true, others: [] })
+    expect(await store.settle(settlement)).toEqual({ live: false })
+  })
+
+  it('had one written that is tried again, with what followed from it', async () => {
+    const store = unheard()
+    const deliveries = [delivery('first'), delivery('second', { channel: 'b', status: 'held' })]
+    await store.accept(acceptance('d', { route: 'first', deliveries }))
+    const attempt = { outcome: 'rejected', code: 'no_such_box' } as const
+    const failed = { to: 'failed', reason: 'provider_rejected', attempt } as const
+    const settlement = { ...lease(await claimOne(store)), ...failed }
+    await expect(store.settle(settlement)).rejects.toThrow('gone')
+    expect(await store.settle(settlement)).toMatchObject({ live: true, others: [{ deliveryId: 'second' }] })
+  })
+
+  it('had one written: another one of the same lease came too late', async () => {
+    const store = unheard()
+    await store.accept(acceptance('d'))
+    const leased = lease(await claimOne(store))
+    await expect(store.settle({ ...leased, to: 'queued', delayMs: 1_000 })).rejects.toThrow('gone')
+    expect(await store.settle({ ...leased, to: 'sent', attempt: { outcome: 'sent' } })).toEqual({ live: false })
+  })
+
+  it('had one written, and what was made of it since is not what it made', async () => {
+    const store = unheard()
+    await store.accept(acceptance('d'))
+    const settlement = { ...lease(await claimOne(store)), to: 'queued', delayMs: 0 } as const
+    await expect(store.settle(settlement)).rejects.toThrow('gone')
+    await claimOne(own.other)
+    expect(await store.settle(settlement)).toEqual({ live: false })
+  })
+
+  it('had none written: it is lost to who leased it then', async () => {
+    let isArmed = true
+    const lossy = hostBetween(own.db, async (query) => {
+      if (isArmed && query.sql.includes(`update_1"('deliveries'`)) {
+        isArmed = false
+        throw new Error('the connection is gone')
+      }
+      return own.db.executeQuery(query)
+    })
+    const store = own.over(lossy)
+    await store.accept(acceptance('d'))
+    const settlement = { ...lease(await claimOne(store)), to: 'sent', attempt: { outcome: 'sent' } } as const
+    await expect(store.settle(settlement)).rejects.toThrow('gone')
+    own.clock.advance(30_001)
+    await claimOne(own.other)
+    expect(await store.settle(settlement)).toEqual({ live: false })
+  })
+
+  it('is asked nothing more for those that have waited for it too long', async () => {
+    let asked = 0
+    const hanging = hostBetween(own.db, () => {
+      asked++
+      return new Promise(() => {})
+    })
+    const store = own.over(hanging, { timeoutMs: 20 })
+    const calls = Array.from({ length: 350 }, (_, at) => store.accept(acceptance(`${at}`)))
+    const ended = await Promise.allSettled(calls)
+    for (const one of ended) expect(one).toMatchObject({ reason: { code: 'database_timeout' } })
+    expect(asked).toBe(2)
+  })
+
+  it('is asked once a second, and not by every claim, for what those claims may have leased that failed', async () => {
+    const looks: string[] = []
+    let isAway = true
+    const away = hostBetween(own.db, async (query) => {
+      if (isAway && query.sql.includes('claim_1')) throw new Error('the connection is gone')
+      if (query.sql.includes('f.fence')) looks.push(query.sql)
+      return own.db.executeQuery(query)
+    })
+    const running = performance.now.bind(performance)
+    let later = 0
+    const spy = vi.spyOn(performance, 'now').mockImplementation(() => running() + later)
+    try {
+      const store = own.over(away)
+      const nothing = { leaseMs: 30_000, limits: { a: 1, b: 1 }, busy: [] }
+      for (let claim = 0; claim < 5; claim++) await expect(store.claim(nothing)).rejects.toThrow('gone')
+      isAway = false
+      looks.length = 0
+      for (let claim = 0; claim < 5; claim++) await store.claim(nothing)
+      expect(looks).toHaveLength(1)
+      later += 1_000
+      await store.claim(nothing)
+      expect(looks).toHaveLength(2)
+      later += 30_000
+      await store.claim(nothing)
+      expect(looks).toHaveLength(3)
+      later += 1_000
+      await store.claim(nothing)
+      expect(looks).toHaveLength(3)
+    } finally {
+      spy.mockRestore()
+    }
+  })
+})
+
+describe('what changes nothing', () => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await openPostgresql()
+  }, 60_000)
+  afterAll(() => database.close())
+
+  it('writes nothing', async () => {
+    const db = database.connect()
+    const store = sqlStore({ db, dialect: 'postgresql' })
+    await store.migrate()
+    await store.accept(acceptance('d'))
+    const version = async () => (await run<{ version: string }>(db, 'select version from sallyport_dispatches'))[0]
+    const first = await version()
+    expect((await store.retry('default', 'd', { expiresInMs: 1_000 }))?.changed).toEqual([])
+    expect(await version()).toEqual(first)
+    expect((await store.cancel('default', 'd'))?.changed).toMatchObject([{ status: 'cancelled' }])
+    const second = await version()
+    expect(second).not.toEqual(first)
+    const again = await store.cancel('default', 'd')
+    expect(again).toMatchObject({ changed: [], dispatch: { deliveries: [{ status: 'cancelled' }] } })
+    expect(await version()).toEqual(second)
+  })
+})

@@ -1,0 +1,16 @@
+/** Migrates the SQLite database whose file it is given, which it does not wait for at all when others have it. */
+import { Kysely, SqliteDialect } from 'kysely'
+import Database from 'libsql'
+import { sqlStore } from '../../../src/storage/sql/index.ts'
+
+const database = new Database(process.argv[2] ?? '', { timeout: 0 })
+const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) })
+const store = sqlStore({ db, dialect: 'sqlite', timeoutMs: 20_000 })
+process.stdout.write('ready\n')
+// All begin at the same moment.
+process.stdin.once('data', async () => {
+  await store.migrate()
+  await store.ready()
+  await db.destroy()
+  process.exit(0)
+})

@@ -1,0 +1,252 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Kysely, Migrator, PostgresDialect, SqliteDialect } from 'kysely'
+import Database from 'libsql'
+import pg from 'pg'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { DialectName } from '../../../src/storage/sql/connection/dialects.ts'
+import { sqlStatements, sqlStore } from '../../../src/storage/sql/index.ts'
+import { type DatabaseKind, databaseKinds, type TestDatabase } from '../databases.ts'
+import { acceptance, claimOne } from '../storing.ts'
+import { fakeDatabase, run, shapeOf, storeIn, VERSIONS } from './migrating-stores.ts'
+
+const DIALECT_NAMES: readonly DialectName[] = ['sqlite', 'postgresql', 'mysql', 'mariadb']
+/** How a turn begins, and how it ends. */
+const LOCKS: Readonly<Record<DialectName, readonly [lock: string, release: string]>> = {
+  sqlite: ['begin immediate', 'commit'],
+  postgresql: ['pg_advisory_xact_lock', 'commit'],
+  mysql: ['get_lock', 'release_lock'],
+  mariadb: ['get_lock', 'release_lock'],
+}
+
+const opened: TestDatabase[] = []
+
+async function open(kind: DatabaseKind): Promise<TestDatabase> {
+  const database = await kind.open()
+  opened.push(database)
+  return database
+}
+
+afterEach(async () => {
+  for (const database of opened.splice(0)) await database.close()
+})
+
+for (const kind of await databaseKinds())
+  describe.skipIf(kind.absent)(`migrations on ${kind.name}`, () => {
+    it('make what the store needs, and nothing the second time', async () => {
+      const database = await open(kind)
+      const store = storeIn(database)
+      await store.migrate()
+      await store.accept(acceptance('d1'))
+      const made = await shapeOf(database)
+      await store.migrate()
+      expect(await shapeOf(database)).toEqual(made)
+      expect((await claimOne(store)).dispatch.dispatchId).toBe('d1')
+    })
+
+    it('are made once by five that begin at once, each on a pool of its own', async () => {
+      const database = await open(kind)
+      const pools = Array.from({ length: 5 }, () => database.connect())
+      // A driver that waits for the others in this process, and lets nothing else go on here, waits in vain.
+      if (kind.name === 'sqlite') for (const db of pools) await run(db, 'pragma busy_timeout = 0')
+      const stores = pools.map((db) => storeIn(database, { db }))
+      await Promise.all(stores.map((store) => store.migrate()))
+      await Promise.all(stores.map((store) => store.ready()))
+      expect(await run(database.connect(), 'select name from sallyport_migrations')).toEqual([{ name: '0001_tables' }])
+    })
+
+    it('are made by one pool for two prefixes at once, of which neither knows the other', async () => {
+      const database = await open(kind)
+      const db = database.connect()
+      const [one, other] = ['one_', 'other_'].map((prefix) => storeIn(database, { db, prefix }))
+      await Promise.all([one?.migrate(), other?.migrate()])
+      await one?.accept(acceptance('d1'))
+      expect(await one?.findDispatch('default', 'd1')).toBeDefined()
+      expect(await other?.findDispatch('default', 'd1')).toBeUndefined()
+      await other?.accept(acceptance('d1'))
+      expect(await other?.findDispatch('default', 'd1')).toBeDefined()
+    })
+
+    it('are refused where a newer version made one, and change nothing', async () => {
+      const database = await open(kind)
+      const store = storeIn(database)
+      await store.migrate()
+      const db = database.connect()
+      await run(db, `insert into sallyport_migrations (name, migrated_at) values ('9999_later', 1)`)
+      await run(db, 'drop table sallyport_spends')
+      const before = await shapeOf(database)
+      const message =
+        'The database was migrated by a newer version of Sallyport, to migration 9999_later; this version knows migrations up to ' +
+        '0001_tables. Run a version that knows migration 9999_later, or restore a backup from before it: migrations are not undone.'
+      const refused = { code: 'config_invalid', message }
+      await expect(store.migrate()).rejects.toMatchObject(refused)
+      await expect(store.ready()).rejects.toMatchObject(refused)
+      expect(await shapeOf(database)).toEqual(before)
+    })
+
+    it('go on where they broke off', async () => {
+      const database = await open(kind)
+      const db = database.connect()
+      const texts = sqlStatements({ dialect: kind.name }).flatMap(({ statements }) => statements)
+      for (const text of texts.slice(0, 5)) await run(db, text)
+      const store = storeIn(database, { db })
+      await expect(store.ready()).rejects.toThrow('only in part: 0001_tables')
+      await store.migrate()
+      await store.ready()
+    })
+
+    it('may be run by hand from their printed statements: the store is ready then, and migrates no more', async () => {
+      const byHand = await open(kind)
+      for (const { statements } of sqlStatements({ dialect: kind.name, prefix: 'hand_' }))
+        for (const text of statements) await run(byHand.connect(), text)
+      const store = storeIn(byHand, { prefix: 'hand_' })
+      await store.ready()
+      const made = await shapeOf(byHand)
+      await store.migrate()
+      expect(await shapeOf(byHand)).toEqual(made)
+      const byStore = await open(kind)
+      await storeIn(byStore, { prefix: 'hand_' }).migrate()
+      expect(await shapeOf(byStore)).toEqual(made)
+    })
+
+    it("live beside the host's own tables and migrations", async () => {
+      const database = await open(kind)
+      const db = database.connect()
+      const up = (own: Kysely<unknown>) => run(own, 'create table orders (id integer primary key)').then(() => {})
+      const host = new Migrator({ db, provider: { getMigrations: async () => ({ '0001_tables': { up } }) } })
+      expect((await host.migrateToLatest()).error).toBeUndefined()
+      const store = storeIn(database, { db })
+      await store.migrate()
+      expect((await host.migrateToLatest()).error).toBeUndefined()
+      await store.ready()
+      await run(db, 'insert into orders values (1)')
+    })
+
+    it('are not made, nor recorded, while a table of the host has the name of one', async () => {
+      const database = await open(kind)
+      const db = database.connect()
+      await run(db, 'create table sallyport_spends (a integer)')
+      const store = storeIn(database, { db })
+      await expect(store.migrate()).rejects.toMatchObject({
+        code: 'config_invalid',
+        message: expect.stringContaining('give it another prefix'),
+      })
+      await run(db, 'drop table sallyport_spends')
+      await store.migrate()
+      await store.ready()
+    })
+
+    it('throw what the driver throws where no table can be made', async () => {
+      const database = await open(kind)
+      const db = database.connect()
+      await run(db, 'create view sallyport_migrations as select 1 as name')
+      const refused: unknown = await storeIn(database, { db })
+        .migrate()
+        .catch((cause: unknown) => cause)
+      expect(refused).toBeInstanceOf(Error)
+    })
+  })
+
+describe('migrations', () => {
+  it.each(DIALECT_NAMES)('of %s are what is printed, and nothing else is written', async (dialect) => {
+    const { db, asked } = fakeDatabase((text) => {
+      if (text.includes('version()')) return [{ version: VERSIONS[dialect] }]
+      if (text.includes('get_lock')) return [{ held: 1 }]
+      if (text.includes('from pg_proc')) return [1, 2, 3, 4, 5, 6, 7]
+      return undefined
+    })
+    await sqlStore({ db, dialect }).migrate()
+    const printed = sqlStatements({ dialect }).flatMap(({ statements }) => statements)
+    expect(asked.filter((text) => /^(create|insert|alter|drop|update|delete)/.test(text))).toEqual(printed)
+  })
+
+  it.each(DIALECT_NAMES)('of %s are made by one at a time, who lets the next one in', async (dialect) => {
+    const { db, asked } = fakeDatabase((text) => {
+      if (text.includes('version()')) return [{ version: VERSIONS[dialect] }]
+      if (text.includes('get_lock')) return [{ held: 1 }]
+      return text.includes('from pg_proc') ? [1, 2, 3, 4, 5, 6, 7] : []
+    })
+    await sqlStore({ db, dialect }).migrate()
+    const [lock, release] = LOCKS[dialect]
+    const defining = asked.flatMap((text, at) => (/^(create|insert)/.test(text) ? [at] : []))
+    expect(asked.findIndex((text) => text.includes(lock))).toBe((defining[0] ?? 0) - 1)
+    expect(asked.findLastIndex((text) => text.includes(release))).toBe((defining.at(-1) ?? 0) + 1)
+  })
+
+  it.each(DIALECT_NAMES)('of %s have names that every database takes, with the longest prefix', (dialect) => {
+    const prefix = 'p'.repeat(30)
+    const texts = sqlStatements({ dialect, prefix }).flatMap(({ statements }) => statements)
+    const names = texts.flatMap((text) => text.match(/p{30}\w*/g) ?? [])
+    expect(names.length).toBeGreaterThan(20)
+    expect(names.filter((name) => name.length > 63)).toEqual([])
+  })
+
+  it('are not made on MySQL while another has been making them for too long', async () => {
+    const { db, asked } = fakeDatabase((text) => {
+      if (text.includes('version()')) return [{ version: VERSIONS.mysql }]
+      return text.includes('get_lock') ? [{ held: 0 }] : []
+    })
+    const refused = { code: 'config_invalid', message: expect.stringContaining('Another process') }
+    await expect(sqlStore({ db, dialect: 'mysql' }).migrate()).rejects.toMatchObject(refused)
+    expect(asked.filter((text) => /^(create|insert)|release_lock/.test(text))).toEqual([])
+  })
+
+  it('are made once by processes that begin at once, on an SQLite that they do not wait for', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sallyport-migrating-'))
+    const file = join(folder, 'test.db')
+    const children: ChildProcess[] = []
+    try {
+      for (let at = 0; at < 3; at++) children.push(migratingProcess(file))
+      const ends = children.map(endOf)
+      await Promise.all(children.map((child) => child.stdout && once(child.stdout, 'data')))
+      for (const child of children) child.stdin?.write('go\n')
+      expect(await Promise.all(ends)).toEqual(['', '', ''])
+      const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: new Database(file) }) })
+      expect(await run(db, 'select name from sallyport_migrations')).toEqual([{ name: '0001_tables' }])
+      await db.destroy()
+    } finally {
+      for (const child of children) child.kill('SIGKILL')
+      await rm(folder, { recursive: true, force: true })
+    }
+  }, 60_000)
+
+  it('are made in each schema of a PostgreSQL that its pool works in', async () => {
+    const [kind] = (await databaseKinds()).filter(({ name }) => name === 'postgresql')
+    if (!kind || kind.absent) return
+    const database = await open(kind)
+    const first = database.connect()
+    const { port, name } = (await run<{ port: number; name: string }>(first, PLACE))[0] ?? { port: 0, name: '' }
+    await storeIn(database, { db: first }).migrate()
+    await run(first, 'create schema tenant')
+    const at = { host: '127.0.0.1', port, user: 'postgres', password: 'postgres', database: name }
+    const pool = new pg.Pool({ ...at, options: '-c search_path=tenant', max: 2 })
+    pool.on('error', () => {})
+    const second = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+    const store = sqlStore({ db: second, dialect: 'postgresql', timeoutMs: 20_000 })
+    await expect(store.ready()).rejects.toThrow('no tables of this store')
+    await store.migrate()
+    await store.ready()
+    await second.destroy()
+  })
+})
+
+const PLACE = `select current_setting('port')::int as port, current_database() as name`
+
+function migratingProcess(file: string): ChildProcess {
+  const script = fileURLToPath(new URL('migrating-process.ts', import.meta.url))
+  return spawn(process.execPath, ['--import', 'tsx', script, file], { stdio: ['pipe', 'pipe', 'pipe'] })
+}
+
+/** What it complained of, once it is gone; empty: nothing, and it ended well. */
+async function endOf(child: ChildProcess): Promise<string> {
+  let said = ''
+  child.stderr?.on('data', (chunk) => {
+    said += String(chunk)
+  })
+  const [code] = await once(child, 'close')
+  return code === 0 ? '' : `${code}: ${said}`
+}

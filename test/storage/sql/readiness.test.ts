@@ -1,0 +1,228 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import { afterAll, describe, expect, it } from 'vitest'
+import { isSallyportError } from '../../../src/errors.ts'
+import type { DialectName } from '../../../src/storage/sql/connection/dialects.ts'
+import { type SqlStoreOptions, sqlStatements, sqlStore } from '../../../src/storage/sql/index.ts'
+import { databaseKinds, type TestDatabase } from '../databases.ts'
+import { fakeDatabase, run, storeIn, VERSIONS } from './migrating-stores.ts'
+
+const OTHERS: Readonly<Record<DialectName, readonly DialectName[]>> = {
+  sqlite: ['postgresql', 'mysql', 'mariadb'],
+  postgresql: ['sqlite', 'mysql', 'mariadb'],
+  mysql: ['sqlite', 'postgresql', 'mariadb'],
+  mariadb: ['sqlite', 'postgresql', 'mysql'],
+}
+const TITLES = { sqlite: 'SQLite', postgresql: 'PostgreSQL', mysql: 'MySQL', mariadb: 'MariaDB' }
+
+for (const kind of await databaseKinds())
+  describe.skipIf(kind.absent)(`readiness on ${kind.name}`, async () => {
+    const database = kind.absent ? undefined : await kind.open()
+    afterAll(() => database?.close())
+    let prefixes = 0
+
+    const here = (options: Partial<SqlStoreOptions> = {}) =>
+      storeIn(database as TestDatabase, { prefix: `p${++prefixes}_`, ...options })
+
+    it('asks for a migration where there was none, and says how', async () => {
+      const message = await faultOf(here({ prefix: 'none_' }))
+      expect(message).toContain('no tables of this store, whose prefix is "none_"')
+      expect(message).toContain('Run `await store.migrate()`, or the statements of `sqlStatements()`')
+    })
+
+    it('asks for a migration that was not made', async () => {
+      const store = here({ prefix: 'part_' })
+      await store.migrate()
+      await run((database as TestDatabase).connect(), 'delete from part_migrations')
+      expect(await faultOf(store)).toContain('migrated only in part: 0001_tables')
+      await store.migrate()
+      await store.ready()
+    })
+
+    it.each(['drop table gap_run_sums', dropColumn('gap_runs', 'tags')])(
+      'finds what was lost by "%s"',
+      async (text) => {
+        const store = here({ prefix: 'gap_' })
+        await store.migrate()
+        const db = (database as TestDatabase).connect()
+        await run(db, text)
+        expect(await faultOf(store)).toContain('not all tables, columns and functions')
+        // As it says: what is there is left alone.
+        if (text.startsWith('drop table')) {
+          const texts = sqlStatements({ dialect: kind.name, prefix: 'gap_' }).flatMap(({ statements }) => statements)
+          for (const again of texts) if (again.startsWith('create')) await run(db, again)
+          await store.ready()
+        }
+      },
+    )
+
+    it.skipIf(kind.name !== 'postgresql')('finds that a function was lost', async () => {
+      const store = here({ prefix: 'lost_' })
+      await store.migrate()
+      const db = (database as TestDatabase).connect()
+      const [first] = await run<{ name: string }>(db, `select proname as name from pg_proc where proname like 'lost_%'`)
+      await run(db, `drop function ${first?.name}`)
+      expect(await faultOf(store)).toContain('not all tables, columns and functions')
+    })
+
+    it.each(OTHERS[kind.name])('tells that it is not %s', async (dialect) => {
+      const store = here({ dialect })
+      const message = await faultOf(store)
+      expect(message).toContain(
+        `The database is ${TITLES[kind.name]}, and the store was told that it is ${TITLES[dialect]}`,
+      )
+      expect(message).toContain(`dialect '${kind.name}'`)
+      await expect(store.migrate()).rejects.toThrow(message)
+    })
+
+    it('says so when its connections are closed', async () => {
+      const db = (database as TestDatabase).connect()
+      const store = here({ db })
+      await run(db, 'select 1')
+      await db.destroy()
+      expect(await faultOf(store)).toContain('The database cannot be used')
+      await expect(store.migrate()).rejects.toMatchObject({ code: 'config_invalid' })
+    })
+  })
+
+describe('readiness', () => {
+  it.each([
+    ['sqlite', 'SQLite 3.37.2', 'SQLite 3.37.2, which is too old. Use 3.38 or'],
+    ['postgresql', 'PostgreSQL 11.22 on aarch64', 'PostgreSQL 11.22, which is too old. Use 12 or'],
+    ['postgresql', 'PostgreSQL 8.0.2 on i686, Redshift 1.0', 'PostgreSQL 8.0.2, which is too old'],
+    ['mysql', '8.0.16', 'MySQL 8.0.16, which is too old. Use 8.0.17 or'],
+    ['mysql', '5.7.44-log', 'MySQL 5.7.44, which is too old'],
+    ['mariadb', '10.5.29-MariaDB-log', 'MariaDB 10.5.29, which is too old. Use 10.6 or'],
+    ['postgresql', 'CockroachDB CCL v23.1.11 (x86_64)', 'none that the store knows'],
+    ['mysql', '10.11.6-MariaDB', 'The database is MariaDB, and the store was told that it is MySQL'],
+    ['mariadb', '8.4.2', 'The database is MySQL, and the store was told that it is MariaDB'],
+  ] as const)('of %s refuses %s', async (dialect, version, message) => {
+    const { db } = fakeDatabase(() => [{ version }])
+    expect(await faultOf(sqlStore({ db, dialect }))).toContain(message)
+  })
+
+  it.each([
+    ['sqlite', 'SQLite 3.38.0'],
+    ['sqlite', 'SQLite 4.0.0'],
+    ['postgresql', 'PostgreSQL 12.0 on x'],
+    ['postgresql', 'PostgreSQL 19beta1 on x'],
+    ['mysql', '8.0.17'],
+    ['mysql', '9.1.0-commercial'],
+    ['mariadb', '10.6.0-MariaDB'],
+    ['mariadb', '5.5.5-10.11.6-MariaDB-1'],
+    ['mariadb', '11.4.2-MariaDB-ubu2404'],
+  ] as const)('of %s takes %s', async (dialect, version) => {
+    const { db } = fakeDatabase((text) => {
+      if (text.includes('version()')) return [{ version }]
+      return text.includes('from pg_proc') ? [{}, {}, {}, {}, {}, {}, {}] : [{ name: '0001_tables' }]
+    })
+    await sqlStore({ db, dialect }).ready()
+  })
+
+  it.each([
+    [
+      'postgresql',
+      'PostgreSQL 16.4 on x',
+      { s0: 'LATIN1', s1: 'off' },
+      'encoding is LATIN1. Use a database of the encoding UTF8',
+    ],
+    [
+      'postgresql',
+      'PostgreSQL 16.4 on x',
+      { s0: 'UTF8', s1: 'on' },
+      'can only be read. Give the store the primary server',
+    ],
+    ['mysql', '8.4.2', { s0: 'NO_BACKSLASH_ESCAPES', s1: 'utf8mb4', s2: 1 }, 'has NO_BACKSLASH_ESCAPES. Leave it out'],
+    ['mariadb', '10.11.6-MariaDB', { s0: '', s1: 'latin1', s2: 1 }, 'character set is latin1. Leave the `charset`'],
+    ['mariadb', '10.11.6-MariaDB', { s0: '', s1: 'utf8mb4', s2: 0 }, 'autocommit is off. Leave it on'],
+  ] as const)('of %s %s refuses the settings %j', async (dialect, version, settings, message) => {
+    const { db } = fakeDatabase((text) => [text.includes('version()') ? { version } : settings])
+    expect(await faultOf(sqlStore({ db, dialect }))).toContain(message)
+  })
+
+  it('says what to grant to a user who may not use the tables', async () => {
+    const { db } = fakeDatabase((text) => {
+      if (text.includes('version()')) return [{ version: 'PostgreSQL 16.4 on x' }]
+      if (text.includes('current_setting')) return [{ s0: 'UTF8', s1: 'off' }]
+      throw Object.assign(new Error('permission denied for table sallyport_migrations'), { code: '42501' })
+    })
+    expect(await faultOf(sqlStore({ db, dialect: 'postgresql' }))).toContain(
+      'Grant it SELECT, INSERT, UPDATE and DELETE',
+    )
+  })
+
+  it('gives up on a database that does not answer, in the time that it was given', async () => {
+    const { db, asked } = fakeDatabase(() => new Promise(() => {}))
+    expect(await faultOf(sqlStore({ db, dialect: 'mysql', timeoutMs: 50 }))).toContain('did not answer in time')
+    expect(asked).toHaveLength(1)
+  })
+
+  it('gives up on a server that takes a connection and says nothing', async () => {
+    const held: Socket[] = []
+    const server = createServer((socket) => held.push(socket)).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const db = pooled(server)
+    expect(await faultOf(sqlStore({ db, dialect: 'postgresql', timeoutMs: 100 }))).toContain('did not answer in time')
+    for (const socket of held) socket.destroy()
+    server.close()
+    await db.destroy()
+  })
+
+  it('tells the code of the driver alone, and nothing of how the database is reached', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const db = pooled(server)
+    await new Promise((resolve) => server.close(resolve))
+    const fault: unknown = await sqlStore({ db, dialect: 'postgresql', timeoutMs: 20_000 })
+      .ready()
+      .catch((cause: unknown) => cause)
+    expect(String(fault)).toContain('its driver says ECONNREFUSED')
+    expect(JSON.stringify([String(fault), fault, (fault as Error).cause ?? null])).not.toMatch(
+      /hunter2|jane|prices|127/,
+    )
+    await db.destroy()
+  })
+
+  it('passes over a code that is none', async () => {
+    const { db } = fakeDatabase(() => {
+      throw Object.assign(new Error('no'), { code: 'postgresql://jane:hunter2@db/prices' })
+    })
+    const message = await faultOf(sqlStore({ db, dialect: 'postgresql' }))
+    expect(message).toContain('The database cannot be used.')
+    expect(message).not.toContain('hunter2')
+  })
+
+  it('only reads', async () => {
+    const { db, asked } = fakeDatabase((text) =>
+      text.includes('version()') ? [{ version: VERSIONS.mysql }] : [{ name: '0001_tables' }],
+    )
+    await sqlStore({ db, dialect: 'mysql' }).ready()
+    expect(asked.length).toBe(4)
+    expect(asked.filter((text) => !text.startsWith('select '))).toEqual([])
+  })
+})
+
+/** What `ready()` says is wrong, which must be something. */
+async function faultOf(store: { ready(): Promise<void> }): Promise<string> {
+  const fault: unknown = await store.ready().then(
+    () => 'it was ready',
+    (cause: unknown) => cause,
+  )
+  if (!isSallyportError(fault)) throw fault
+  expect(fault.code).toBe('config_invalid')
+  return fault.message
+}
+
+function dropColumn(table: string, column: string): string {
+  return `alter table ${table} drop column ${column}`
+}
+
+/** With a user, a password and a database that nobody is to read anywhere. */
+function pooled(server: Server): Kysely<unknown> {
+  const { port } = server.address() as AddressInfo
+  const pool = new pg.Pool({ connectionString: `postgresql://jane:hunter2@127.0.0.1:${port}/prices` })
+  pool.on('error', () => {})
+  return new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+}

@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest'
+import { acceptance } from '../../../src/contract-tests/dispatch-store/samples.ts'
+import type { Acceptance } from '../../../src/ports/dispatch-store.ts'
+import { spentQuotas } from '../../../src/storage/sql/dispatches/spent-quotas.ts'
+
+it('quotas that were found spent are told apart by their key, their number and their window', () => {
+  const spent = spentQuotas()
+  const under = (quota: NonNullable<Acceptance['quota']>) => acceptance('1', { quota })
+  const quota = { key: 'k', max: 3, windowMs: 60_000 }
+  spent.add(under(quota), 0)
+  expect([spent.has(under(quota), 999), spent.has(under(quota), 1_000)]).toEqual([true, false])
+  const others = [
+    { ...quota, key: 'l' },
+    { ...quota, max: 4 },
+    { ...quota, windowMs: 3_600_000 },
+  ]
+  expect(others.map((other) => spent.has(under(other), 0))).toEqual([false, false, false])
+})

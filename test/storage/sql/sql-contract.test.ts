@@ -1,0 +1,61 @@
+import { CompiledQuery } from 'kysely'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import type { StoreTrial } from '../../../src/contract-tests/contract.ts'
+import { dispatchStoreContract } from '../../../src/contract-tests/dispatch-store-contract.ts'
+import { fakeClock } from '../../../src/contract-tests/fake-clock.ts'
+import { runStoreContract } from '../../../src/contract-tests/run-store-contract.ts'
+import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
+import type { RunStore } from '../../../src/ports/run-store.ts'
+import { type SqlStore, sqlStore } from '../../../src/storage/sql/index.ts'
+import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
+import { databaseKinds, type TestDatabase } from '../databases.ts'
+
+type TestHost = ReturnType<TestDatabase['connect']>
+
+for (const kind of await databaseKinds())
+  describe.skipIf(kind.absent)(`a store in ${kind.name}${kind.absent ? `: ${kind.absent}` : ''}`, () => {
+    let database: TestDatabase
+    let clock = fakeClock()
+
+    const time = { now: () => clock.now() }
+    const open = (db = database.connect()): SqlStore =>
+      sqlStore({ db, dialect: kind.name, clock: time, timeoutMs: 30_000 })
+    let hosts: readonly [TestHost, TestHost]
+
+    beforeAll(async () => {
+      database = await kind.open()
+      hosts = [database.connect(), database.connect()]
+      await open(hosts[0]).migrate()
+    }, 60_000)
+    afterAll(() => database.close())
+
+    /** What a store of the case before still has in hand is waited for: of SQLite only one may write. */
+    async function clear(): Promise<void> {
+      const db = database.connect()
+      for (const table of Object.keys(TABLES)) {
+        const emptied = CompiledQuery.raw(`delete from sallyport_${table}`)
+        for (let tries = 1; ; tries++) {
+          const failed = await db.executeQuery(emptied).then(
+            () => undefined,
+            (cause: unknown) => ({ cause }),
+          )
+          if (!failed) break
+          if (tries === 1_000) throw failed.cause
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+      }
+      await db.destroy()
+    }
+
+    async function create(): Promise<StoreTrial<DispatchStore & RunStore>> {
+      clock = fakeClock()
+      await clear()
+      // Time begins anew: what a store has seen of a later one is not for this case.
+      const [store, other] = [open(hosts[0]), open(hosts[1])]
+      return { store, other, now: clock.now, advance: (ms) => clock.advance(ms), reopen: async () => open() }
+    }
+
+    const capabilities = { durable: true }
+    describe('dispatches', () => dispatchStoreContract({ test, skip: test.skip, create, capabilities }))
+    describe('runs', () => runStoreContract({ test, skip: test.skip, create, capabilities }))
+  })

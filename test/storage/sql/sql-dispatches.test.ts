@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { CompiledQuery } from 'kysely'
+import { afterAll, describe, it } from 'vitest'
+import { openDatabase } from '../../../src/storage/sql/connection/database.ts'
+import { DIALECTS } from '../../../src/storage/sql/connection/dialects.ts'
+import { sqlDispatches } from '../../../src/storage/sql/dispatches/sql-dispatches.ts'
+import { definitions } from '../../../src/storage/sql/schema/definitions.ts'
+import type { TableName } from '../../../src/storage/sql/schema/records.ts'
+import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
+import { type Operation, operation } from '../../core/delivery/operations.ts'
+import { scenario } from '../../core/delivery/scenario.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
+import { databaseKinds } from '../databases.ts'
+
+/** Fewer than of the memory store, since each has tables of its own. */
+const RUNS = 25
+
+/** A lease is renewed to end sooner, right after a claim that looked at all there was. */
+const SHORTENED: Operation[] = [
+  {
+    do: 'accept',
+    tenant: 't1',
+    route: 'all',
+    wanted: [{ status: 'queued', limits: [], receiver: undefined }],
+    recipient: 'r1',
+    sessionId: undefined,
+    delayMs: 0,
+    expiresInMs: 600_000,
+    digestMax: undefined,
+    key: undefined,
+  },
+  { do: 'claim', leaseMs: 1_000, limits: { a: 9, b: 9, c: 9, d: 9 }, busy: [] },
+  { do: 'renew', lease: 0, live: true, leaseMs: 1 },
+]
+
+let stores = 0
+let fences = 0
+
+for (const kind of await databaseKinds())
+  describe.skipIf(kind.absent)(`dispatches in ${kind.name}`, async () => {
+    const database = kind.absent ? undefined : await kind.open()
+    afterAll(() => database?.close())
+
+    it('come to one end, along the diagram, whatever happens in whatever order', async () => {
+      if (!database) return
+      const db = database.connect()
+      const dialect = DIALECTS[kind.name]
+      await fc.assert(
+        fc.asyncProperty(fc.array(operation, { maxLength: 40, size: 'max' }), async (operations) => {
+          const clock = fakeClock()
+          const prefix = `s${++stores}_`
+          const opened = openDatabase({ db, dialect, prefix, timeoutMs: 10_000, clock })
+          for (const text of definitions(dialect, opened.nameOf, prefix)) await db.executeQuery(CompiledQuery.raw(text))
+          const store = sqlDispatches(opened, { newFence: () => `f${++fences}`, isAlone: false })
+          const played = scenario(store, clock, () => {})
+          for (const one of operations) await played.play(one)
+          await played.drain()
+          for (const table of Object.keys(TABLES) as TableName[])
+            await db.executeQuery(CompiledQuery.raw(`drop table ${opened.nameOf(table)}`))
+        }),
+        { numRuns: RUNS, examples: [[SHORTENED]] },
+      )
+    }, 300_000)
+  })

@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { RunState } from '../../../src/model/run.ts'
+import { noTally, type Spend } from '../../../src/model/tally.ts'
+import type { MergeDecision, MergeSight, RunStore, StoredRun } from '../../../src/ports/run-store.ts'
+import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
+import { databaseKinds, type TestDatabase } from '../databases.ts'
+import { type RunTables, runTables } from './sql-runs-database.ts'
+
+const ONE: Spend = { runs: 1, tokens: 3, cost: { USD: '0.1' }, unpricedRuns: 0, unpricedTokens: 0 }
+
+/** Counts what is merged in a run, its session and for a user. */
+function countUp(sessionId: string, runId: string, userId?: string): (sight: MergeSight) => MergeDecision<number> {
+  return ({ run, session }) => ({
+    result: session?.tally.spend.runs ?? 0,
+    state: {
+      ...{ runId, sessionId, seq: -1, earliest: {}, final: {}, latest: {}, metadata: {}, tags: [] },
+      counts: { steps: (run?.state.counts.steps ?? 0) + 1 },
+    },
+    account: { ended: [], untold: [] },
+    tallies: {
+      session: { ...noTally(), spend: ONE },
+      below: [],
+      users: userId === undefined ? [] : [{ userId, add: ONE }],
+    },
+  })
+}
+
+/** A run that has come far. */
+const BUSY: MergeSight = {
+  above: [],
+  run: { state: { counts: { steps: 100 } } } as unknown as StoredRun,
+}
+
+function count(store: RunStore, sessionId: string, runId: string, userId?: string): Promise<{ result: number }> {
+  return store.mergeRun({ tenant: 't', sessionId, runId }, countUp(sessionId, runId, userId))
+}
+
+function together<T>(times: number, start: (at: number) => Promise<T>): Promise<readonly T[]> {
+  return Promise.all(Array.from({ length: times }, (_, at) => start(at)))
+}
+
+function zeroTo(times: number): readonly number[] {
+  return Array.from({ length: times }, (_, at) => at)
+}
+
+for (const kind of await databaseKinds())
+  describe.skipIf(kind.absent)(`merges in ${kind.name}`, () => {
+    let database: TestDatabase
+    let tables: RunTables
+    let clock: FakeClock
+    beforeAll(async () => {
+      database = await kind.open()
+      tables = await runTables(database)
+    }, 120_000)
+    afterAll(() => database.close())
+    beforeEach(async () => {
+      await tables.clear()
+      clock = fakeClock()
+    })
+
+    it('add up exactly, 200 at once over two handles in one session, and all come through', async () => {
+      const stores = [tables.store(), tables.store()]
+      const merges = await together(200, (at) => count(stores[at % 2] as RunStore, 's', `r${at % 7}`, 'u'))
+      expect(merges.map(({ result }) => result).sort((a, b) => a - b)).toEqual(zeroTo(200))
+      const session = await stores[0]?.findSession('t', 's')
+      expect(session?.tally.spend).toEqual({ ...ONE, runs: 200, tokens: 600, cost: { USD: '20' } })
+      expect(await stores[1]?.findSpend('t', 'u', 0)).toEqual(session?.tally.spend)
+      const revisions = await Promise.all(zeroTo(7).map((at) => stores[0]?.findRun('t', `r${at}`)))
+      expect(revisions.reduce((sum, run) => sum + (run?.revision ?? 0), 0)).toBe(200)
+    })
+
+    it('add up for one user over 20 sessions and two handles, in few rows', async () => {
+      const stores = [tables.store(clock), tables.store(clock)]
+      for (let round = 0; round < 5; round++)
+        await together(40, (at) => count(stores[at % 2] as RunStore, `s${at % 20}`, `r${at}`, 'u'))
+      expect(await stores[0]?.findSpend('t', 'u', 0)).toEqual({ ...ONE, runs: 200, tokens: 600, cost: { USD: '20' } })
+      expect((await tables.rows('spends')).length).toBeLessThanOrEqual(16)
+    })
+
+    it('come through one after the other by turns, where each finds that the other was there', async () => {
+      const stores = [tables.store(clock), tables.store(clock)]
+      for (let at = 0; at < 30; at++) expect((await count(stores[at % 2] as RunStore, 's', 'r', 'u')).result).toBe(at)
+      expect((await stores[0]?.findRun('t', 'r'))?.state.counts).toEqual({ steps: 30 })
+      expect((await stores[0]?.findSpend('t', 'u', 0))?.runs).toBe(30)
+    })
+
+    it('see a session that was erased and made anew by another as it is now, at every version of it', async () => {
+      const [one, other] = [tables.store(clock), tables.store(clock)]
+      for (let times = 1; times <= 5; times++) {
+        for (let at = 0; at < times; at++) await count(one, 's', 'r')
+        await other.erase('t', { sessionId: 's' })
+        for (let at = 0; at < times; at++) {
+          const more = (sight: MergeSight): MergeDecision<number> => countUp('s', 'r')(at > 0 ? sight : BUSY)
+          await other.mergeRun({ tenant: 't', sessionId: 's', runId: 'r' }, more)
+        }
+        expect((await count(one, 's', 'r')).result).toBe(times)
+        const run = await one.findRun('t', 'r')
+        expect([run?.revision, run?.state.counts]).toEqual([times + 1, { steps: 100 + times + 1 }])
+        await one.erase('t', { sessionId: 's' })
+      }
+    })
+
+    it('make a removed run anew, in whatever session', async () => {
+      const [one, other] = [tables.store(clock), tables.store(clock)]
+      await count(one, 's', 'r')
+      clock.advance(10)
+      expect(await other.removeRuns({ status: ['running'], unchangedForMs: 0, limit: 9 })).toBe(1)
+      await count(other, 'elsewhere', 'r')
+      await other.erase('t', { sessionId: 'elsewhere' })
+      await count(one, 's', 'r')
+      expect(await one.findRun('t', 'r')).toMatchObject({
+        revision: 1,
+        state: { sessionId: 's', counts: { steps: 1 } },
+      })
+      expect((await one.findSession('t', 's'))?.tally.spend.runs).toBe(2)
+    })
+
+    it('that write nothing write nothing, and a sign of life writes nothing of the session', async () => {
+      const store = tables.store(clock)
+      await count(store, 's', 'r')
+      const before = { runs: await tables.rows('runs'), sessions: await tables.rows('sessions') }
+      clock.advance(5)
+      await store.mergeRun({ tenant: 't', sessionId: 's', runId: 'r' }, () => ({ result: undefined }))
+      expect(await tables.rows('runs')).toEqual(before.runs)
+      await store.mergeRun({ tenant: 't', sessionId: 's', runId: 'r' }, () => ({ result: undefined, heard: true }))
+      expect(await tables.rows('sessions')).toEqual(before.sessions)
+      const [run] = await tables.rows('runs')
+      const { version, ...rest } = before.runs[0] ?? {}
+      expect(run).toMatchObject({ ...rest, last_seen_at: expect.anything() })
+      expect(Number(run?.version)).toBe(Number(version) + 1)
+      expect((await store.findRun('t', 'r'))?.lastSeenAt).toBe(clock.now())
+    })
+
+    it('see the sum below their run, as it was written last, whoever asks', async () => {
+      const [one, other] = [tables.store(clock), tables.store(clock)]
+      const seen: (number | undefined)[] = []
+      for (const [at, store] of [one, one, one, other, other, one, one, one].entries()) {
+        const add = { ...noTally(), spend: ONE }
+        const below = at % 4 === 0 ? [{ runId: 'r', add }] : []
+        const { result } = await store.mergeRun({ tenant: 't', sessionId: 's', runId: 'r' }, (sight) => ({
+          ...countUp('s', 'r')(sight),
+          result: sight.below?.spend.runs,
+          tallies: { session: noTally(), below, users: [] },
+        }))
+        seen.push(result)
+      }
+      expect(seen).toEqual([undefined, 1, 1, 1, 1, 2, 2, 2])
+    })
+
+    it('that could not be written leave nothing behind', async () => {
+      const { store, failNext } = tables.countingStore(clock)
+      await count(store, 's', 'r', 'u')
+      await count(store, 's', 'r', 'u')
+      for (let times = 0; times < 3; times++) {
+        failNext()
+        await expect(count(store, 's', 'r', 'u')).rejects.toThrow('gone')
+        await expect(count(store, 's', 'r', 'u')).resolves.toEqual(expect.objectContaining({ result: 2 + times }))
+      }
+      expect((await store.findSession('t', 's'))?.tally.spend.runs).toBe(5)
+      expect((await store.findSpend('t', 'u', 0)).runs).toBe(5)
+    })
+
+    it('make runs fit a list after a page of it, and the next page has them', async () => {
+      const store = tables.store(clock)
+      const fail = (runId: string): Promise<unknown> =>
+        store.mergeRun({ tenant: 't', sessionId: 's', runId }, () => ({
+          result: undefined,
+          state: { ...(countUp('s', runId)({ above: [] }).state as RunState), status: 'failed' },
+        }))
+      const ids = zeroTo(6).map((at) => `r${at}`)
+      for (const runId of ids) {
+        clock.advance(1)
+        await (runId === 'r0' || runId === 'r5' ? fail(runId) : count(store, 's', runId))
+      }
+      const query = { tenant: 't', status: ['failed'], limit: 1 } as const
+      const { items, nextCursor } = await store.listRuns(query)
+      expect(items.map(({ state }) => state.runId)).toEqual(['r0'])
+      for (const runId of ['r1', 'r3']) await fail(runId)
+      const rest = await store.listRuns({ ...query, cursor: nextCursor, limit: 9 })
+      expect(rest.items.map(({ state }) => state.runId)).toEqual(['r1', 'r3', 'r5'])
+    })
+
+    it('ask the database once to go on from the last, twice otherwise, and twice for 50 at once', async () => {
+      const { store, asked } = tables.countingStore(clock)
+      await count(store, 's', 'r')
+      expect(asked()).toBe(2)
+      await count(store, 's', 'r')
+      expect(asked()).toBe(1)
+      await count(store, 's', 'other')
+      expect(asked()).toBe(2)
+      await together(50, (at) => count(store, `s${at % 10}`, `q${at}`))
+      expect(asked()).toBe(2)
+    })
+
+    it('are decided on what the first of them wrote, where several at once name parents and sums of one another', async () => {
+      const store = tables.store(clock)
+      const ids = zeroTo(6).map((at) => `r${at}`)
+      const seen = await together(ids.length, async (at) => {
+        const runId = `r${at}`
+        const { result } = await store.mergeRun({ tenant: 't', sessionId: 's', runId }, ({ above, session }) => ({
+          ...countUp('s', runId)({ above, session }),
+          result: above.map((one) => one.runId),
+          state: { ...(countUp('s', runId)({ above }).state as RunState), parentRunId: `r${at - 1}` },
+          tallies: {
+            session: noTally(),
+            below: [{ runId: `r${at + 1}`, add: { ...noTally(), spend: ONE } }],
+            users: [],
+          },
+        }))
+        return result
+      })
+      expect(seen).toEqual(ids.map(() => []))
+      const { result } = await store.mergeRun({ tenant: 't', sessionId: 's', runId: 'r5' }, ({ above, below }) => ({
+        result: { above: above.map((one) => one.runId), runs: below?.spend.runs },
+      }))
+      expect(result).toEqual({ above: ['r4', 'r3', 'r2', 'r1', 'r0', 'r-1'], runs: 1 })
+    })
+
+    it('are listed page by page, however little fits, and 10,000 are looked at for one page', async () => {
+      const store = tables.store(clock)
+      const put = (runId: string, tags: readonly string[]): Promise<unknown> =>
+        store.mergeRun({ tenant: 't', sessionId: 's', runId }, () => ({
+          result: undefined,
+          state: { ...(countUp('s', runId)({ above: [] }).state as RunState), tags },
+        }))
+      await put('first', ['a'])
+      clock.advance(1)
+      await together(12_000, (at) => put(`${at}`, ['"a"', 'A', 'a ', 'b,"a']))
+      clock.advance(1)
+      await put('last', ['x', 'a'])
+      for (const [first, ids] of [
+        ['oldest', ['first', 'last']],
+        ['newest', ['last', 'first']],
+      ] as const) {
+        const query = { tag: 'a', limit: 2, first } as const
+        const page = await store.listRuns(query)
+        expect(page.items.map(({ state }) => state.runId)).toEqual([ids[0]])
+        const rest = await store.listRuns({ ...query, cursor: page.nextCursor })
+        expect([rest.items.map(({ state }) => state.runId), rest.nextCursor]).toEqual([[ids[1]], undefined])
+      }
+      expect(await store.erase('t', { sessionId: 's' })).toBe(12_002)
+    }, 120_000)
+  })

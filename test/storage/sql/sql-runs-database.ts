@@ -1,0 +1,87 @@
+import { CompiledQuery, type Kysely } from 'kysely'
+import type { Clock } from '../../../src/ports/clock.ts'
+import type { RunStore } from '../../../src/ports/run-store.ts'
+import { type Database, openDatabase } from '../../../src/storage/sql/connection/database.ts'
+import { DIALECTS } from '../../../src/storage/sql/connection/dialects.ts'
+import { sqlRuns } from '../../../src/storage/sql/runs/sql-runs.ts'
+import { definitions } from '../../../src/storage/sql/schema/definitions.ts'
+import { tableNames } from '../../../src/storage/sql/schema/name-table.ts'
+import type { TestDatabase } from '../databases.ts'
+
+const TABLES = ['sessions', 'runs', 'run_tags', 'run_sums', 'spends'] as const
+const PREFIX = 'runs_'
+
+/** Run stores on a database of their own, each over a pool of its own, as another process has it. */
+export interface RunTables {
+  /** @param clock Default: the database's own. */
+  store(clock?: Pick<Clock, 'now'>): RunStore
+  /** With how often it has asked the database since that was last looked at. */
+  countingStore(clock: Pick<Clock, 'now'>): CountingStore
+  rows(table: (typeof TABLES)[number]): Promise<readonly Readonly<Record<string, unknown>>[]>
+  clear(): Promise<void>
+}
+
+export interface CountingStore {
+  readonly store: RunStore
+  readonly asked: () => number
+  /** The next time that something is written, the database is gone. */
+  readonly failNext: () => void
+}
+
+export async function runTables(test: TestDatabase): Promise<RunTables> {
+  const dialect = DIALECTS[test.dialect]
+  const nameOf = tableNames(dialect, PREFIX)
+  const pools: Kysely<unknown>[] = [test.connect()]
+  const first = pools[0] as Kysely<unknown>
+  let opened = 0
+  for (const text of definitions(dialect, nameOf, PREFIX)) await first.executeQuery(CompiledQuery.raw(text))
+
+  /** Two pools take turns. Two connections of one process to SQLite would block one another, and so have one. */
+  function database(clock?: Pick<Clock, 'now'>): Database {
+    const at = test.dialect === 'sqlite' ? 0 : opened++ % 2
+    pools[at] ??= test.connect()
+    return openDatabase({ db: pools[at], dialect, prefix: PREFIX, timeoutMs: 20_000, clock })
+  }
+
+  return {
+    store: (clock) => sqlRuns(database(clock), { isAlone: false }),
+    countingStore(clock) {
+      let count = 0
+      let fails = false
+      const db = database(clock)
+      const counted: Database = {
+        ...db,
+        query: (text, parameters) => {
+          count++
+          return db.query(text, parameters)
+        },
+        async write(changes) {
+          if (fails) {
+            fails = false
+            throw new Error('gone')
+          }
+          if (changes.list().length > 0) count++
+          await db.write(changes)
+        },
+      }
+      const asked = (): number => {
+        const before = count
+        count = 0
+        return before
+      }
+      const failNext = (): void => {
+        fails = true
+      }
+      return { store: sqlRuns(counted, { isAlone: false }), asked, failNext }
+    },
+    async rows(table) {
+      const { rows } = await first.executeQuery<Record<string, unknown>>(
+        CompiledQuery.raw(`select * from ${nameOf(table)}`),
+      )
+      return rows
+    },
+    async clear() {
+      for (const table of TABLES) await first.executeQuery(CompiledQuery.raw(`delete from ${nameOf(table)}`))
+    },
+  }
+}

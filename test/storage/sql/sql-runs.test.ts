@@ -1,0 +1,59 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runStoreContract } from '../../../src/contract-tests/run-store-contract.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
+import { databaseKinds, type TestDatabase } from '../databases.ts'
+import { operation } from '../run-operations.ts'
+import { runScenario } from '../run-scenario.ts'
+import { type RunTables, runTables } from './sql-runs-database.ts'
+
+const RUNS = Number(process.env.RUNS ?? 40)
+
+/** What must have come about for the property to have said anything. */
+const TELLING = [
+  ...['created', 'merged', 'nothing merged', 'a merge in another session'],
+  ...['0 above', '1 above', '2 above', 'above itself', 'a parent in no session'],
+  ...['a later page, oldest first', 'a page of what is untold'],
+  ...['removed all that fit', 'erased a user', 'erased a session'],
+]
+
+for (const kind of await databaseKinds())
+  describe.skipIf(kind.absent)(`runs in ${kind.name}`, () => {
+    let database: TestDatabase
+    let tables: RunTables
+    beforeAll(async () => {
+      database = await kind.open()
+      tables = await runTables(database)
+    }, 120_000)
+    afterAll(() => database.close())
+
+    it('are what they were given, whatever happens in whatever order, and nothing of what they were to forget', async () => {
+      const happened = new Map<string, number>()
+      const note = (what: string): void => void happened.set(what, (happened.get(what) ?? 0) + 1)
+      await fc.assert(
+        fc.asyncProperty(fc.array(operation, { maxLength: 100, size: 'max' }), async (operations) => {
+          await tables.clear()
+          const clock = fakeClock()
+          const { play, end } = runScenario(tables.store(clock), clock, note)
+          for (const one of operations) {
+            // Runs are listed by when they were created, and by their ids where that is the same.
+            clock.advance(1)
+            await play(one.do === 'wait' ? { ...one, ms: Math.abs(one.ms) } : one)
+          }
+          await end()
+        }),
+        // To make smaller what has failed takes a database too long.
+        { numRuns: RUNS, endOnFailure: true },
+      )
+      expect(TELLING.filter((what) => !happened.has(what))).toEqual([])
+    }, 300_000)
+
+    runStoreContract({
+      test: (name, body) => it(name, body, 60_000),
+      create: async () => {
+        await tables.clear()
+        const { now, advance } = fakeClock()
+        return { store: tables.store({ now }), other: tables.store({ now }), now, advance }
+      },
+    })
+  })

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { databaseKinds, type TestDatabase } from '../databases.ts'
+import { CALLS, type Call, SWEEPS } from './cost-calls.ts'
+import { drainEndedTexts, drainUsedTexts, fillEndedTexts, fillUsedTexts } from './cost-fill.ts'
+import {
+  type CostTrial,
+  MANY,
+  NOW,
+  openTrial,
+  type Prepare,
+  STATES,
+  type TrialOptions,
+  UNDER_SNAPSHOT,
+} from './cost-trials.ts'
+
+/** Rows and entries of indexes that a call may read; on MariaDB some pages for each. */
+const MOST_READ = 150
+/** So many rows are removed at once. */
+const PART = 500
+
+for (const kind of await databaseKinds())
+  describe.skipIf(kind.absent ?? (kind.name === 'sqlite' && 'it has plans, and counts nothing'))(
+    `on ${kind.name}`,
+    () => {
+      let database: TestDatabase
+      let prefixes = 0
+      let ids = 0
+      beforeAll(async () => {
+        database = await kind.open()
+      }, 60_000)
+      afterAll(() => database.close())
+
+      function trialOf(of: Pick<TrialOptions, 'first'>, isEnded: boolean): Promise<CostTrial> {
+        const prefix = `c${++prefixes}_`
+        const fillTexts = isEnded ? fillEndedTexts : fillUsedTexts
+        return openTrial({
+          ...{ database, prefix, ...of },
+          fill: (name, count, until) => fillTexts(kind.name, { prefix, name, count, until }),
+          drain: () => (isEnded ? drainEndedTexts(prefix) : drainUsedTexts(prefix, NOW)),
+        })
+      }
+
+      /** The calls that read much, once the process has made all of them. */
+      async function readMuch(calls: Readonly<Record<string, Call>>, prepare: Prepare, isEnded: boolean) {
+        const costs: Record<string, number> = {}
+        const all = async (trial: CostTrial): Promise<void> => {
+          for (const [name, call] of Object.entries(calls))
+            costs[name] = await trial.costOf(await call(trial, `x${++ids}`))
+        }
+        const trial = await trialOf({ first: all }, isEnded)
+        await prepare(trial, MANY)
+        await all(trial)
+        await all(trial)
+        await trial.close()
+        return Object.fromEntries(Object.entries(costs).filter(([, cost]) => cost > MOST_READ))
+      }
+
+      for (const [state, prepare] of Object.entries({ ...STATES, ...UNDER_SNAPSHOT }))
+        it(`no call reads much of ${MANY} rows: ${state}`, async () => {
+          expect(await readMuch(CALLS, prepare, false)).toEqual({})
+        }, 120_000)
+
+      for (const [state, prepare] of Object.entries(STATES))
+        it(`no sweep reads much of ${MANY} rows that have ended: ${state}`, async () => {
+          expect(await readMuch(SWEEPS, prepare, true)).toEqual({})
+        }, 120_000)
+
+      it('what is removed part by part is not read again, while a transaction holds an old snapshot', async () => {
+        const trial = await trialOf({ first: async () => {} }, true)
+        await trial.fill(MANY)
+        await trial.holdSnapshot()
+        const { store } = trial
+        const old = { acceptedForMs: 3_600_000, unchangedForMs: 3_600_000, status: ['completed'], limit: PART } as const
+        const removals = {
+          keys: () => store.forgetExpired?.(PART),
+          dispatches: () => store.removeDispatches?.(old),
+          runs: () => store.removeRuns(old),
+        }
+        const costs: Record<string, number> = {}
+        for (const [name, remove] of Object.entries(removals)) {
+          const parts: number[] = []
+          for (let part = 1; part <= 6; part++)
+            parts.push(await trial.costOf(async () => expect(await remove()).toBe(PART)))
+          costs[name] = Math.max(...parts) - (parts[0] ?? 0)
+        }
+        await trial.close()
+        expect(Object.entries(costs).filter(([, cost]) => cost > PART)).toEqual([])
+      }, 120_000)
+    },
+  )

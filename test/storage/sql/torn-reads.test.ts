@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import type { Dispatch } from '../../../src/model/dispatch.ts'
+import { databaseKinds } from '../databases.ts'
+import { storeEach } from '../store-each.ts'
+import { acceptance, delivery, digested } from '../storing.ts'
+import { afterEvery, afterOnce } from './host-between.ts'
+
+/** The first reading of which events there are: the dispatches have been read, what they share has not. */
+const EVENTS = /e\.delivery_id = g\.delivery_id/
+
+for (const kind of await databaseKinds())
+  describe.skipIf(kind.absent !== undefined)(`what is read of ${kind.name} while others write`, () => {
+    const own = storeEach(kind.open)
+    const statuses = ({ deliveries }: Dispatch): readonly string[] => deliveries.map(({ status }) => status)
+
+    it('is a digest in the dispatch that leaves it, and in the one that keeps it', async () => {
+      for (const id of ['A', 'B']) await own.other.accept(acceptance(id, { deliveries: [digested(`${id}-a`)] }))
+      const found = own.over(afterOnce(own.db, EVENTS, () => own.other.cancel('default', 'A')))
+      expect(statuses((await found.findDispatch('default', 'A')) as Dispatch)).toEqual(['cancelled'])
+      const listed = own.over(afterOnce(own.db, EVENTS, () => own.other.cancel('default', 'B')))
+      const { items } = await listed.listDispatches({ tenant: 'default', limit: 9, first: 'oldest' })
+      expect(items.map(statuses)).toEqual([['cancelled'], ['cancelled']])
+      expect(items).toEqual((await own.other.listDispatches({ tenant: 'default', limit: 9, first: 'oldest' })).items)
+    })
+
+    it('is all that was decided of a dispatch, or nothing of it', async () => {
+      const deliveries = [delivery('A-a'), digested('A-b')]
+      await own.other.accept(acceptance('A', { deliveries }))
+      const store = own.over(afterOnce(own.db, EVENTS, () => own.other.cancel('default', 'A')))
+      expect(statuses((await store.findDispatch('default', 'A')) as Dispatch)).toEqual(['cancelled', 'cancelled'])
+    })
+
+    it('is something, however much is written', async () => {
+      const joining = (id: string) => acceptance(id, { deliveries: [digested(`${id}-a`, { max: 1_000 })] })
+      await own.other.accept(joining('A'))
+      let joined = 0
+      const store = own.over(afterEvery(own.db, EVENTS, () => own.other.accept(joining(`more-${joined++}`))))
+      expect(statuses((await store.findDispatch('default', 'A')) as Dispatch)).toEqual(['queued'])
+      expect(joined).toBeGreaterThan(2)
+    })
+  })

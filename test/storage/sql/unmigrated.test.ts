@@ -1,0 +1,66 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { isSallyportError } from '../../../src/errors.ts'
+import { handleDispatch, handleSessionRun } from '../../../src/sallyport/defaults.ts'
+import { sqlStore } from '../../../src/storage/sql/index.ts'
+import { ORDER } from '../../core/dispatch/dispatching.ts'
+import { APP, testDeps } from '../../support/deps.ts'
+import { databaseKinds, type TestDatabase } from '../databases.ts'
+
+for (const kind of await databaseKinds())
+  describe.skipIf(kind.absent)(`a store on ${kind.name} that nobody migrated`, async () => {
+    const database = kind.absent ? undefined : await kind.open()
+    afterAll(() => database?.close())
+
+    function unmigrated() {
+      const { connect, dialect } = database as TestDatabase
+      return sqlStore({ db: connect(), dialect, prefix: 'nobody_' })
+    }
+
+    const SAYS = /"nobody_"\. Run `await store\.migrate\(\)`/
+
+    it('says so at its first failure, and is answered 503 without a word of it', async () => {
+      const deps = testDeps()
+      const store = unmigrated()
+      const run = { headers: APP, body: { sessionId: 's1', run: { runId: 'r1' } } }
+      for (const answer of [
+        await handleDispatch({ headers: APP, body: ORDER }, { ...deps, store }),
+        await handleSessionRun(run, { ...deps, store }),
+      ]) {
+        expect(answer).toMatchObject({
+          status: 503,
+          headers: { 'retry-after': '30' },
+          body: { code: 'store_unavailable', detail: 'Try again later.' },
+        })
+        expect(JSON.stringify(answer)).not.toMatch(/migrate|nobody_/)
+      }
+      const fields = { cause: expect.stringMatching(SAYS), causeCode: 'config_invalid' }
+      expect(deps.logger.lines).toMatchObject([
+        { level: 'error', event: 'request.failed', fields },
+        { level: 'error', event: 'request.failed', fields },
+      ])
+    })
+
+    it('throws config_invalid to a worker and to reads, with what the driver threw as its cause', async () => {
+      const store = unmigrated()
+      for (const call of [
+        () => store.claim({ limits: { a: 1 }, leaseMs: 1_000, busy: [] }),
+        () => store.listDispatches({ limit: 1 } as never),
+        () => store.listRuns({ limit: 1 } as never),
+      ]) {
+        const thrown: unknown = await call().catch((error: unknown) => error)
+        expect(isSallyportError(thrown) && [thrown.code, thrown.message]).toEqual([
+          'config_invalid',
+          expect.stringMatching(SAYS),
+        ])
+        expect(Reflect.get(Object(thrown), 'cause')).toBeInstanceOf(Error)
+      }
+    })
+
+    it('works without a restart once it is migrated', async () => {
+      const deps = testDeps()
+      const store = unmigrated()
+      await store.migrate()
+      const answer = await handleDispatch({ headers: APP, body: ORDER }, { ...deps, store })
+      expect(answer).toMatchObject({ status: 202 })
+    })
+  })

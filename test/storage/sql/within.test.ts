@@ -1,0 +1,308 @@
+import type { Kysely, Transaction } from 'kysely'
+import pg from 'pg'
+import { afterAll, describe, expect, it } from 'vitest'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import { throttle } from '../../../src/policies/throttle.ts'
+import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
+import type { SqlStore } from '../../../src/storage/sql/index.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { type DatabaseKind, databaseKinds, type TestDatabase } from '../databases.ts'
+import { keyed } from '../storing.ts'
+import { type AnyKysely, run, storeIn } from './migrating-stores.ts'
+
+const EVENT = { eventType: 'order.placed', recipient: 'jane@example.com', eventData: { order: 'o1' } } as const
+const OPTIONS = { idempotencyKey: 'order-o1' }
+/** What one dispatch leaves in each table. */
+const ONE = { dispatches: 1, deliveries: 1, idempotency_keys: 1, counters: 1 }
+const NONE = { dispatches: 0, deliveries: 0, idempotency_keys: 0, counters: 0 }
+
+type House = ReturnType<typeof houseOn>
+
+interface Shop {
+  readonly db: AnyKysely
+  readonly store: SqlStore
+  readonly sallyport: House
+  readonly orderTable: string
+  /** Stores an order, as the host does. */
+  order(by: AnyKysely): Promise<void>
+  orders(): Promise<number>
+  /** How many rows the tables of the store have. */
+  rows(): Promise<typeof ONE>
+}
+
+function houseOn(store: SqlStore) {
+  return createSallyport({
+    auth: { verify: async () => ({ refused: 'invalid_token', detail: 'nobody may' }) },
+    events: defineEvents({ 'order.placed': { channels: { email: {} } } }),
+    store,
+    channels: { email: recordingChannel() },
+    policy: throttle({ max: 5, windowMs: 86_400_000 }),
+    logger: { log() {} },
+  })
+}
+
+let shops = 0
+
+async function shopIn(database: TestDatabase, more: { readonly notify?: string } = {}): Promise<Shop> {
+  const shop = `shop${++shops}_`
+  const db = database.connect()
+  const store = storeIn(database, { db, prefix: shop, ...more })
+  await store.migrate()
+  await run(db, `create table ${shop}orders (id integer primary key, note varchar(20))`)
+  const sallyport = houseOn(store)
+  const count = async (table: string) =>
+    Number((await run<{ n: unknown }>(db, `select count(*) as n from ${shop}${table}`))[0]?.n)
+  return {
+    db,
+    store,
+    sallyport,
+    orderTable: `${shop}orders`,
+    order: async (by) => void (await run(by, `insert into ${shop}orders (id) values (1)`)),
+    orders: () => count('orders'),
+    async rows() {
+      const counted = Object.keys(ONE).map(async (table) => [table, await count(table)] as const)
+      return Object.fromEntries(await Promise.all(counted)) as typeof ONE
+    },
+  }
+}
+
+/** What a host throws to undo its transaction. */
+class ChangedMind extends Error {}
+
+async function undone(db: AnyKysely, work: (transaction: Transaction<unknown>) => Promise<void>): Promise<void> {
+  const transaction = db.transaction().execute(async (own) => {
+    await work(own)
+    throw new ChangedMind()
+  })
+  await expect(transaction).rejects.toThrow(ChangedMind)
+}
+
+for (const kind of await databaseKinds())
+  describe.skipIf(kind.absent)(`within a transaction on ${kind.name}`, async () => {
+    const database = kind.absent ? undefined : await kind.open()
+    afterAll(() => database?.close())
+    const open = () => shopIn(database as TestDatabase)
+
+    it('an order and its notification are committed together', async () => {
+      const { db, store, sallyport, order, orders, rows } = await open()
+      const answer = await db.transaction().execute(async (transaction) => {
+        await order(transaction)
+        const answered = await sallyport.dispatch(EVENT, { ...OPTIONS, store: store.within(transaction) })
+        return answered
+      })
+      expect(answer.status).toBe(202)
+      expect([await orders(), await rows()]).toEqual([1, ONE])
+      await sallyport.worker.runDue()
+      const [found] = (await sallyport.dispatches.list()).items
+      expect(found?.status).toBe('sent')
+    })
+
+    it('they are undone together: nothing is left, and the key may be used again', async () => {
+      const { db, store, sallyport, order, orders, rows } = await open()
+      await undone(db, async (transaction) => {
+        await order(transaction)
+        const answer = await sallyport.dispatch(EVENT, { ...OPTIONS, store: store.within(transaction) })
+        expect(answer.status).toBe(202)
+      })
+      expect([await orders(), await rows()]).toEqual([0, NONE])
+      const again = await sallyport.dispatch(EVENT, OPTIONS)
+      expect(again).toMatchObject({ status: 202, body: { duplicate: false } })
+      expect(await rows()).toEqual(ONE)
+    })
+
+    it('a repeat of a key is answered as before, and the transaction goes on', async () => {
+      const { db, store, sallyport, order, orders, rows } = await open()
+      const first = await sallyport.dispatch(EVENT, OPTIONS)
+      await db.transaction().execute(async (transaction) => {
+        const own = store.within(transaction)
+        const repeated = await sallyport.dispatch(EVENT, { ...OPTIONS, store: own })
+        expect(repeated).toMatchObject({ ok: true, body: { duplicate: true } })
+        expect(idOf(repeated)).toBe(idOf(first))
+        const reused = await sallyport.dispatch({ ...EVENT, recipient: 'joe@example.com' }, { ...OPTIONS, store: own })
+        expect(reused).toMatchObject({ ok: false, body: { code: 'idempotency_key_reused' } })
+        await order(transaction)
+      })
+      expect([await orders(), await rows()]).toEqual([1, ONE])
+    })
+
+    it('what was accepted in it is repeated in it, and found', async () => {
+      const { db, store, sallyport, rows } = await open()
+      await db.transaction().execute(async (transaction) => {
+        const own = store.within(transaction)
+        const first = await sallyport.dispatch(EVENT, { ...OPTIONS, store: own })
+        const repeated = await sallyport.dispatch(EVENT, { ...OPTIONS, store: own })
+        expect(idOf(repeated)).toBe(idOf(first))
+        expect(await own.findDispatch('default', idOf(first))).toBeDefined()
+      })
+      expect(await rows()).toEqual(ONE)
+    })
+
+    it('several are accepted one after another, and one that is refused changes nothing', async () => {
+      const { db, store, sallyport, order, orders, rows } = await open()
+      await db.transaction().execute(async (transaction) => {
+        const own = store.within(transaction)
+        const refused = await sallyport.dispatch({ ...EVENT, recipient: '' }, { store: own })
+        expect(refused.status).toBe(422)
+        for (let at = 0; at < 3; at++) expect((await sallyport.dispatch(EVENT, { store: own })).status).toBe(202)
+        await order(transaction)
+      })
+      expect([await orders(), await rows()]).toEqual([1, { ...ONE, dispatches: 3, deliveries: 3, idempotency_keys: 0 }])
+    })
+
+    it('what a savepoint of the host undoes was never accepted', async () => {
+      const { db, store, sallyport, order, orders, rows } = await open()
+      const transaction = await db.startTransaction().execute()
+      await order(transaction)
+      const saved = await transaction.savepoint('host').execute()
+      await sallyport.dispatch(EVENT, { ...OPTIONS, store: store.within(saved) })
+      await saved.rollbackToSavepoint('host').execute()
+      await transaction.commit().execute()
+      expect([await orders(), await rows()]).toEqual([1, NONE])
+    })
+
+    it('takes nothing but a transaction', async () => {
+      const { db, store } = await open()
+      for (const other of [db, undefined, {}]) {
+        const refused = expect.objectContaining({ code: 'option_invalid' })
+        expect(() => store.within(other as unknown as Transaction<unknown>)).toThrow(refused)
+      }
+    })
+
+    // SQLite has one transaction that writes at a time: the second waits, or is told that it is busy.
+    it.skipIf(kind.name === 'sqlite')(
+      'the second of two with one key waits for the first, and repeats it',
+      async () => {
+        const { db, store, order, orders, rows } = await open()
+        const first = await db.startTransaction().execute()
+        const second = await db.startTransaction().execute()
+        expect((await store.within(first).accept(keyed('d1'))).outcome).toBe('accepted')
+        const waiting = store.within(second).accept(keyed('d2'))
+        await first.commit().execute()
+        expect((await waiting).outcome).toBe('replayed')
+        await order(second)
+        await second.commit().execute()
+        expect([await orders(), await rows()]).toEqual([1, { ...ONE, counters: 0 }])
+      },
+    )
+
+    it.skipIf(kind.name === 'sqlite')('the second of two takes its key when the first is undone', async () => {
+      const { db, store, rows } = await open()
+      const first = await db.startTransaction().execute()
+      const second = await db.startTransaction().execute()
+      await store.within(first).accept(keyed('d1'))
+      const waiting = store.within(second).accept(keyed('d2'))
+      await first.rollback().execute()
+      expect((await waiting).outcome).toBe('accepted')
+      await second.commit().execute()
+      expect(await rows()).toEqual({ ...ONE, counters: 0 })
+      expect(await store.findDispatch('default', 'd2')).toBeDefined()
+    })
+
+    it.skipIf(kind.name !== 'mariadb')('what the database undid by itself is not accepted outside of it', async () => {
+      const { db, store, orderTable, order, orders, rows } = await open()
+      const loser = await db.startTransaction().execute()
+      const winner = await db.startTransaction().execute()
+      await order(loser)
+      // Of two that wait for one another, the database undoes the one that wrote less.
+      const many = Array.from({ length: 500 }, (_, at) => `(${at + 100})`).join(', ')
+      await run(winner, `insert into ${orderTable} (id) values ${many}`)
+      await store.within(winner).accept(keyed('d1'))
+      const lost = store.within(loser).accept(keyed('d2'))
+      const failed = expect(lost).rejects.toThrow()
+      await run(winner, `update ${orderTable} set note = 'mine' where id = 1`)
+      await winner.rollback().execute()
+      await failed
+      await loser.rollback().execute()
+      expect([await orders(), await rows()]).toEqual([0, NONE])
+    })
+
+    it.skipIf(kind.name === 'sqlite')('a key is repeated that came after the transaction had read', async () => {
+      const { db, store, order, orderTable, orders, rows } = await open()
+      await db.transaction().execute(async (transaction) => {
+        await run(transaction, `select * from ${orderTable}`)
+        await store.accept(keyed('d1'))
+        expect((await store.within(transaction).accept(keyed('d2'))).outcome).toBe('replayed')
+        await order(transaction)
+      })
+      expect([await orders(), await rows()]).toEqual([1, { ...ONE, counters: 0 }])
+    })
+
+    it.skipIf(kind.name === 'sqlite')('what others counted after the transaction had read is counted', async () => {
+      const { db, store, sallyport, orderTable, rows } = await open()
+      await sallyport.dispatch(EVENT)
+      const statuses = await db.transaction().execute(async (transaction) => {
+        await run(transaction, `select * from ${orderTable}`)
+        for (let at = 0; at < 3; at++) await sallyport.dispatch(EVENT)
+        const own = store.within(transaction)
+        const answers = [
+          await sallyport.dispatch(EVENT, { store: own }),
+          await sallyport.dispatch(EVENT, { store: own }),
+        ]
+        return answers.map((answer) => answer.ok && answer.body.deliveries[0]?.status)
+      })
+      expect(statuses).toEqual(['queued', 'skipped'])
+      expect(await rows()).toEqual({ ...ONE, dispatches: 6, deliveries: 6, idempotency_keys: 0 })
+    })
+  })
+
+describe('the workers of a PostgreSQL', async () => {
+  const [kind] = (await databaseKinds()).filter(({ name }) => name === 'postgresql') as [DatabaseKind]
+  const database = await kind.open()
+  afterAll(() => database.close())
+
+  it('hear of what was accepted within a transaction at its commit, and never of what is undone', async () => {
+    const { db, store, sallyport } = await shopIn(database, { notify: 'Due_1' })
+    const heard: string[] = []
+    const client = await clientOf(db)
+    client.on('notification', ({ channel, payload }) => heard.push(`${channel}:${payload}`))
+    await client.query('listen "Due_1"')
+    const told = async () => {
+      // Whatever was sent before this is heard before its answer.
+      await client.query('select 1')
+      return heard.splice(0)
+    }
+    const dispatch = (transaction: Transaction<unknown>) =>
+      sallyport.dispatch(EVENT, { ...OPTIONS, store: store.within(transaction) })
+
+    await undone(db, async (transaction) => void (await dispatch(transaction)))
+    expect(await told()).toEqual([])
+
+    await db.transaction().execute(async (transaction) => {
+      await dispatch(transaction)
+      expect(await told()).toEqual([])
+    })
+    expect(await told()).toEqual(['Due_1:'])
+
+    const accept = () => db.transaction().execute((own) => store.within(own).accept(keyed('d1')))
+    expect((await accept()).outcome).toBe('accepted')
+    expect(await told()).toEqual(['Due_1:'])
+    expect((await accept()).outcome).toBe('replayed')
+    expect(await told()).toEqual([])
+    await client.end()
+  })
+
+  it('hear nothing where no channel is named', async () => {
+    const { db, store, sallyport } = await shopIn(database)
+    const client = await clientOf(db)
+    const heard: unknown[] = []
+    client.on('notification', (message) => heard.push(message))
+    await client.query('listen sallyport_due')
+    await db.transaction().execute((own) => sallyport.dispatch(EVENT, { store: store.within(own) }))
+    await client.query('select 1')
+    expect(heard).toEqual([])
+    await client.end()
+  })
+})
+
+async function clientOf(db: Kysely<unknown>): Promise<pg.Client> {
+  const place = `select current_setting('port')::int as port, current_database() as database`
+  const [at] = await run<{ port: number; database: string }>(db, place)
+  const client = new pg.Client({ host: '127.0.0.1', user: 'postgres', password: 'postgres', ...at })
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
+function idOf(answer: { readonly body: object }): string {
+  return String(Reflect.get(answer.body, 'dispatchId'))
+}
