@@ -91,7 +91,7 @@ export type {
   FinalFields,
   ModelUsage,
   Run,
-  RunAccount,
+  DerivedRunData,
   RunAgent,
   RunCost,
   RunCounts,
@@ -102,7 +102,7 @@ export type {
   RunStatus,
   RunTimings,
   RunUpdate,
-  StatusTold,
+  StatusReport,
   WaitingFor,
 } from './model/run.ts'
 export type {
@@ -126,11 +126,11 @@ export type {
   SessionShare,
   SessionTime,
   SessionTotals,
-  Spread,
+  Percentiles,
   TimelineEntry,
   Unpriced,
 } from './model/session.ts'
-export { addSpend, addTally, type ModelTally, noSpend, noTally, type Spend, type Tally } from './model/tally.ts'
+export { addSpend, addTotals, type ModelTotals, noSpend, noTotals, type Spend, type Totals } from './model/totals.ts'
 export type { AuthVerifier, Refusal } from './ports/auth-verifier.ts'
 export type { Channel, OutboundMessage, SendContext, SendOutcome } from './ports/channel.ts'
 export type { Clock } from './ports/clock.ts'
@@ -154,11 +154,11 @@ export type {
   DeliveryChange,
   DispatchChange,
   DispatchStore,
-  LeaseProof,
+  LeaseToken,
   NewDelivery,
   NewDigest,
   NewDispatch,
-  Remembered,
+  StoredAnswer,
   ReplanOutcome,
   RetryRequest,
   Settled,
@@ -185,15 +185,15 @@ export type { EndedRun, RunExporter } from './ports/run-exporter.ts'
 export type {
   MergeDecision,
   Merged,
-  MergeSight,
+  MergeSnapshot,
   RemovalQuery,
-  RunAbove,
+  RunAncestor,
   RunKey,
   RunQuery,
   RunStore,
   StoredRun,
   StoredSession,
-  TallyChanges,
+  TotalsChanges,
 } from './ports/run-store.ts'
 export type {
   CompiledTemplate,

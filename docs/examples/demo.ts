@@ -173,7 +173,7 @@ tell.check('one webhook, with a good signature', receiver.received.length === 1)
 tell.title("The session's record")
 const session = await sallyport.sessions.get('session-1')
 const [run] = (await sallyport.runs.list({ sessionId: 'session-1' })).items
-const { items: told } = await sallyport.dispatches.list({ sessionId: 'session-1' })
+const { items: reported } = await sallyport.dispatches.list({ sessionId: 'session-1' })
 tell.detail(JSON.stringify(session))
 tell.detail(JSON.stringify(run))
 tell.check(
@@ -182,7 +182,7 @@ tell.check(
 )
 tell.check('7.25 s, counted once', run?.timings?.durationMs === 7_250)
 tell.check('1,600 input tokens, those from the cache among them', run?.counts?.inputTokens === 1_600)
-tell.check('the mail that the agent had sent', told.length === 1 && told[0]?.status === 'sent')
+tell.check('the mail that the agent had sent', reported.length === 1 && reported[0]?.status === 'sent')
 
 await sallyport.worker.stop()
 await Promise.all([close(server), receiver.close(), mailServer.close()])

@@ -12,7 +12,7 @@ import { checkOptions } from './check-options.ts'
 import { ClientError } from './client-error.ts'
 import type { CallOptions, ClientOptions, DispatchOptions } from './client-options.ts'
 import { retrying } from './retrying.ts'
-import { within } from './time-out.ts'
+import { withTimeout } from './time-out.ts'
 
 /** The events of a catalogue, each with its data; any event where the catalogue is not known. */
 export type EventsOf<Catalog> =
@@ -71,7 +71,7 @@ export function createClient<Catalog = unknown>(options: ClientOptions): Client<
         return (own ?? fetch)(api + path, init)
       }, token)
     const askInTime = (): Promise<Answer> =>
-      within(timeoutMs, signal, ask, new ClientError('timeout', `No answer in ${timeoutMs} ms`))
+      withTimeout(timeoutMs, signal, ask, new ClientError('timeout', `No answer in ${timeoutMs} ms`))
     return retrying(askInTime, retries, signal)
   }
   return {

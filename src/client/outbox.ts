@@ -1,6 +1,6 @@
 import type { SessionRunRequest } from '../model/run-post.ts'
 import { joinPosts } from './join-posts.ts'
-import { type Answer, fateOf } from './retry-decision.ts'
+import { type Answer, retryDecisionOf } from './retry-decision.ts'
 import type { RunRecorderOptions } from './run-recorder-options.ts'
 import { withoutRefused } from './without-refused.ts'
 
@@ -61,7 +61,7 @@ export function createOutbox(options: RunRecorderOptions): Outbox {
       // Parsers before the endpoint let 100 kB pass: at 3 bytes a character this is less.
       const isTooMuch = length > MOST_POSTS || (length > 1 && JSON.stringify(posts).length > 30_000)
       const answers = isTooMuch ? [{ status: 413 }] : await send(posts, signal)
-      const isBarred = fateOf(answers[0]) === 'split'
+      const isBarred = retryDecisionOf(answers[0]) === 'split'
       if (isBarred && length > 1) {
         const half = length >> 1
         return (await deliver(posts.slice(0, half))) && deliver(posts.slice(half))
@@ -70,11 +70,11 @@ export function createOutbox(options: RunRecorderOptions): Outbox {
       let kept = 0
       posts.forEach((post, index) => {
         const { problem, retryAfterMs = 0 }: Answer = answers[index] ?? {}
-        const fate = fateOf(answers[index])
-        if (fate === 'keep') {
+        const decision = retryDecisionOf(answers[index])
+        if (decision === 'keep') {
           kept += 1
           waitMs = Math.max(waitMs, retryAfterMs)
-        } else if (unsent.delete(post) && fate !== 'recorded') {
+        } else if (unsent.delete(post) && decision !== 'recorded') {
           const run = problem && withoutRefused(post.run, problem)
           if (run) again.push({ ...post, run })
           drop(post, problem ?? 'bad_answer')

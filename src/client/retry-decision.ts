@@ -20,7 +20,7 @@ export function isRetryable(status = 0): boolean {
  * What becomes of a post by its answer. `keep`: it is sent again, as it is. `split`: something between here and the endpoint does not
  * let it through, or not so much at once; what is let through shows when it is sent in halves, and one post alone is dropped.
  */
-export function fateOf({ warnings, status, problem, retryable }: Answer = {}): 'recorded' | 'keep' | 'split' | 'drop' {
+export function retryDecisionOf({ warnings, status, problem, retryable }: Answer = {}): 'recorded' | 'keep' | 'split' | 'drop' {
   if (warnings) return 'recorded'
   if (retryable ?? isRetryable(status)) return 'keep'
   return problem && status !== 413 ? 'drop' : 'split'

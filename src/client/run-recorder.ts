@@ -7,7 +7,7 @@ import { createOutbox } from './outbox.ts'
 import type { RecordedRun, RunStart } from './recorded-run.ts'
 import type { RunRecorderOptions } from './run-recorder-options.ts'
 import { startRun } from './start-run.ts'
-import { within } from './time-out.ts'
+import { withTimeout } from './time-out.ts'
 
 /** Records runs in the background, many at a time. */
 export interface RunRecorder extends AsyncDisposing {
@@ -54,7 +54,7 @@ export function createRunRecorder(options: RunRecorderOptions): RunRecorder {
     outbox.close()
     unlisten?.()
   }
-  const unlisten = options.endWith && endWithProcess(options.endWith, () => closeAfter(within(2000, undefined, end)))
+  const unlisten = options.endWith && endWithProcess(options.endWith, () => closeAfter(withTimeout(2000, undefined, end)))
   const close = (): Promise<void> => closeAfter(end())
   return {
     start,

@@ -3,7 +3,7 @@ import { describeError } from './describe-error.ts'
 import type { Outbox } from './outbox.ts'
 import type { RecordedRun, RunStart } from './recorded-run.ts'
 
-type Told = { readonly [Field in keyof RunPost]?: RunPost[Field] | object | undefined }
+type Reported = { readonly [Field in keyof RunPost]?: RunPost[Field] | object | undefined }
 
 /** Starts a run, whose posts go into the outbox. */
 export function startRun(
@@ -18,14 +18,14 @@ export function startRun(
   let isStreaming = false
 
   /** A copy: what is told stays what it was, whatever becomes of the caller's objects. Nothing is told of what cannot be JSON. */
-  const write = (told: Told): SessionRunRequest => {
+  const write = (reported: Reported): SessionRunRequest => {
     seq = Math.max(seq + 1, Date.now())
-    return JSON.parse(JSON.stringify({ sessionId, run: { ...told, runId, seq } }))
+    return JSON.parse(JSON.stringify({ sessionId, run: { ...reported, runId, seq } }))
   }
-  const tell = (told: Told): void => {
-    if (open.has(sign)) last = add(write(told), last)
+  const tell = (reported: Reported): void => {
+    if (open.has(sign)) last = add(write(reported), last)
   }
-  const end = (status: string, facts?: Told): void => {
+  const end = (status: string, facts?: Reported): void => {
     if (!open.has(sign)) return
     const post = write({ status, finishReason, ...facts, timings: { endedAt: Date.now(), ...facts?.timings } })
     open.delete(sign)
@@ -49,12 +49,12 @@ export function startRun(
       finishReason = facts.finishReason ?? finishReason
     },
     add(counts) {
-      const told: Record<string, number> = {}
+      const reported: Record<string, number> = {}
       for (const name in counts) {
         const count = counts[name] ?? -1
-        if (count >= 0 && count < 1 / 0) told[name] = totals[name] = (totals[name] ?? 0) + count
+        if (count >= 0 && count < 1 / 0) reported[name] = totals[name] = (totals[name] ?? 0) + count
       }
-      tell({ counts: told })
+      tell({ counts: reported })
     },
     firstToken() {
       if (!isStreaming) tell({ timings: { firstTokenAt: Date.now() } })

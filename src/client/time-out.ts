@@ -2,7 +2,7 @@
  * Settles as the work does, unless the signal aborts (rejects with its reason) or the time is up (rejects with `late`, or resolves where
  * there is none) before that. The work is told to stop by then. Leaves no timer and no listener behind.
  */
-export function within<Result>(
+export function withTimeout<Result>(
   ms: number,
   signal: AbortSignal | undefined,
   work?: (stop: AbortSignal) => Promise<Result>,

@@ -114,17 +114,17 @@ export function expectOutcome(given: SendOutcome): void {
 }
 
 /** Looks for what must not be told in all that could be read of something that was given or thrown. */
-export function expectDiscreet({ secrets = [], channel, recipient }: ChannelTrial, told: unknown): void {
-  const address = told instanceof Error ? [channel.address(recipient) ?? ''] : []
-  const text = textOf(told)
+export function expectDiscreet({ secrets = [], channel, recipient }: ChannelTrial, reported: unknown): void {
+  const address = reported instanceof Error ? [channel.address(recipient) ?? ''] : []
+  const text = textOf(reported)
   for (const secret of [...secrets, ...address].filter((one) => one !== ''))
     ok(!text.includes(secret), 'an outcome or an error tells of a secret, an address or what a provider said')
 }
 
-function textOf(told: unknown, depth = 0): string {
-  if (depth > 5 || typeof told !== 'object' || told === null) return String(told)
-  const members = Reflect.ownKeys(told).map((name) => `${String(name)} ${textOf(Reflect.get(told, name), depth + 1)}`)
-  return [told instanceof Error ? `${told.message} ${told.stack}` : '', ...members].join(' ')
+function textOf(reported: unknown, depth = 0): string {
+  if (depth > 5 || typeof reported !== 'object' || reported === null) return String(reported)
+  const members = Reflect.ownKeys(reported).map((name) => `${String(name)} ${textOf(Reflect.get(reported, name), depth + 1)}`)
+  return [reported instanceof Error ? `${reported.message} ${reported.stack}` : '', ...members].join(' ')
 }
 
 /** The value, of which nothing can be changed from now on. */

@@ -30,7 +30,7 @@ export interface Endpoints {
   /** Whether the host stops: every connection is to end with its next answer. */
   isStopping(): boolean
   /** Whether events of runs are being dispatched: there will be something to deliver. */
-  isTelling(): boolean
+  isPublishing(): boolean
   /** Delivers what is due: for a transport that may go on after it has answered. */
   deliver(): Promise<void>
 }

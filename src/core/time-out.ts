@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 
 /** Waits for work, at most so long; gives whether it ended by then. Rejects as the work does. */
-export async function endsWithin(work: Promise<unknown>, ms: number, clock: Pick<Clock, 'after'>): Promise<boolean> {
+export async function raceTimeout(work: Promise<unknown>, ms: number, clock: Pick<Clock, 'after'>): Promise<boolean> {
   let callOff = (): void => {}
   const late = new Promise<false>((resolve) => {
     callOff = clock.after(ms, () => resolve(false), 'keepAlive')

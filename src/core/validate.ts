@@ -4,7 +4,7 @@ import type { Warning } from '../model/dispatch.ts'
 import { likelyField } from './answers/likely-field.ts'
 import { type Refused, refuse } from './answers/result.ts'
 import { pointerTo } from './json/json-pointer.ts'
-import { guardJson } from './json/safety-check.ts'
+import { checkJsonSafety } from './json/safety-check.ts'
 import { readQuickly } from './json/schema-readers.ts'
 
 /** A body that is what its schema says, and what it held beyond that. */
@@ -17,7 +17,7 @@ export interface Valid<T> {
 
 /** Checks a parsed body: first that it is harmless, then that it fits. All the faults are told at once. */
 export function validate<T>(schema: v.GenericSchema<unknown, T>, body: unknown): Valid<T> | Refused {
-  const dangers = guardJson(body)
+  const dangers = checkJsonSafety(body)
   return dangers.length > 0 ? invalid(dangers) : fitSchema(schema, body)
 }
 

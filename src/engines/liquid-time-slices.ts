@@ -36,7 +36,7 @@ class RunningTime implements Pick<Limit, 'check'> {
 }
 
 /** One rendering. Like the library's `renderSync`, but one that takes long lets others have their turn. */
-export class RenderInTurns {
+export class RenderInSlices {
   readonly #time = new RunningTime()
   /** Each waits for the one after it. */
   readonly #steps: Steps[] = []

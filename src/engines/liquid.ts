@@ -13,7 +13,7 @@ import { allowedFilters } from './liquid-filters.ts'
 import { boundedOperators } from './liquid-operators.ts'
 import { ALLOWED_TAGS } from './liquid-tags.ts'
 import { charge, escapeHtml, RenderedText, RenderFault, TextEmitter, toText } from './liquid-text.ts'
-import { RenderInTurns } from './liquid-time-slices.ts'
+import { RenderInSlices } from './liquid-time-slices.ts'
 
 /** How dates are written. */
 export interface LiquidOptions {
@@ -113,7 +113,7 @@ function textOutput(this: { context: Context }, value: unknown): string {
 function compiled(engine: Liquid, templates: Template[]): CompiledTemplate {
   return (facts) => {
     const emitter = new TextEmitter()
-    const work = new RenderInTurns((renderLimit) =>
+    const work = new RenderInSlices((renderLimit) =>
       engine.renderer.renderTemplates(templates, contextOf(engine, facts, renderLimit), emitter),
     )
     return takeTurn(work, emitter) ?? takeTurns(work, emitter)
@@ -125,7 +125,7 @@ function contextOf(engine: Liquid, facts: TemplateFacts, renderLimit: Context['r
 }
 
 /** Gives nothing while it is not through. */
-function takeTurn(work: RenderInTurns, emitter: TextEmitter): Rendering | undefined {
+function takeTurn(work: RenderInSlices, emitter: TextEmitter): Rendering | undefined {
   try {
     return work.takeTurn() ? { outcome: 'rendered', text: emitter.buffer } : undefined
   } catch (error) {
@@ -133,7 +133,7 @@ function takeTurn(work: RenderInTurns, emitter: TextEmitter): Rendering | undefi
   }
 }
 
-async function takeTurns(work: RenderInTurns, emitter: TextEmitter): Promise<Rendering> {
+async function takeTurns(work: RenderInSlices, emitter: TextEmitter): Promise<Rendering> {
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve))
     const rendering = takeTurn(work, emitter)

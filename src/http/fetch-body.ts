@@ -1,7 +1,7 @@
 import type { HandlerRequest } from '../core/answers/result.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type BodySink, type HostBody, LINGER_BYTES, LINGER_MS } from './body-reader.ts'
-import { announcedLength } from './json-body.ts'
+import { declaredLength } from './json-body.ts'
 
 /** What is used of a `Request`. Some frameworks bring their own class, so nothing asks for an instance. */
 export interface FetchRequest {
@@ -40,7 +40,7 @@ export interface RequestBody {
 
 /** A short body whose length is known is read in one go, which is quicker by far where a stream would have to be made first. */
 export function fetchBody(request: FetchRequest, headers: HandlerRequest['headers'], clock: Clock): RequestBody {
-  const length = announcedLength(headers)
+  const length = declaredLength(headers)
   let isBegun = false
   let isReading = false
   let lingering: Promise<void> | undefined

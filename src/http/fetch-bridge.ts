@@ -96,7 +96,7 @@ const ACCEPTED = 202
 
 /** Has what a request brought delivered, where the runtime goes on that long. The answer stands, whatever comes of it. */
 export function deliverAfter({ status }: Wire, endpoints: Endpoints, waitUntil: WaitUntil | undefined): void {
-  if (!waitUntil || (status !== ACCEPTED && !endpoints.isTelling())) return
+  if (!waitUntil || (status !== ACCEPTED && !endpoints.isPublishing())) return
   try {
     ignoreRejection(waitUntil(endpoints.deliver()))
   } catch {

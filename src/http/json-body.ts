@@ -1,5 +1,5 @@
 import { type HandlerRequest, isRefused, type Refused, refuse } from '../core/answers/result.ts'
-import { giveWay } from '../core/yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
 import type { Clock } from '../ports/clock.ts'
 import { alreadyConsumed, type HostBody, type ReadOptions, readBody, readWhole, tooLarge } from './body-reader.ts'
 
@@ -18,7 +18,7 @@ export function jsonOf(
   options: ReadOptions,
 ): Json | Refused | Promise<Json | Refused> {
   const { maxBytes, clock } = options
-  const length = announcedLength(headers)
+  const length = declaredLength(headers)
   if (Number.isNaN(length)) return refuse('invalid_json', 'The Content-Length is no whole number.')
   if (length !== undefined && length > maxBytes) return tooLarge(maxBytes)
   if (body.kind === 'consumed') return alreadyConsumed()
@@ -28,7 +28,7 @@ export function jsonOf(
 }
 
 /** Where there is a Transfer-Encoding, a Content-Length says nothing about the body (RFC 9112 section 6.3). `NaN`: it is none. */
-export function announcedLength(headers: HandlerRequest['headers']): number | undefined {
+export function declaredLength(headers: HandlerRequest['headers']): number | undefined {
   const { 'content-length': length, 'transfer-encoding': encoding } = headers
   if (length === undefined || encoding !== undefined) return undefined
   return typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : Number.NaN
@@ -39,7 +39,7 @@ const LONG_BYTES = 65_536
 /** What is long takes long to parse, and then to look through: others have their turn in between. */
 function parseApart(bytes: Uint8Array, clock: Clock): Json | Refused | Promise<Json | Refused> {
   const parsed = parse(bytes)
-  return bytes.byteLength > LONG_BYTES ? giveWay(clock).then(() => parsed) : parsed
+  return bytes.byteLength > LONG_BYTES ? yieldToEventLoop(clock).then(() => parsed) : parsed
 }
 
 /** A text is held against the limit by its length in UTF-8, which is encoded only where it may be over. */

@@ -37,17 +37,17 @@ export function mount<Options extends MountOptions>(
   const read = readOptions(adapter, options, checks, () => problemsAt('sallyport', faultOfMountable(mountable)))
   const { endpoints } = mountable
   const { base, match, nearMiss } = routesBelow(read)
-  const told = new Set<string>()
+  const reported = new Set<string>()
   return {
     endpoints,
     options: read,
     base,
     match(url) {
       const target = match(url)
-      if (target || told.size === MAX_TOLD) return target
+      if (target || reported.size === MAX_TOLD) return target
       const miss = nearMiss(url)
-      if (miss === undefined || told.has(miss.prefix)) return undefined
-      told.add(miss.prefix)
+      if (miss === undefined || reported.has(miss.prefix)) return undefined
+      reported.add(miss.prefix)
       endpoints.logger.log('warn', 'mount.missed', { detail: miss.detail })
       return undefined
     },

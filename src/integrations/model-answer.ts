@@ -1,4 +1,4 @@
-import { anthropicTokens, openAITokens, type TokensTold } from './token-counts.ts'
+import { anthropicTokens, openAITokens, type TokensReported } from './token-counts.ts'
 import { known, type Members, membersOf } from './untyped.ts'
 
 /** What has been read of a model's answer. */
@@ -6,7 +6,7 @@ export interface ModelAnswer {
   responseModel?: unknown
   finishReason?: unknown
   usage?: Members
-  tokens?: TokensTold
+  tokens?: TokensReported
   /** The answer says itself that it went wrong. */
   failed?: boolean
   /** Some of what the model wrote has come. */
@@ -19,7 +19,7 @@ export interface ModelApi {
   readonly path: RegExp
   /** Reads a whole answer, or one event of a streamed one. */
   read(answer: ModelAnswer, value: Members): void
-  tokens(usage: Members): TokensTold
+  tokens(usage: Members): TokensReported
 }
 
 const openAI: ModelApi = {

@@ -1,6 +1,6 @@
 import type { RecordedRun } from '../client/recorded-run.ts'
 import type { RunCounts } from '../model/run.ts'
-import { countsOf, type TokensTold } from './token-counts.ts'
+import { countsOf, type TokensReported } from './token-counts.ts'
 import { known, membersOf, textOf } from './untyped.ts'
 
 /** What became of a call of a model. What of it is no text and no count is not told. */
@@ -13,7 +13,7 @@ export interface ModelCallEnd {
   readonly model?: unknown
   readonly responseModel?: unknown
   readonly finishReason?: unknown
-  readonly tokens?: TokensTold | undefined
+  readonly tokens?: TokensReported | undefined
 }
 
 /** Ends a call, once, and adds it to its run. */

@@ -2,12 +2,12 @@ import type { RunCounts } from '../model/run.ts'
 import { type Members, membersOf } from './untyped.ts'
 
 /** The tokens of one call, as its provider told them: input with the cache, output with reasoning. */
-export type TokensTold = Partial<
+export type TokensReported = Partial<
   Record<'inputTokens' | 'cacheReadTokens' | 'cacheWriteTokens' | 'outputTokens' | 'reasoningTokens', unknown>
 >
 
 /** OpenAI's chat completions and responses, both of which include. */
-export function openAITokens(usage: Members): TokensTold {
+export function openAITokens(usage: Members): TokensReported {
   const input = membersOf(usage.prompt_tokens_details ?? usage.input_tokens_details)
   const output = membersOf(usage.completion_tokens_details ?? usage.output_tokens_details)
   return {
@@ -20,7 +20,7 @@ export function openAITokens(usage: Members): TokensTold {
 }
 
 /** Anthropic's messages, whose input is only what the cache had no part in. */
-export function anthropicTokens(usage: Members): TokensTold {
+export function anthropicTokens(usage: Members): TokensReported {
   const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage
   return {
     inputTokens: Number(input_tokens) + Number(cache_read_input_tokens ?? 0) + Number(cache_creation_input_tokens ?? 0),
@@ -32,8 +32,8 @@ export function anthropicTokens(usage: Members): TokensTold {
 }
 
 /** Those that are counts: nothing is told of the others, which were not told or are nonsense. */
-export function countsOf(told: TokensTold): RunCounts {
-  return Object.fromEntries(Object.entries(told).filter(isCount))
+export function countsOf(reported: TokensReported): RunCounts {
+  return Object.fromEntries(Object.entries(reported).filter(isCount))
 }
 
 function isCount(entry: [string, unknown]): entry is [string, number] {

@@ -13,8 +13,8 @@ export function textOf(value: unknown, max = 100): string | undefined {
 
 /** Those members that are known, which is neither `undefined` nor `null`: nothing is told of the others. */
 export function known<Facts extends object>(facts: Facts): { [Key in keyof Facts]?: NonNullable<Facts[Key]> } {
-  const told = Object.entries(facts).filter(([, fact]) => (fact ?? undefined) !== undefined)
-  return Object.fromEntries(told) as ReturnType<typeof known<Facts>>
+  const reported = Object.entries(facts).filter(([, fact]) => (fact ?? undefined) !== undefined)
+  return Object.fromEntries(reported) as ReturnType<typeof known<Facts>>
 }
 
 /** Looks at something of which nothing is known: what that throws must not break what is looked at. */

@@ -145,7 +145,7 @@ export type FinalFields = {
 }
 
 /** A status, and the `seq` of the post that told it; -1 when the post had none. */
-export interface StatusTold {
+export interface StatusReport {
   readonly status: RunStatus
   readonly seq: number
 }
@@ -175,7 +175,7 @@ export interface RunState {
   /** The `seq` of the post that told it, where that is not `seq`: of `status`, and by path of `latest` and `metadata`. */
   readonly seqs?: Readonly<Record<string, number>>
   /** The status that a field of `final` was told with, where that is not the run's: it is not shown then. */
-  readonly finalWith?: Readonly<Record<string, StatusTold>>
+  readonly finalWith?: Readonly<Record<string, StatusReport>>
 }
 
 /** A status that a run ends with. */
@@ -185,7 +185,7 @@ export type EndStatus = Exclude<RunStatus, 'queued' | 'running' | 'waiting'>
 export type RunSignal = EndStatus | 'budget'
 
 /** What was made of a run here, beside what its posts say. Plain JSON. */
-export interface RunAccount {
+export interface DerivedRunData {
   /** Worked out from its counts, and kept as it was then. */
   readonly cost?: RunCost
   /** Of each model in `usageByModel`, in their order, where the cost is the sum of theirs. */
@@ -193,7 +193,7 @@ export interface RunAccount {
   /** The ends that it came to, in that order: a later post may replace one by another. */
   readonly ended: readonly EndStatus[]
   /** What was not told of yet. */
-  readonly untold: readonly RunSignal[]
+  readonly pending: readonly RunSignal[]
   /** It is counted as if it had no parent, since it would be above itself. */
   readonly top?: true
 }

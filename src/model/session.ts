@@ -25,7 +25,7 @@ export interface SessionShare {
 }
 
 /** How a duration is spread over runs: integer milliseconds, within 1.6 % of the exact one. */
-export interface Spread {
+export interface Percentiles {
   /** Of so many runs. */
   readonly runs: number
   readonly p50: number
@@ -58,9 +58,9 @@ export interface SessionTotals {
   readonly models: readonly SessionShare[]
   readonly providers: readonly SessionShare[]
   /** Of the runs that have ended and tell. */
-  readonly duration?: Spread
+  readonly duration?: Percentiles
   /** Of the runs that tell, whether or not they have ended. */
-  readonly timeToFirstToken?: Spread
+  readonly timeToFirstToken?: Percentiles
   readonly time: SessionTime
 }
 

@@ -86,8 +86,8 @@ export function anything(description?: string): SchemaOf<JsonValue> {
 
 /** The members of a closed union, each with what it means. */
 export function oneOf<T extends string>(meanings: Readonly<Record<T, string>>, about: string): SchemaOf<T> {
-  const told = Object.entries<string>(meanings).map(([value, meaning]) => `- \`${value}\`: ${meaning}`)
-  return { json: { type: 'string', enum: Object.keys(meanings), description: [about, '', ...told].join('\n') } }
+  const reported = Object.entries<string>(meanings).map(([value, meaning]) => `- \`${value}\`: ${meaning}`)
+  return { json: { type: 'string', enum: Object.keys(meanings), description: [about, '', ...reported].join('\n') } }
 }
 
 /** The members of a closed union whose names say it all. */

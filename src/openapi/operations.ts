@@ -101,7 +101,7 @@ const DESCRIBED: Readonly<Record<Action, Described>> = {
 
 /** The operation of a route, with what of these exchanges is its own. */
 export function operation({ action, maxBytes }: Route, exchanges: readonly Exchange[]): OpenApiOperation {
-  const { parameters, request, answers, ...told } = DESCRIBED[action]
+  const { parameters, request, answers, ...reported } = DESCRIBED[action]
   const responses = Object.entries(answers).map(
     ([status, { description, headers = [], body }]): [string, OpenApiResponse] => {
       const content = { schema: body.json, ...answerExamples(action, Number(status), exchanges) }
@@ -112,7 +112,7 @@ export function operation({ action, maxBytes }: Route, exchanges: readonly Excha
     },
   )
   return {
-    ...told,
+    ...reported,
     parameters: parametersNamed(parameters),
     requestBody: {
       description: `At most ${maxBytes.toLocaleString('en')} bytes of JSON in UTF-8, within 10 seconds.`,

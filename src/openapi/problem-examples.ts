@@ -5,7 +5,7 @@ import type { JsonObject } from '../model/json.ts'
 import type { OpenApiExample, OpenApiReference } from './open-api-document.ts'
 
 /** What one problem says. */
-interface Told {
+interface Reported {
   readonly code: ProblemCode
   /** The endpoint that says it so. Absent: all of them do that have the code. */
   readonly action?: Action
@@ -22,7 +22,7 @@ const CONSUMED = [
 ]
 
 /** Every one of these is what the endpoints answer, word for word: a test asks them. */
-const EXAMPLES: Readonly<Record<string, Told>> = {
+const EXAMPLES: Readonly<Record<string, Reported>> = {
   invalid_json: { code: 'invalid_json', detail: 'The body is not well-formed JSON.' },
   idempotency_key_invalid: {
     code: 'idempotency_key_invalid',
@@ -129,14 +129,14 @@ export function problemExamples(codes: readonly ProblemCode[], of?: Action): Rec
   return Object.fromEntries(fitting.map(([name]) => [name, { $ref: `#/components/examples/${name}` }]))
 }
 
-function tooLarge(action: Action, limit: number): Told {
+function tooLarge(action: Action, limit: number): Reported {
   return { code: 'body_too_large', action, detail: `The body is over the limit of ${limit} bytes.`, limit }
 }
 
-function invalid(action: Action, issue: Issue): Told {
+function invalid(action: Action, issue: Issue): Reported {
   return { code: 'validation_failed', action, detail: 'One place in the body cannot be accepted.', errors: [issue] }
 }
 
-function notAllowed(code: ProblemCode, pointer: string, detail: string): Told {
+function notAllowed(code: ProblemCode, pointer: string, detail: string): Reported {
   return { code, detail, errors: [{ pointer, code: 'not_allowed', detail }] }
 }

@@ -110,7 +110,7 @@ export function near(name: string, names: readonly string[]): string {
 export function problemsAt(field: string, fault: Fault): readonly ConfigProblem[] {
   if (fault === undefined) return []
   if (typeof fault === 'string') return [{ field, detail: fault }]
-  return fault.map((problem) => ({ ...problem, field: below(field, problem.field) }))
+  return fault.map((problem) => ({ ...problem, field: descendants(field, problem.field) }))
 }
 
 /** Whether a value is an object with keys. */
@@ -139,7 +139,7 @@ function optionValue(given: Given, name: string): unknown {
   return typeof value === 'function' ? value.bind(given) : value
 }
 
-function below(field: string, inner: string | undefined): string {
+function descendants(field: string, inner: string | undefined): string {
   if (inner === undefined) return field
   return inner.startsWith('[') ? field + inner : `${field}.${inner}`
 }

@@ -138,12 +138,12 @@ const PROVIDER_NAMES: ReadonlyMap<string, string> = new Map(
  * What the conventions call a provider, whatever the case of its letters; `.chat` and the like, which SDKs put after it, do
  * not count. One that they do not know keeps its name.
  */
-export function providerName(told: string): string {
-  let name = told.toLowerCase()
+export function providerName(reported: string): string {
+  let name = reported.toLowerCase()
   while (name !== '') {
     const known = PROVIDER_NAMES.get(name)
     if (known !== undefined) return known
     name = name.slice(0, Math.max(0, name.lastIndexOf('.')))
   }
-  return told
+  return reported
 }

@@ -130,9 +130,9 @@ function nameOf({ agent }: EndedRun): string {
  * The span that the run told of, else nothing: never the one that is active here, which is that of a request. A post tells no
  * trace flags, so the parent counts as sampled.
  */
-function parentOf({ trace: told }: EndedRun): Context {
-  if (told === undefined) return ROOT_CONTEXT
-  const parent = { traceId: told.traceId, spanId: told.spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true }
+function parentOf({ trace: reported }: EndedRun): Context {
+  if (reported === undefined) return ROOT_CONTEXT
+  const parent = { traceId: reported.traceId, spanId: reported.spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true }
   return isSpanContextValid(parent) ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT
 }
 
@@ -142,11 +142,11 @@ function errorStatus({ error }: EndedRun, withMessage: boolean): SpanStatus {
 }
 
 /** The metrics of the provider that there is now: unlike tracers, meters do not notice one that is registered later. */
-function currentMetrics(told: MeterProvider | undefined): () => RunMetrics {
+function currentMetrics(reported: MeterProvider | undefined): () => RunMetrics {
   let provider: MeterProvider | undefined
   let current: RunMetrics | undefined
   return () => {
-    const now = told ?? metrics.getMeterProvider()
+    const now = reported ?? metrics.getMeterProvider()
     if (current === undefined || now !== provider) {
       provider = now
       current = createRunMetrics(now.getMeter(SCOPE, undefined, { schemaUrl: CONVENTIONS.schemaUrl }))

@@ -17,9 +17,9 @@ export function timesOf({ timings, createdAt, lastSeenAt }: EndedRun): RunTimes 
   const began = instant(timings?.startedAt ?? timings?.queuedAt)
   const ended = instant(timings?.endedAt)
   const took = timings?.durationMs
-  const heard = instant(lastSeenAt) ?? 0
-  if (began !== undefined) return ordered(began, ended ?? (took === undefined ? heard : began + took))
-  const end = ended ?? heard
+  const touched = instant(lastSeenAt) ?? 0
+  if (began !== undefined) return ordered(began, ended ?? (took === undefined ? touched : began + took))
+  const end = ended ?? touched
   return ordered(took === undefined ? Math.min(instant(createdAt) ?? 0, end) : end - took, end)
 }
 

@@ -75,7 +75,7 @@ export type AcceptOutcome =
   | { readonly outcome: 'quota_spent' }
 
 /** What is remembered of an idempotency key. */
-export interface Remembered {
+export interface StoredAnswer {
   readonly fingerprint: string
   readonly answer: DispatchAnswer
 }
@@ -139,13 +139,13 @@ export interface Claims {
 }
 
 /** A lease on a delivery. */
-export interface LeaseProof {
+export interface LeaseToken {
   readonly deliveryId: string
   readonly fence: string
 }
 
 /** How a lease ended. Without `attempt` nothing was tried: the attempt is taken back from the count and leaves no trace. */
-export type Settlement = LeaseProof & { readonly attempt?: AttemptEnd } & (
+export type Settlement = LeaseToken & { readonly attempt?: AttemptEnd } & (
     | { readonly to: 'sent' }
     | {
         readonly to: 'queued'
@@ -197,7 +197,7 @@ export interface DispatchStore {
    * What is remembered of a key, if it is: so that a repeat is answered whatever has changed since. {@link accept} decides all
    * the same.
    */
-  recall(tenant: string, key: string): Promise<Remembered | undefined>
+  recall(tenant: string, key: string): Promise<StoredAnswer | undefined>
   /**
    * Stores a dispatch with its deliveries, and the idempotency key with them, in one transaction. Of any number of
    * concurrent calls with one tenant and key, exactly one is `accepted`, and of any number with one tenant and quota no more
@@ -216,7 +216,7 @@ export interface DispatchStore {
    */
   claim(request: ClaimRequest): Promise<Claims>
   /** Lets a lease last `leaseMs` from now. Resolves to `false`, and changes nothing, unless it is live, as for {@link settle}. */
-  renew(lease: LeaseProof, leaseMs: number): Promise<boolean>
+  renew(lease: LeaseToken, leaseMs: number): Promise<boolean>
   /**
    * Ends a lease. Changes nothing unless the delivery is `sending` under exactly this fence and the lease has not been handed
    * to another. In the same transaction the dispatch's `held` deliveries follow: `sent` makes them `skipped`,

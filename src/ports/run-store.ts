@@ -1,12 +1,12 @@
-import type { RunAccount, RunFailure, RunState, RunStatus } from '../model/run.ts'
-import type { Spend, Tally } from '../model/tally.ts'
+import type { DerivedRunData, RunFailure, RunState, RunStatus } from '../model/run.ts'
+import type { Spend, Totals } from '../model/totals.ts'
 import type { Page } from './dispatch-query.ts'
 
 /** A run as it is stored. Instants are epoch milliseconds, by the store's clock. */
 export interface StoredRun {
   readonly tenant: string
   readonly state: RunState
-  readonly account: RunAccount
+  readonly derived: DerivedRunData
   readonly createdAt: number
   /** When its state last changed. */
   readonly updatedAt: number
@@ -24,7 +24,7 @@ export interface StoredSession {
   /** When the state of one of its runs last changed. */
   readonly updatedAt: number
   /** The sum of all that merges have added to it. */
-  readonly tally: Tally
+  readonly totals: Totals
   /** What merges last made of it; empty at first. */
   readonly failures: readonly RunFailure[]
 }
@@ -39,36 +39,36 @@ export interface RunKey {
 }
 
 /** A run above another one. One that was named as a parent need not be stored. */
-export interface RunAbove {
+export interface RunAncestor {
   readonly runId: string
   readonly run?: StoredRun
   /** The sum of what was added below it. */
-  readonly below?: Tally
+  readonly descendants?: Totals
 }
 
 /** What a merge found, before it decides. */
-export interface MergeSight {
+export interface MergeSnapshot {
   readonly run?: StoredRun | undefined
   /** Of the key. */
   readonly session?: StoredSession | undefined
   /** The sum of what was added below the run. */
-  readonly below?: Tally | undefined
+  readonly descendants?: Totals | undefined
   /**
    * The runs above it within the key's session, nearest first: its parent (the one its state names, or else the key), that
    * one's parent, and so on. The last is one that is not stored there, that names none, or whose account says `top`; or the
    * 32nd. None is listed twice: the run itself, met again, is the last. Empty where the run's own account says `top`.
    */
-  readonly above: readonly RunAbove[]
+  readonly ancestors: readonly RunAncestor[]
 }
 
 /**
  * What a merge adds to the sums that its store keeps, within the key's tenant and session: with `addTally` and `addSpend`, to sums
  * that began as `noTally` and `noSpend`. It is only read: it may share parts with the state.
  */
-export interface TallyChanges {
-  readonly session: Tally
+export interface TotalsChanges {
+  readonly session: Totals
   /** Below these runs, stored or not. */
-  readonly below: readonly { readonly runId: string; readonly add: Tally }[]
+  readonly descendants: readonly { readonly runId: string; readonly add: Totals }[]
   /**
    * To what these users spend on a day: that of `at` (epoch milliseconds, in UTC), or else today by the store's clock. `at` is
    * there where it goes down, so that a correction of what was spent before leaves today's as it is.
@@ -82,11 +82,11 @@ export interface MergeDecision<T> {
   /** Replaces the state, or creates the run and, if need be, its session: one more revision. */
   readonly state?: RunState | undefined
   /** Replaces the account; that is no revision. A run that is created has one. */
-  readonly account?: RunAccount | undefined
+  readonly derived?: DerivedRunData | undefined
   /** Whether this is a sign of life of the run. */
-  readonly heard?: boolean
+  readonly touched?: boolean
   /** Nothing is added where the session does not exist, and is not created by this. */
-  readonly tallies?: TallyChanges | undefined
+  readonly totalsChanges?: TotalsChanges | undefined
   /** Replaces those of the session. */
   readonly failures?: readonly RunFailure[] | undefined
 }
@@ -114,7 +114,7 @@ export interface RunQuery {
   /** Last heard of more than so many milliseconds ago, by the store's clock. */
   readonly silentForMs?: number | undefined
   /** Only those whose account has something untold. */
-  readonly untold?: true | undefined
+  readonly pending?: true | undefined
   /** By when they were created. Default: `oldest`. */
   readonly first?: 'oldest' | 'newest' | undefined
   /** At most so many. */
@@ -147,7 +147,7 @@ export interface RunStore {
    * came between: of two concurrent merges in one session, the second sees what the first wrote. `decide` is pure and may be
    * called again.
    */
-  mergeRun<T>(key: RunKey, decide: (sight: MergeSight) => MergeDecision<T>): Promise<Merged<T>>
+  mergeRun<T>(key: RunKey, decide: (snapshot: MergeSnapshot) => MergeDecision<T>): Promise<Merged<T>>
   findRun(tenant: string, runId: string): Promise<StoredRun | undefined>
   listRuns(query: RunQuery): Promise<Page<StoredRun>>
   /** Makes the session exist, if it does not. */

@@ -18,12 +18,12 @@ import type { DeliveryQueue } from '../ports/delivery-queue.ts'
 import type { Logger } from '../ports/logger.ts'
 import { consoleLogger } from '../runtime/console-logger.ts'
 import { systemClock } from '../runtime/system-clock.ts'
-import { type Bursts, inBursts } from './coalescer.ts'
+import { type Coalescer, coalesced } from './coalescer.ts'
 import { faultLog } from './faults.ts'
 import { instantOf } from './instants.ts'
 import { connectionFault, connectionsOf } from './redis-connection.ts'
-import { within } from './time-out.ts'
-import { createBell } from './wake-emitter.ts'
+import { withTimeout } from './time-out.ts'
+import { createWakeEmitter } from './wake-emitter.ts'
 
 /** Where the alarms of {@link bullmqQueue} are kept. */
 export interface BullmqQueueOptions {
@@ -98,9 +98,9 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
   const { name = 'sallyport', prefix, clock = systemClock, logger = consoleLogger } = own
   const from = crypto.randomUUID()
   const connections = connectionsOf(own.connection, () => !closing)
-  const toTell = { connection: connections.telling, ...(prefix !== undefined && { prefix }) }
-  const toWait = { ...toTell, connection: connections.waiting }
-  const bell = createBell()
+  const toReport = { connection: connections.telling, ...(prefix !== undefined && { prefix }) }
+  const toWait = { ...toReport, connection: connections.waiting }
+  const wakeEmitter = createWakeEmitter()
   const onFault = faultLog('bullmq', logger, clock)
   const parts: Part[] = []
   const unset = new Set<number>()
@@ -113,15 +113,15 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
     return part
   }
 
-  const producer = once(() => open(new QueueEventsProducer(name, toTell)))
-  const alarms = once(() => open(new Queue(name, { ...toTell, streams: { events: { maxLen: KEPT_EVENTS } } })))
-  const telling = inBursts(() => producer().publishEvent({ eventName: 'due', from }, KEPT_EVENTS), clock, onFault)
-  const setting: Bursts = inBursts(setAlarms, clock, onFault)
+  const producer = once(() => open(new QueueEventsProducer(name, toReport)))
+  const timers = once(() => open(new Queue(name, { ...toReport, streams: { events: { maxLen: KEPT_EVENTS } } })))
+  const telling = coalesced(() => producer().publishEvent({ eventName: 'due', from }, KEPT_EVENTS), clock, onFault)
+  const setting: Coalescer = coalesced(setTimers, clock, onFault)
 
-  async function setAlarms(): Promise<void> {
+  async function setTimers(): Promise<void> {
     const instants = [...unset]
     // A job that is there already stays: whatever asked for it again is due by its end.
-    await alarms().addBulk(
+    await timers().addBulk(
       instants.map((instant) => ({
         name: 'wake',
         data: {},
@@ -147,16 +147,16 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
   }
 
   function ring(): void {
-    if (!closing) bell.ring()
+    if (!closing) wakeEmitter.ring()
   }
 
   async function closeAll(): Promise<void> {
-    await Promise.all([telling, setting].map((bursts) => within(bursts.close(), GOODBYE_MS, clock).catch(() => {})))
+    await Promise.all([telling, setting].map((coalescers) => withTimeout(coalescers.close(), GOODBYE_MS, clock).catch(() => {})))
     await Promise.all(parts.map(closePart))
   }
 
   async function closePart(part: Part): Promise<void> {
-    const inTime = (end: Promise<unknown>): Promise<unknown> => within(end, CLOSE_MS, clock)
+    const inTime = (end: Promise<unknown>): Promise<unknown> => withTimeout(end, CLOSE_MS, clock)
     await inTime(part.close()).catch(() => inTime(part.disconnect()).catch(() => {}))
   }
 
@@ -168,14 +168,14 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
         unset.add(instantOf(clock.now(), delayMs))
         setting.ask()
       } else {
-        bell.ring()
+        wakeEmitter.ring()
         telling.ask()
       }
     },
     listen(onDue) {
       if (!isListening && !closing) receive()
       isListening = true
-      return bell.listen(onDue)
+      return wakeEmitter.listen(onDue)
     },
     close() {
       closing ??= closeAll()

@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 
 /** Makes few calls of many: whatever is asked for meanwhile is one more call. */
-export interface Bursts {
+export interface Coalescer {
   /** Asks for a call: at once when none was made just now. Never throws. */
   ask(): void
   /** Makes the call that is still owed, tries no failed one again, and resolves when nothing goes on. */
@@ -15,11 +15,11 @@ const QUIET_MS = 10
 const RETRY_MS = 1_000
 
 /** @param call One at a time. What it throws goes to `onFault`. */
-export function inBursts(
+export function coalesced(
   call: () => Promise<unknown>,
   clock: Pick<Clock, 'after'>,
   onFault: (cause: unknown) => void,
-): Bursts {
+): Coalescer {
   let going: Promise<void> | undefined
   let isOwed = false
   let isClosed = false

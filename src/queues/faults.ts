@@ -22,7 +22,7 @@ export function faultLog(queue: string, logger: Logger, clock: Pick<Clock, 'now'
 
 /** Redis has its codes in front of its messages, which may quote where one connects to, and as whom. */
 function describe(cause: unknown): Pick<LogFields, 'cause' | 'causeCode' | 'stack'> {
-  const told = describeThrown(cause)
-  const code = told.causeCode ?? (cause instanceof Error ? /^[A-Z]{2,64}(?= )/.exec(cause.message)?.[0] : undefined)
-  return { ...told, ...(code !== undefined && { causeCode: code }), ...detailsOf(cause, 'none') }
+  const reported = describeThrown(cause)
+  const code = reported.causeCode ?? (cause instanceof Error ? /^[A-Z]{2,64}(?= )/.exec(cause.message)?.[0] : undefined)
+  return { ...reported, ...(code !== undefined && { causeCode: code }), ...detailsOf(cause, 'none') }
 }

@@ -1,6 +1,6 @@
 import { SallyportError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
-import { within } from './time-out.ts'
+import { withTimeout } from './time-out.ts'
 
 /** One connection to PostgreSQL, of which a queue needs this much: a `Client` of `pg` fits. */
 export interface NotificationClient {
@@ -14,7 +14,7 @@ export interface NotificationClient {
 }
 
 /** A connection that is made when it is needed, and made anew when it is lost while somebody listens. */
-export interface NotificationLine {
+export interface ListenConnection {
   /** Rejects when it was not sent, or nobody knows. Not to be called after `close`. */
   notify(payload: string): Promise<void>
   /** Hears notifications from now on, whatever becomes of connections. Never throws. */
@@ -22,7 +22,7 @@ export interface NotificationLine {
   close(): Promise<void>
 }
 
-interface NotificationLineOptions {
+interface ListenConnectionOptions {
   /** Makes a client that is not connected. */
   readonly client: () => NotificationClient
   /** A plain identifier. */
@@ -40,7 +40,7 @@ const GOODBYE_MS = 1_000
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 30_000
 
-export function notificationLine(options: NotificationLineOptions): NotificationLine {
+export function listenConnection(options: ListenConnectionOptions): ListenConnection {
   const { channel, clock, onNotification, onHearing, onFault } = options
   /** The connection that there is, or that is being made. */
   let line: Promise<NotificationClient> | undefined
@@ -75,7 +75,7 @@ export function notificationLine(options: NotificationLineOptions): Notification
       if (client === current && message.channel === channel) onNotification(message.payload ?? '')
     })
     try {
-      await within(client.connect(), ANSWER_MS, clock)
+      await withTimeout(client.connect(), ANSWER_MS, clock)
       if (fault !== undefined) throw fault
       if (isClosed) throw new Error('it was closed meanwhile')
     } catch (cause) {
@@ -97,7 +97,7 @@ export function notificationLine(options: NotificationLineOptions): Notification
 
   async function ask(client: NotificationClient, text: string, values?: unknown[]): Promise<void> {
     try {
-      await within(client.query(text, values), ANSWER_MS, clock)
+      await withTimeout(client.query(text, values), ANSWER_MS, clock)
     } catch (cause) {
       lost(client, cause)
       throw cause
@@ -127,7 +127,7 @@ export function notificationLine(options: NotificationLineOptions): Notification
 
   async function hangUp(client: NotificationClient): Promise<void> {
     try {
-      await within(client.end(), ANSWER_MS, clock)
+      await withTimeout(client.end(), ANSWER_MS, clock)
     } catch {
       // It is not used any more, whatever becomes of it.
     }
@@ -146,12 +146,12 @@ export function notificationLine(options: NotificationLineOptions): Notification
     async close() {
       isClosed = true
       stopTimer?.()
-      if (line) await within(line, GOODBYE_MS, clock).catch(() => {})
+      if (line) await withTimeout(line, GOODBYE_MS, clock).catch(() => {})
       const client = current
       current = undefined
       if (!client) return
       // Without an answer to this, `end` waits for none either.
-      await within(client.query('UNLISTEN *'), GOODBYE_MS, clock).catch(() => {})
+      await withTimeout(client.query('UNLISTEN *'), GOODBYE_MS, clock).catch(() => {})
       await hangUp(client)
     },
   }

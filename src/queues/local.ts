@@ -1,23 +1,23 @@
 import type { Clock } from '../ports/clock.ts'
 import type { DeliveryQueue } from '../ports/delivery-queue.ts'
-import { createAlarms } from './timers.ts'
-import { createBell } from './wake-emitter.ts'
+import { createTimers } from './timers.ts'
+import { createWakeEmitter } from './wake-emitter.ts'
 
 /** Wakes the workers of this process. Workers elsewhere find what is due when they next look. */
 export function localQueue(clock: Pick<Clock, 'now' | 'after'>): DeliveryQueue {
-  const bell = createBell()
-  const alarms = createAlarms(clock, bell.ringNow, (now, delayMs) => now + delayMs)
+  const wakeEmitter = createWakeEmitter()
+  const timers = createTimers(clock, wakeEmitter.ringNow, (now, delayMs) => now + delayMs)
   return {
     wake(delayMs) {
-      if (!bell.isHeard()) return
-      if (delayMs > 0) alarms.set(delayMs)
-      else bell.ring()
+      if (!wakeEmitter.isHeard()) return
+      if (delayMs > 0) timers.set(delayMs)
+      else wakeEmitter.ring()
     },
     listen(onDue) {
-      const stop = bell.listen(onDue)
+      const stop = wakeEmitter.listen(onDue)
       return () => {
         stop()
-        if (!bell.isHeard()) alarms.clear()
+        if (!wakeEmitter.isHeard()) timers.clear()
       }
     },
   }

@@ -10,13 +10,13 @@ import type { DeliveryQueue } from '../ports/delivery-queue.ts'
 import type { Logger } from '../ports/logger.ts'
 import { consoleLogger } from '../runtime/console-logger.ts'
 import { systemClock } from '../runtime/system-clock.ts'
-import { inBursts } from './coalescer.ts'
+import { coalesced } from './coalescer.ts'
 import { faultLog } from './faults.ts'
 import { instantOf } from './instants.ts'
-import { type NotificationClient, notificationLine } from './listen-connection.ts'
-import { within } from './time-out.ts'
-import { createAlarms } from './timers.ts'
-import { createBell } from './wake-emitter.ts'
+import { type NotificationClient, listenConnection } from './listen-connection.ts'
+import { withTimeout } from './time-out.ts'
+import { createTimers } from './timers.ts'
+import { createWakeEmitter } from './wake-emitter.ts'
 
 export type { NotificationClient }
 
@@ -70,45 +70,45 @@ export function postgresQueue(options: PostgresQueueOptions): PostgresQueue {
   const own = readOptions('postgresQueue', options, CHECKS)
   const { client, channel = 'sallyport_due', clock = systemClock, logger = consoleLogger } = own
   const from = crypto.randomUUID()
-  const bell = createBell()
+  const wakeEmitter = createWakeEmitter()
   const onFault = faultLog('postgres', logger, clock)
   let closing: Promise<void> | undefined
 
-  const line = notificationLine({
+  const line = listenConnection({
     ...{ client, channel, clock, onFault },
     onNotification: (payload) => {
       if (payload !== from) ring()
     },
     onHearing: ring,
   })
-  const telling = inBursts(() => line.notify(from), clock, onFault)
+  const telling = coalesced(() => line.notify(from), clock, onFault)
 
-  const alarms = createAlarms(clock, wakeNow, instantOf)
+  const timers = createTimers(clock, wakeNow, instantOf)
 
   function ring(): void {
-    if (!closing) bell.ring()
+    if (!closing) wakeEmitter.ring()
   }
 
   function wakeNow(): void {
     if (closing) return
-    bell.ring()
+    wakeEmitter.ring()
     telling.ask()
   }
 
   async function closeAll(): Promise<void> {
-    alarms.clear()
-    await within(telling.close(), CLOSE_MS, clock).catch(onFault)
+    timers.clear()
+    await withTimeout(telling.close(), CLOSE_MS, clock).catch(onFault)
     await line.close()
   }
 
   return {
     wake(delayMs) {
-      if (delayMs > 0 && !closing) alarms.set(delayMs)
+      if (delayMs > 0 && !closing) timers.set(delayMs)
       else wakeNow()
     },
     listen(onDue) {
       line.listen()
-      return bell.listen(onDue)
+      return wakeEmitter.listen(onDue)
     },
     close() {
       closing ??= closeAll()

@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 
 /** What a promise gives within `ms` milliseconds; rejects with a `TimeoutError` after that. What it rejects with later is nobody's. */
-export function within<T>(promise: Promise<T>, ms: number, clock: Pick<Clock, 'after'>): Promise<T> {
+export function withTimeout<T>(promise: Promise<T>, ms: number, clock: Pick<Clock, 'after'>): Promise<T> {
   return new Promise((resolve, reject) => {
     const callOff = clock.after(
       ms,

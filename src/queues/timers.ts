@@ -1,18 +1,18 @@
 import type { Clock } from '../ports/clock.ts'
 
 /** Timers of this process: one for all alarms of an instant, so that a million of them need not have a timer each. */
-export interface Alarms {
+export interface Timers {
   /** Rings in `delayMs` milliseconds, at the instant that comes of it. */
   set(delayMs: number): void
   clear(): void
 }
 
 /** @param instantOf The epoch milliseconds at which an alarm rings that is set now: not before its time, and maybe with others. */
-export function createAlarms(
+export function createTimers(
   clock: Pick<Clock, 'now' | 'after'>,
   ring: () => void,
   instantOf: (now: number, delayMs: number) => number,
-): Alarms {
+): Timers {
   const timers = new Map<number, () => void>()
   return {
     set(delayMs) {

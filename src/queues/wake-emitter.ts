@@ -1,5 +1,5 @@
 /** Those in this process who want to know when something may be due. */
-export interface Bell {
+export interface WakeEmitter {
   /** Calls everybody who listens, soon and not within this call: once, however often it was rung until then. */
   ring(): void
   /** Calls everybody who listens, now. What one of them throws is an uncaught error, and keeps it from nobody else. */
@@ -9,7 +9,7 @@ export interface Bell {
   isHeard(): boolean
 }
 
-export function createBell(): Bell {
+export function createWakeEmitter(): WakeEmitter {
   const listeners = new Set<{ onDue(): void }>()
   let isRung = false
 

@@ -80,14 +80,14 @@ export function rateLimits(options: RateLimitsOptions): RateLimiter {
 
 async function stateOf(limiter: FlexibleLimiter, key: string): Promise<RateLimitState> {
   try {
-    return told(limiter, await limiter.consume(key), true)
+    return reported(limiter, await limiter.consume(key), true)
   } catch (refused) {
     if (refused instanceof Error || !isResult(refused)) throw refused
-    return told(limiter, refused, false)
+    return reported(limiter, refused, false)
   }
 }
 
-function told({ points, duration }: FlexibleLimiter, result: FlexibleLimiterResult, allowed: boolean): RateLimitState {
+function reported({ points, duration }: FlexibleLimiter, result: FlexibleLimiterResult, allowed: boolean): RateLimitState {
   const { remainingPoints, msBeforeNext } = result
   return { allowed, limit: points, remaining: remainingPoints, windowMs: duration * 1_000, resetMs: msBeforeNext }
 }

@@ -6,7 +6,7 @@ import { acceptDispatch, type DispatchDeps, EXPIRES_IN_MS } from '../core/dispat
 import type { Endpoints } from '../core/endpoints.ts'
 import { admitRecipient } from '../core/load/admission.ts'
 import type { LoadLimits } from '../core/load/load-limits.ts'
-import { type AnnouncerDeps, createAnnouncer, type RunAnnouncer } from '../core/runs/events/publisher.ts'
+import { type PublisherDeps, createPublisher, type RunEventPublisher } from '../core/runs/events/publisher.ts'
 import { recordRun } from '../core/runs/handle-session-run.ts'
 import { recordBatch } from '../core/runs/handle-session-run-batch.ts'
 import type { RecordDeps, SessionRunDeps } from '../core/runs/record-deps.ts'
@@ -21,7 +21,7 @@ import { isRunsOnly, readConfig } from './check-config.ts'
 import { type RuntimePorts, withDefaults } from './defaults.ts'
 import { type DispatchCallOptions, faultOfDispatchCall } from './dispatch-call.ts'
 import { type Dispatches, dispatchesOf } from './dispatches.ts'
-import { withHousekeeping } from './maintenance.ts'
+import { withMaintenance } from './maintenance.ts'
 import { watchForWorker } from './missing-worker.ts'
 import type { RunsOnlyOptions, SallyportOptions } from './options.ts'
 import { type Runs, runsOf } from './runs.ts'
@@ -64,7 +64,7 @@ export interface Sallyport<Events = Record<string, unknown>> {
   readonly budgets: Budgets
 }
 
-type HouseDeps = DispatchDeps & SessionRunDeps & RecordDeps
+type MaintenanceOptions = DispatchDeps & SessionRunDeps & RecordDeps
 
 const HOST = (tenant: string): Principal => ({ id: 'host', tenant })
 
@@ -88,22 +88,22 @@ export function createSallyport<Events>(
   const ports = { ...given, queue: given.queue ?? localQueue(given.clock) }
   const { store, clock, logger, expiresInMs = EXPIRES_IN_MS, budgets = [], staleAfterMs } = ports
   const background = backgroundWork()
-  const announcing = backgroundWork()
+  const publishing = backgroundWork()
   const watch = watchForWorker(ports)
   const dispatchDeps: DispatchDeps = { ...ports, expiresInMs, background: background.add, onDue: watch.accepted }
-  const announcer = announcerOf(ports, dispatchDeps, announcing.add)
-  const deps: HouseDeps = { ...dispatchDeps, ...ports, announcer }
-  const chores = {
-    announcePending: announcer?.announcePending,
-    announced: announcing.done,
+  const publisher = publisherOf(ports, dispatchDeps, publishing.add)
+  const deps: MaintenanceOptions = { ...dispatchDeps, ...ports, publisher }
+  const maintenanceTasks = {
+    publishPending: publisher?.publishPending,
+    published: publishing.done,
     ...(staleAfterMs !== undefined && { sweepStale: () => sweepStale(staleAfterMs, deps) }),
   }
   const deliverer = watch.noticing(createWorker(ports, options.worker))
-  const worker = withHousekeeping(deliverer, chores, ports)
+  const worker = withMaintenance(deliverer, maintenanceTasks, ports)
   const { stop, isStopping } = stopOf(worker)
   if (options.sandbox) logger.log('warn', 'sandbox.on', { detail: 'everything is recorded, nothing is sent' })
   return {
-    endpoints: { ...endpointsOf(deps, deliverer, background, announcing, options), isStopping },
+    endpoints: { ...endpointsOf(deps, deliverer, background, publishing, options), isStopping },
     worker,
     stop,
     async ready() {
@@ -128,23 +128,23 @@ export function createSallyport<Events>(
 }
 
 /** Absent where nobody wants to know: recording has less to do then. */
-function announcerOf<Events>(
+function publisherOf<Events>(
   { runEvents: events = {}, budgets = [], ...ports }: SallyportOptions<Events> & Required<RuntimePorts>,
   deps: DispatchDeps,
   background: (work: Promise<unknown>) => void,
-): RunAnnouncer | undefined {
+): RunEventPublisher | undefined {
   if (Object.values(events).every((event) => event === undefined)) return undefined
-  const dispatch: AnnouncerDeps['dispatch'] = (tenant, body, key) =>
+  const dispatch: PublisherDeps['dispatch'] = (tenant, body, key) =>
     answering<unknown>(deps, () => acceptDispatch(HOST(tenant), { headers: {}, body }, deps, { key }))
-  return createAnnouncer({ ...ports, events, budgets, dispatch, background })
+  return createPublisher({ ...ports, events, budgets, dispatch, background })
 }
 
 /** @param deliverer The worker without the chores: they are not for every answer that goes out. */
 function endpointsOf(
-  deps: HouseDeps,
+  deps: MaintenanceOptions,
   deliverer: Worker,
   background: BackgroundWork,
-  announcing: BackgroundWork,
+  publishing: BackgroundWork,
   options: Pick<SallyportOptions<unknown>, 'rateLimiter' | keyof LoadLimits>,
 ): Omit<Endpoints, 'isStopping'> {
   const { rateLimiter } = options
@@ -157,10 +157,10 @@ function endpointsOf(
         if (action === 'session_run') return recordRun(principal, request, deps)
         return recordBatch(principal, request, deps)
       }),
-    isTelling: announcing.isGoing,
+    isPublishing: publishing.isGoing,
     async deliver() {
       // What is told of runs is delivered with the rest.
-      await announcing.done()
+      await publishing.done()
       try {
         await deliverer.runDue()
       } catch (cause) {

@@ -1,20 +1,20 @@
 import { refusalOf } from '../core/answers/fault.ts'
 import { type FaultDeps, reportFault } from '../core/answers/report-fault.ts'
 import { type RunDueResult, readStopOptions, type StopOptions, type Worker } from '../core/delivery/worker.ts'
-import { endsWithin } from '../core/time-out.ts'
+import { raceTimeout } from '../core/time-out.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** What is to be done now and then. */
-export interface Chores {
+export interface MaintenanceTasks {
   /** Tells what is untold of runs; asks again and again whether it may go on. */
-  readonly announcePending?: ((mayGoOn: () => boolean) => Promise<unknown>) | undefined
+  readonly publishPending?: ((mayGoOn: () => boolean) => Promise<unknown>) | undefined
   /** Resolves when what is being told in the background has been told. */
-  readonly announced: () => Promise<unknown>
+  readonly published: () => Promise<unknown>
   /** Makes runs `expired` that nothing is heard of. */
   readonly sweepStale?: (() => Promise<unknown>) | undefined
 }
 
-interface HousekeepingDeps extends FaultDeps {
+interface MaintenanceDeps extends FaultDeps {
   readonly clock: Clock
 }
 
@@ -27,10 +27,10 @@ export const NOTHING_DUE: RunDueResult = { attempted: 0, sent: 0, retried: 0, fa
  * a cron job instead), so that what comes of them is delivered by it. What a chore throws is logged and keeps nothing from being delivered. With no chores: the
  * worker itself.
  */
-export function withHousekeeping(worker: Worker, chores: Chores, deps: HousekeepingDeps): Worker {
+export function withMaintenance(worker: Worker, maintenanceTasks: MaintenanceTasks, deps: MaintenanceDeps): Worker {
   const { clock } = deps
-  const { announcePending, announced, sweepStale } = chores
-  if (!announcePending && !sweepStale) return worker
+  const { publishPending, published, sweepStale } = maintenanceTasks
+  if (!publishPending && !sweepStale) return worker
   let isStarted = false
   /** Every stop begins another: what was begun in one does not go on in the next. */
   let life = 0
@@ -38,22 +38,22 @@ export function withHousekeeping(worker: Worker, chores: Chores, deps: Housekeep
   let stopTimer = (): void => {}
 
   /** One at a time: who comes meanwhile waits for the one that goes on. */
-  function keepHouse(): Promise<void> {
-    going ??= doChores(life).finally(() => {
+  function maintain(): Promise<void> {
+    going ??= runMaintenance(life).finally(() => {
       going = undefined
     })
     return going
   }
 
-  async function doChores(begunIn: number): Promise<void> {
+  async function runMaintenance(begunIn: number): Promise<void> {
     await logged('run.sweep_failed', sweepStale)
-    await announced()
-    await logged('run_event.pending_failed', announcePending && (() => announcePending(() => life === begunIn)))
+    await published()
+    await logged('run_event.pending_failed', publishPending && (() => publishPending(() => life === begunIn)))
   }
 
-  async function logged(event: string, chore: (() => Promise<unknown>) | undefined): Promise<void> {
+  async function logged(event: string, task: (() => Promise<unknown>) | undefined): Promise<void> {
     try {
-      await chore?.()
+      await task?.()
     } catch (thrown) {
       const { cause, at } = refusalOf(thrown)
       reportFault(cause, { operation: 'store', ...at }, { level: 'error', event }, deps)
@@ -62,12 +62,12 @@ export function withHousekeeping(worker: Worker, chores: Chores, deps: Housekeep
 
   function setTimer(): void {
     stopTimer()
-    stopTimer = clock.after(EVERY_MS, () => void keepHouse().then(() => isStarted && setTimer()))
+    stopTimer = clock.after(EVERY_MS, () => void maintain().then(() => isStarted && setTimer()))
   }
 
   async function quiet({ graceMs = Number.POSITIVE_INFINITY }: StopOptions): Promise<void> {
-    const quiet = Promise.all([going, announced()])
-    await (graceMs === Number.POSITIVE_INFINITY ? quiet : endsWithin(quiet, graceMs, clock))
+    const quiet = Promise.all([going, published()])
+    await (graceMs === Number.POSITIVE_INFINITY ? quiet : raceTimeout(quiet, graceMs, clock))
   }
 
   return {
@@ -86,7 +86,7 @@ export function withHousekeeping(worker: Worker, chores: Chores, deps: Housekeep
     },
     async runDue() {
       const begunIn = life
-      await Promise.all([announced(), keepHouse()])
+      await Promise.all([published(), maintain()])
       return life === begunIn ? worker.runDue() : NOTHING_DUE
     },
   }

@@ -1,4 +1,4 @@
-import { giveWay } from '../core/yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** Removes batch by batch until one is not full, and lets everything else have its turn in between. Gives how many went. */
@@ -8,6 +8,6 @@ export async function pruneAll(remove: () => Promise<number>, limit: number, clo
     const removed = await remove()
     pruned += removed
     if (removed < limit) return pruned
-    await giveWay(clock)
+    await yieldToEventLoop(clock)
   }
 }

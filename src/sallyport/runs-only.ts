@@ -10,7 +10,7 @@ import type { Clock } from '../ports/clock.ts'
 import { type Budgets, budgetsOf } from './budgets.ts'
 import { callerEndpoints } from './caller-endpoints.ts'
 import { withDefaults } from './defaults.ts'
-import { NOTHING_DUE, withHousekeeping } from './maintenance.ts'
+import { NOTHING_DUE, withMaintenance } from './maintenance.ts'
 import type { RunsOnlyOptions } from './options.ts'
 import { type Runs, runsOf } from './runs.ts'
 import { type Sessions, sessionsOf } from './sessions.ts'
@@ -60,11 +60,11 @@ function idleWorker(clock: Clock): Worker {
 export function runsOnlySallyport(options: RunsOnlyOptions): RunsOnlySallyport {
   const deps = withDefaults(options)
   const { store, clock, budgets = [], staleAfterMs } = deps
-  const chores = {
-    announced: async () => {},
+  const maintenanceTasks = {
+    published: async () => {},
     ...(staleAfterMs !== undefined && { sweepStale: () => sweepStale(staleAfterMs, deps) }),
   }
-  const worker = withHousekeeping(idleWorker(clock), chores, deps)
+  const worker = withMaintenance(idleWorker(clock), maintenanceTasks, deps)
   const { stop, isStopping } = stopOf(worker)
   return {
     endpoints: {
@@ -76,7 +76,7 @@ export function runsOnlySallyport(options: RunsOnlyOptions): RunsOnlySallyport {
           if (action === 'dispatch') return refuse('not_found', 'This host only records runs.')
           return action === 'session_run' ? recordRun(principal, request, deps) : recordBatch(principal, request, deps)
         }),
-      isTelling: () => false,
+      isPublishing: () => false,
       async deliver() {},
     },
     worker,

@@ -2,7 +2,7 @@ import { refusalOf } from '../core/answers/fault.ts'
 import { CLIENT_STATUSES, hasEnded } from '../core/runs/merge/run-status.ts'
 import { viewRun } from '../core/runs/run-view.ts'
 import { type SweepDeps, sweepStale } from '../core/runs/sweep-stale.ts'
-import { giveWay } from '../core/yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
 import type { EndStatus, Run, RunStatus } from '../model/run.ts'
 import { oneOf } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
@@ -131,7 +131,7 @@ export function runsOf(deps: Omit<SweepDeps, 'tenant'>): Runs {
   async function* lines(options: RunExportOptions): AsyncGenerator<string, void> {
     let cursor: string | undefined
     do {
-      if (cursor !== undefined) await giveWay(clock)
+      if (cursor !== undefined) await yieldToEventLoop(clock)
       const page = await readPage({ ...options, limit: PAGE, ...(cursor !== undefined && { cursor }) })
       for (const run of page.items) yield `${JSON.stringify(run)}\n`
       cursor = page.nextCursor

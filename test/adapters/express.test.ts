@@ -35,8 +35,8 @@ describe.each([
 
   test('mounts below a path', async () => {
     const { url } = await start((app, endpoints) => void app.use('/v1', toExpress({ endpoints })))
-    const below = url.replace('/api/', '/v1/api/')
-    expect((await call(below, { body: '{}' })).status).toBe(201)
+    const descendants = url.replace('/api/', '/v1/api/')
+    expect((await call(descendants, { body: '{}' })).status).toBe(201)
     expect((await call(url, { body: '{}' })).status).toBe(404)
   })
 

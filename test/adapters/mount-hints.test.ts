@@ -28,7 +28,7 @@ async function start(listener: Parameters<typeof listen>[0]): Promise<string> {
   return running.url
 }
 
-const told = ({ logger }: FakeEndpoints) =>
+const reported = ({ logger }: FakeEndpoints) =>
   logger.lines.map(({ level, event, fields }) => [level, event, fields.detail])
 
 describe('a prefix that is given to the host and to Sallyport', () => {
@@ -38,7 +38,7 @@ describe('a prefix that is given to the host and to Sallyport', () => {
     for (const path of ['/v1/elsewhere', `/v1${RUN}`, `/v1${RUN}`]) {
       expect((await call(url + path, { body: '{}' })).status).toBe(404)
     }
-    expect(told(endpoints)).toEqual([['warn', 'mount.missed', STRIPPED]])
+    expect(reported(endpoints)).toEqual([['warn', 'mount.missed', STRIPPED]])
   })
 
   test('is told of in Koa, below koa-mount', async () => {
@@ -46,7 +46,7 @@ describe('a prefix that is given to the host and to Sallyport', () => {
     const app = new Koa().use(koaMount('/v1', new Koa().use(toKoa({ endpoints }, { basePath: '/v1' }))))
     const url = await start(app.callback())
     expect((await call(`${url}/v1${RUN}`, { body: '{}' })).status).toBe(404)
-    expect(told(endpoints)).toEqual([['warn', 'mount.missed', STRIPPED]])
+    expect(reported(endpoints)).toEqual([['warn', 'mount.missed', STRIPPED]])
   })
 
   test('is told of in Hono, and to the log alone', async () => {
@@ -54,7 +54,7 @@ describe('a prefix that is given to the host and to Sallyport', () => {
     const app = new Hono().mount('/v1', toFetch({ endpoints }, { basePath: '/v1' }))
     const answer = await app.request(`http://host/v1${RUN}`, { method: 'POST', body: '{}' })
     expect(await answer.json()).toMatchObject({ status: 404, code: 'not_found', detail: 'No endpoint has this path.' })
-    expect(told(endpoints)).toEqual([['warn', 'mount.missed', STRIPPED]])
+    expect(reported(endpoints)).toEqual([['warn', 'mount.missed', STRIPPED]])
   })
 })
 
@@ -64,14 +64,14 @@ describe('a prefix that Sallyport was not told of', () => {
     const url = await start(toNode({ endpoints }))
     const reply = await call(`${url}/v1${RUN}/?a=1`, { body: '{}' })
     expect(reply.json).toMatchObject({ status: 404, detail: 'No endpoint has this path.' })
-    expect(told(endpoints)).toEqual([['warn', 'mount.missed', BELOW]])
+    expect(reported(endpoints)).toEqual([['warn', 'mount.missed', BELOW]])
   })
 
   test('shows nothing of the path that was asked for', async () => {
     const endpoints = new FakeEndpoints()
     const url = await start(toNode({ endpoints }))
     const reply = await call(`${url}/canary${RUN}`, { body: '{}' })
-    expect(reply.text + JSON.stringify(told(endpoints))).not.toContain('canary')
+    expect(reply.text + JSON.stringify(reported(endpoints))).not.toContain('canary')
   })
 })
 
@@ -80,7 +80,7 @@ describe('what is told of a prefix', () => {
     const endpoints = new FakeEndpoints()
     const handler = toFetch({ endpoints }, { basePath: '/a', notFound: () => new Response('The other mount') })
     for (const prefix of ['/b', '/b', '', '/c']) await handler(new Request(`http://host${prefix}${RUN}`))
-    expect(told(endpoints)).toEqual([
+    expect(reported(endpoints)).toEqual([
       ['warn', 'mount.missed', expect.stringContaining('below another prefix than the basePath "/a"')],
       ['warn', 'mount.missed', expect.stringContaining('without the basePath "/a"')],
       ['warn', 'mount.missed', expect.stringContaining('below another prefix than the basePath "/a"')],
@@ -91,7 +91,7 @@ describe('what is told of a prefix', () => {
     const endpoints = new FakeEndpoints()
     const handler = toFetch({ endpoints })
     for (let at = 0; at < 50; at++) await handler(new Request(`http://host/${at}${RUN}`))
-    expect(told(endpoints)).toHaveLength(10)
+    expect(reported(endpoints)).toHaveLength(10)
   })
 })
 
@@ -104,9 +104,9 @@ describe('Sallyport that is mounted twice', () => {
     const endpoints = new FakeEndpoints()
     adapter({ endpoints })
     adapter({ endpoints }, { basePath: '/v1' })
-    expect(told(endpoints)).toEqual([])
+    expect(reported(endpoints)).toEqual([])
     adapter({ endpoints })
-    expect(told(endpoints)).toEqual([
+    expect(reported(endpoints)).toEqual([
       ['warn', 'mount.repeated', expect.stringContaining(`${name}() was called again for the same Sallyport`)],
     ])
   })
@@ -122,6 +122,6 @@ describe('Sallyport that is mounted twice', () => {
     const endpoints = new FakeEndpoints()
     toFetch({ endpoints })
     toFetch({ endpoints })
-    expect(told(endpoints)).toEqual([])
+    expect(reported(endpoints)).toEqual([])
   })
 })

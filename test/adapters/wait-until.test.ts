@@ -196,7 +196,7 @@ describe('toFetch of a whole Sallyport, mounted in Hono', () => {
 
 test('what the host does when it is told of an event is waited for as well', async () => {
   const events = defineEvents({ e: { channels: { a: { when: () => false } } } })
-  let told = false
+  let reported = false
   const sallyport = createSallyport({
     auth: testAuth,
     events,
@@ -206,7 +206,7 @@ test('what the host does when it is told of an event is waited for as well', asy
     hooks: {
       async onAccepted() {
         for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
-        told = true
+        reported = true
       },
     },
   })
@@ -216,7 +216,7 @@ test('what the host does when it is told of an event is waited for as well', asy
   const body = JSON.stringify({ eventType: 'e', recipient: 'jane@example.com' })
   expect((await fetch(new Request(URL_OF_DISPATCH, { method: 'POST', headers, body }))).status).toBe(202)
   await Promise.all(given)
-  expect([given.length, told]).toEqual([1, true])
+  expect([given.length, reported]).toEqual([1, true])
 })
 
 test('delivers what is told of a run before the runtime may stop', async () => {

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type AppSecretDigest, appSecrets, type GeneratedAppSecret, generateAppSecret } from '../../src/auth/index.ts'
 import { isSallyportError, type SallyportError } from '../../src/errors.ts'
-import { told } from '../support/reported.ts'
+import { reported } from '../support/reported.ts'
 
 let good: GeneratedAppSecret
 let other: GeneratedAppSecret
@@ -34,14 +34,14 @@ describe('appSecrets at start-up', () => {
   ])('names the entry that is %s, and says how to make one', (_, entry, message) => {
     const error = fault([good.secret, entry])
     expect(error.code).toBe('option_invalid')
-    expect(told(error)).toContain(message)
+    expect(reported(error)).toContain(message)
     expect(error.message).toContain('generateAppSecret')
     expect(error.problems).toHaveLength(1)
   })
 
   it('tells a mistyped secret from one with white space around it', () => {
-    expect(told(fault([good.secret.slice(0, -1)]))).toContain('secrets[0] is malformed: mistyped, or cut short')
-    expect(told(fault([`${good.secret}\n`]))).toContain('secrets[0] is malformed: it begins or ends with white space')
+    expect(reported(fault([good.secret.slice(0, -1)]))).toContain('secrets[0] is malformed: mistyped, or cut short')
+    expect(reported(fault([`${good.secret}\n`]))).toContain('secrets[0] is malformed: it begins or ends with white space')
   })
 
   it('refuses an empty list and no list', () => {
@@ -57,7 +57,7 @@ describe('appSecrets at start-up', () => {
       [{ sha256 }, other.secret, { sha256: sha256.toUpperCase(), tenant: 'acme' }],
       [secret, other.secret, { sha256 }],
     ]) {
-      expect(told(fault(twice))).toContain('secrets[2] is the same as secrets[0]')
+      expect(reported(fault(twice))).toContain('secrets[2] is the same as secrets[0]')
     }
   })
 
@@ -80,7 +80,7 @@ describe('appSecrets at start-up', () => {
     ['notAfter', { notAfter: null }],
     ['notAfter', { notAfter: true }],
   ])('refuses a bad %s: %o', (name, bad) => {
-    expect(told(fault([{ sha256: good.sha256, ...bad }]))).toContain(`secrets[0].${name} must be`)
+    expect(reported(fault([{ sha256: good.sha256, ...bad }]))).toContain(`secrets[0].${name} must be`)
   })
 
   it('lists all faults at once', () => {

@@ -9,7 +9,7 @@ import {
   sessionTokens,
 } from '../../src/auth/index.ts'
 import type { SallyportError } from '../../src/errors.ts'
-import { told } from '../support/reported.ts'
+import { reported } from '../support/reported.ts'
 import { HMAC_KEY } from './forge.ts'
 
 const NOW = 1_800_000_000
@@ -164,7 +164,7 @@ describe('issueSessionToken', () => {
     const made = issueSessionToken(Object.assign({ ...OPTIONS }, options))
     const error = await made.catch((fault: unknown) => fault)
     expect(error).toMatchObject({ code: 'option_invalid' })
-    expect(told(error as SallyportError)).toContain(message)
+    expect(reported(error as SallyportError)).toContain(message)
   })
 
   it('refuses a key past its notAfter by the time of the machine, where no clock is given', async () => {

@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { generateAppSecret, type SessionTokensOptions, sessionTokens } from '../../src/auth/index.ts'
 import { isSallyportError, type SallyportError } from '../../src/errors.ts'
-import { told } from '../support/reported.ts'
+import { reported } from '../support/reported.ts'
 import { forge, HMAC_KEY } from './forge.ts'
 
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -55,13 +55,13 @@ describe('sessionTokens at start-up', () => {
     for (const key of [short, k, { kty: 'oct', k }, await hmac(31, 'SHA-256', ['verify'])]) {
       const error = fault({ keys: [{ kid: 'k1', key }], audience: 'api' })
       expect(error.code).toBe('option_invalid')
-      expect(told(error)).toContain('keys[0].key has a key of 31 bytes, and HS256 needs 32')
+      expect(reported(error)).toContain('keys[0].key has a key of 31 bytes, and HS256 needs 32')
     }
   })
 
   it('refuses a key that is unset, saying so', () => {
     for (const key of [undefined, null, '']) {
-      expect(told(fault({ keys: [{ kid: 'k1', key }], audience: 'api' }))).toContain(
+      expect(reported(fault({ keys: [{ kid: 'k1', key }], audience: 'api' }))).toContain(
         'keys[0].key needs a key: is its environment variable set?',
       )
     }
@@ -70,7 +70,7 @@ describe('sessionTokens at start-up', () => {
   it('refuses an application secret as a key', async () => {
     const { secret } = await generateAppSecret()
     const error = fault({ keys: [{ kid: 'k1', key: secret }], audience: 'api' })
-    expect(told(error)).toContain('keys[0].key has an application secret as its key')
+    expect(reported(error)).toContain('keys[0].key has an application secret as its key')
     expect(inspect(error)).not.toContain(secret)
   })
 
@@ -94,8 +94,8 @@ describe('sessionTokens at start-up', () => {
     ['alg __proto__', '__proto__', publicJwk(ec), 'alg must be one of HS256'],
   ])('refuses %s', (_, alg, key, message) => {
     const error = fault({ keys: [{ kid: 'k1', key, ...(alg && { alg }) }], audience: 'api' })
-    expect(told(error)).toContain('keys[0].')
-    expect(told(error)).toContain(message)
+    expect(reported(error)).toContain('keys[0].')
+    expect(reported(error)).toContain(message)
   })
 
   it('refuses a CryptoKey that does not fit', async () => {
@@ -112,7 +112,7 @@ describe('sessionTokens at start-up', () => {
       ['EdDSA', pair.publicKey, 'cannot verify with EdDSA'],
     ]
     for (const [alg, key, message] of table) {
-      expect(told(fault({ keys: [{ kid: 'k1', key, alg }], audience: 'api' }))).toContain(message)
+      expect(reported(fault({ keys: [{ kid: 'k1', key, alg }], audience: 'api' }))).toContain(message)
     }
     expect(() =>
       sessionTokens({ keys: [{ kid: 'k1', key: pair.publicKey, alg: 'ES256' }], audience: 'api' }),
@@ -155,7 +155,7 @@ describe('sessionTokens at start-up', () => {
     const good = { keys: [{ kid: 'k1', key: HMAC_KEY }], audience: 'api' }
     const error = fault(Object.assign(good, options))
     expect(error.code).toBe('option_invalid')
-    expect(told(error)).toContain(message)
+    expect(reported(error)).toContain(message)
     expect(error.problems).toHaveLength(1)
   })
 

@@ -276,13 +276,13 @@ test('whatever the providers answer, nobody is asked who should not be', async (
           else if (kindOf(name) === 'sent') coolingUntil.delete(name)
         }
         const { provider, outcome: how } = outcome
-        const told = {
+        const reported = {
           all: { outcome: how, ...(provider !== undefined && { provider }) },
           'no provider': { outcome: 'unknown' as const },
           nothing: {},
         }[written]
         const isOver = how === 'sent' || how === 'rejected' || nextDelivery
-        history = isOver ? [] : [...history, { attempt: history.length + 1, startedAt: clock.now(), ...told }]
+        history = isOver ? [] : [...history, { attempt: history.length + 1, startedAt: clock.now(), ...reported }]
       }
     }),
     { numRuns: 500 },

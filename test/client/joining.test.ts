@@ -6,7 +6,7 @@ import { memoryStore } from 'sallyport/storage/memory'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { testAuth } from '../support/deps.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
-import { type Telling, telling } from './reports.ts'
+import { type PendingEvent, telling } from './reports.ts'
 import { events } from './servers.ts'
 
 const START = Date.parse('2026-11-21T08:00:00Z')
@@ -15,14 +15,14 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
 
 /** What happens after a telling: nothing, or posts are sent and get there, or do not, or only their answer does not get back. */
-type Sending = 'none' | 'sent' | 'lost' | 'answer lost'
+type SendLoop = 'none' | 'sent' | 'lost' | 'answer lost'
 
 interface Step {
   readonly run: number
   /** The run is started once more first, under the same id, whether or not it has ended. */
   readonly anew: boolean
-  readonly telling: Telling
-  readonly sending: Sending
+  readonly telling: PendingEvent
+  readonly sending: SendLoop
   /** It takes until something else was told. */
   readonly isSlow: boolean
 }
@@ -31,7 +31,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   run: fc.nat(2),
   anew: fc.nat(9).map((chance) => chance === 0),
   telling,
-  sending: fc.constantFrom<Sending>('none', 'none', 'none', 'sent', 'lost', 'answer lost'),
+  sending: fc.constantFrom<SendLoop>('none', 'none', 'none', 'sent', 'lost', 'answer lost'),
   isSlow: fc.boolean(),
 })
 
@@ -39,9 +39,9 @@ const step: fc.Arbitrary<Step> = fc.record({
 function connect(): {
   sallyport: Pick<Sallyport, 'runs'>
   client: Client
-  line: { sending: Sending; delay: Promise<void>; onCall: () => void }
+  line: { sending: SendLoop; delay: Promise<void>; onCall: () => void }
 } {
-  const line = { sending: 'sent' as Sending, delay: Promise.resolve(), onCall: () => {} }
+  const line = { sending: 'sent' as SendLoop, delay: Promise.resolve(), onCall: () => {} }
   const channels = { email: recordingChannel() }
   const sallyport = createSallyport({ auth: testAuth, events, store: memoryStore(), channels })
   const handle = toFetch(sallyport)
@@ -76,8 +76,8 @@ async function runsAfter(steps: readonly Step[]): Promise<unknown[]> {
   for (const [index, { run, anew, telling, sending, isSlow }] of steps.entries()) {
     vi.setSystemTime(START + 1000 * (index + 1))
     if (anew) runs[run] = start(run)
-    const told = runs[run]
-    if (told) telling(told, index + 1)
+    const reported = runs[run]
+    if (reported) telling(reported, index + 1)
     arrive()
     await flushed
     if (sending === 'none') continue

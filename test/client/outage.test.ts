@@ -209,9 +209,9 @@ describe('while the server is away', () => {
       return results !== undefined
     })
     const tags = (from: number) => Array.from({ length: 15 }, (_, index) => `t${from + index}`)
-    const told = recorder.start({ sessionId: 's1', runId: 'r1', model: 'old', tags: tags(0) })
-    told.update({ model: 'new', tags: tags(20) })
-    told.complete()
+    const reported = recorder.start({ sessionId: 's1', runId: 'r1', model: 'old', tags: tags(0) })
+    reported.update({ model: 'new', tags: tags(20) })
+    reported.complete()
     await recorder.flush()
     expect([script.length, await run('r1')]).toEqual([0, undefined])
     await recorder.flush()

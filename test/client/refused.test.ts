@@ -42,12 +42,12 @@ describe('what the server refuses', () => {
   test('takes no good fact with it that stands in one field with it', async () => {
     const { recorder, recorded, dropped } = await startRecording()
     const long = 'x'.repeat(600)
-    const told = {
+    const reported = {
       agent: { id: 'a1', name: long },
       tags: ['a', long, 'b', `${long}2`, 'c'],
       metadata: { good: 1, gone: null, [long]: 1, 'a/b~c': long, 'a~1b': 2 },
     }
-    const run = recorder.start({ sessionId: 's1', runId: 'r1', ...told })
+    const run = recorder.start({ sessionId: 's1', runId: 'r1', ...reported })
     run.add({ inputTokens: 1000, 'No/name~': 1 })
     run.update({ timings: { modelMs: 1.5, toolMs: 2 } })
     const counts = { inputTokens: 7, outputTokens: -1 }
@@ -66,7 +66,7 @@ describe('what the server refuses', () => {
     })
     const { tags, metadata } = await recorded('r1')
     expect([tags, metadata]).toEqual([['a', 'b', 'c'], { good: 1, 'a~1b': 2 }])
-    expect(dropped[0]).toMatchObject([{ run: told }, { code: 'validation_failed' }])
+    expect(dropped[0]).toMatchObject([{ run: reported }, { code: 'validation_failed' }])
   })
 
   test('is the whole of something that cannot be without it', async () => {
@@ -121,12 +121,12 @@ describe('what the server refuses', () => {
     ['rejects', () => Promise.reject(new Error('no'))],
   ])('is dropped even where onDropped %s', async (_, onDropped) => {
     await withoutStrayRejections(async () => {
-      const told = vi.fn(onDropped)
-      const { recorder, asked } = await startRecording({ onDropped: told })
+      const reported = vi.fn(onDropped)
+      const { recorder, asked } = await startRecording({ onDropped: reported })
       recorder.start({ sessionId: 'no such id' }).complete()
       await recorder.flush()
       await recorder.flush()
-      expect([told.mock.calls.length, asked()]).toEqual([1, 1])
+      expect([reported.mock.calls.length, asked()]).toEqual([1, 1])
     })
   })
 })

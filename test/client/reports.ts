@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { RecordedRun, RunFacts } from 'sallyport/client'
 
 /** One thing that is told of a run; the later, the greater `step`. */
-export type Telling = (run: RecordedRun, step: number) => void
+export type PendingEvent = (run: RecordedRun, step: number) => void
 
 const word = fc.constantFrom('a', 'b', 'c')
 const facts: fc.Arbitrary<RunFacts> = fc.record(
@@ -37,65 +37,65 @@ const counts = fc.dictionary(
 )
 const end = fc.oneof(
   facts.map(
-    (told): Telling =>
+    (reported): PendingEvent =>
       (run) =>
-        run.complete(told),
+        run.complete(reported),
   ),
   facts.map(
-    (told): Telling =>
+    (reported): PendingEvent =>
       (run) =>
-        run.incomplete({ ...told, timings: { durationMs: 5 } }),
+        run.incomplete({ ...reported, timings: { durationMs: 5 } }),
   ),
   fc.constantFrom('2026-11-21T07:00:00Z', '2026-11-21T08:00:00.500Z').map(
-    (at): Telling =>
+    (at): PendingEvent =>
       (run) =>
         run.complete({ timings: { queuedAt: at, startedAt: at, firstTokenAt: at } }),
   ),
   facts.map(
-    (told): Telling =>
+    (reported): PendingEvent =>
       (run) =>
-        run.fail(new Error('no'), told),
+        run.fail(new Error('no'), reported),
   ),
   facts.map(
-    (told): Telling =>
+    (reported): PendingEvent =>
       (run) =>
-        run.cancel(told),
+        run.cancel(reported),
   ),
 )
 /** Anything that can be told of a run. */
-export const telling: fc.Arbitrary<Telling> = fc.oneof(
+export const telling: fc.Arbitrary<PendingEvent> = fc.oneof(
   {
     weight: 6,
     arbitrary: facts.map(
-      (told): Telling =>
+      (reported): PendingEvent =>
         (run) =>
-          run.update(told),
+          run.update(reported),
     ),
   },
   {
     weight: 4,
     arbitrary: counts.map(
-      (told): Telling =>
+      (reported): PendingEvent =>
         (run) =>
-          run.add(told),
+          run.add(reported),
     ),
   },
   {
     weight: 2,
     // What it tells of tokens is a total, which grows.
-    arbitrary: fc.constant<Telling>((run, step) => {
+    arbitrary: fc.constant<PendingEvent>((run, step) => {
       run.update({ usageByModel: [{ provider: 'a', model: 'a', counts: { inputTokens: step } }] })
     }),
   },
-  { weight: 1, arbitrary: fc.constant<Telling>((run) => run.firstToken()) },
+  { weight: 1, arbitrary: fc.constant<PendingEvent>((run) => run.firstToken()) },
   {
     weight: 1,
     arbitrary: fc.constantFrom('input', 'tool').map(
-      (what): Telling =>
+      (what): PendingEvent =>
         (run) =>
           run.waitFor(what as 'tool'),
     ),
   },
-  { weight: 1, arbitrary: fc.constant<Telling>((run) => run.resume()) },
+  { weight: 1, arbitrary: fc.constant<PendingEvent>((run) => run.resume()) },
   { weight: 1, arbitrary: end },
 )

@@ -70,15 +70,15 @@ export async function failoverTrial(): Promise<ChannelTrial> {
 
 export async function smsTrial(): Promise<ChannelTrial> {
   const { port, outcomes, received } = await httpProvider(400)
-  const account = { accountSid: 'AC123', authToken: 't0ken-of-the-account', from: '+15005550006' }
+  const derived = { accountSid: 'AC123', authToken: 't0ken-of-the-account', from: '+15005550006' }
   return {
-    channel: sms({ ...account, baseUrl: `http://127.0.0.1:${port}` }),
+    channel: sms({ ...derived, baseUrl: `http://127.0.0.1:${port}` }),
     recipient: { id: 'u1', phone: '+436601234567' },
     unreachable: { id: 'u2', email: 'ada@example.test' },
     content: (word) => ({ text: `It is ${word}` }),
     outcomes,
     received: () => received,
-    secrets: [account.authToken, account.accountSid, CHATTER],
+    secrets: [derived.authToken, derived.accountSid, CHATTER],
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Dispatch, DispatchAnswer } from '../../src/model/dispatch.ts'
 import type { SendLimit } from '../../src/ports/delivery-policy.ts'
-import type { Acceptance, DispatchStore, NewDelivery, Remembered } from '../../src/ports/dispatch-store.ts'
+import type { Acceptance, DispatchStore, NewDelivery, StoredAnswer } from '../../src/ports/dispatch-store.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import type { Bug, Planted } from './dispatch-planting.ts'
 
@@ -113,7 +113,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
     name: 'a key is written before its dispatch',
     caughtBy: 'what cannot be kept is not kept in part',
     plant(store) {
-      const kept = new Map<string, Remembered>()
+      const kept = new Map<string, StoredAnswer>()
       return () => ({
         accept(given) {
           const { fingerprint, key } = given.idempotency ?? {}
@@ -145,7 +145,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
     name: 'a key is looked for first and written later, with others between',
     caughtBy: 'of a hundred posts of one key at once one is accepted',
     plant(store) {
-      const kept = new Map<string, Remembered>()
+      const kept = new Map<string, StoredAnswer>()
       return () => ({
         recall: async (tenant, key) => kept.get(`${tenant} ${key}`),
         async accept(given) {

@@ -1,5 +1,5 @@
 import type { Delivery, Dispatch } from '../../src/model/dispatch.ts'
-import type { ClaimedDelivery, Claims, DispatchStore, LeaseProof } from '../../src/ports/dispatch-store.ts'
+import type { ClaimedDelivery, Claims, DispatchStore, LeaseToken } from '../../src/ports/dispatch-store.ts'
 import type { Bug, Planted } from './dispatch-planting.ts'
 
 /** Shows other deliveries than there are. */
@@ -47,7 +47,7 @@ export const WORK_BUGS: readonly Planted[] = [
     caughtBy: 'a worker whose lease another has taken over changes nothing',
     plant(store) {
       const fences = new Map<string, string>()
-      const anyone = <T extends LeaseProof>(proof: T): T => ({ ...proof, fence: fences.get(proof.deliveryId) ?? '' })
+      const anyone = <T extends LeaseToken>(proof: T): T => ({ ...proof, fence: fences.get(proof.deliveryId) ?? '' })
       return () => ({
         ...claiming(store, (one) => {
           fences.set(one.deliveryId, one.fence)
@@ -63,7 +63,7 @@ export const WORK_BUGS: readonly Planted[] = [
     caughtBy: 'a fence of one handle is never one of the other',
     plant(store) {
       const real = new Map<string, string>()
-      const known = <T extends LeaseProof>(proof: T): T => {
+      const known = <T extends LeaseToken>(proof: T): T => {
         return { ...proof, fence: real.get(`${proof.deliveryId} ${proof.fence}`) ?? '' }
       }
       return () => {
@@ -170,11 +170,11 @@ export const WORK_BUGS: readonly Planted[] = [
         ...showing(store, (one) => (heldUp.has(one.deliveryId) ? { ...one, status: 'held' } : one)),
         async claim(request) {
           const claims = await store.claim(request)
-          const told = new Set<string>()
+          const reported = new Set<string>()
           const expired = claims.expired.filter(({ deliveryId, dispatch: { dispatchId, route } }) => {
-            const isHeld = route === 'first' && told.has(dispatchId)
+            const isHeld = route === 'first' && reported.has(dispatchId)
             if (isHeld) heldUp.add(deliveryId)
-            told.add(dispatchId)
+            reported.add(dispatchId)
             return !isHeld
           })
           return { ...claims, expired }

@@ -1,4 +1,4 @@
-import type { MergeDecision, MergeSight, RunKey, RunStore } from '../../src/ports/run-store.ts'
+import type { MergeDecision, MergeSnapshot, RunKey, RunStore } from '../../src/ports/run-store.ts'
 
 /** A mistake that a store might well make, planted in one that works. */
 export interface Bug {
@@ -9,22 +9,22 @@ export interface Bug {
   readonly caughtBy: readonly string[]
 }
 
-type Decide = <T>(decision: MergeDecision<T>, sight: MergeSight) => MergeDecision<T>
+type Decide = <T>(decision: MergeDecision<T>, snapshot: MergeSnapshot) => MergeDecision<T>
 
 /** Has another decide in place of the caller. */
 export function deciding(store: RunStore, decide: Decide): RunStore {
-  return { ...store, mergeRun: (key, caller) => store.mergeRun(key, (sight) => decide(caller(sight), sight)) }
+  return { ...store, mergeRun: (key, caller) => store.mergeRun(key, (snapshot) => decide(caller(snapshot), snapshot)) }
 }
 
 /** Has merges see something else. */
 export function seeing(
   store: RunStore,
-  show: (sight: MergeSight, key: RunKey) => Promise<MergeSight> | MergeSight,
+  show: (snapshot: MergeSnapshot, key: RunKey) => Promise<MergeSnapshot> | MergeSnapshot,
 ): RunStore {
   return {
     ...store,
     async mergeRun(key, decide) {
-      const { result } = await store.mergeRun(key, (sight) => ({ result: sight }))
+      const { result } = await store.mergeRun(key, (snapshot) => ({ result: snapshot }))
       const shown = await show(result, key)
       return store.mergeRun(key, () => decide(shown))
     },

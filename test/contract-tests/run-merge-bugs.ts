@@ -1,14 +1,14 @@
 import { addDecimals, canonicalDecimal, negateDecimal } from '../../src/model/decimal.ts'
-import { minusTally, noTally, type Tally } from '../../src/model/tally.ts'
-import type { MergeDecision, MergeSight, RunAbove, RunKey, RunStore } from '../../src/ports/run-store.ts'
+import { minusTotals, noTotals, type Totals } from '../../src/model/totals.ts'
+import type { MergeDecision, MergeSnapshot, RunAncestor, RunKey, RunStore } from '../../src/ports/run-store.ts'
 import { type Bug, deciding, seeing } from './run-bug.ts'
 
-function replacing(sum: Tally | undefined, add: Tally): Tally {
-  return sum ? (minusTally(add, sum) ?? noTally()) : add
+function replacing(sum: Totals | undefined, add: Totals): Totals {
+  return sum ? (minusTotals(add, sum) ?? noTotals()) : add
 }
 
 /** What has to be added to come to the sum that binary floating point gives. */
-function floating(sum: Tally | undefined, add: Tally): Tally {
+function floating(sum: Totals | undefined, add: Totals): Totals {
   const cost = Object.entries(add.spend.cost).map(([currency, amount]) => {
     const before = sum?.spend.cost[currency] ?? '0'
     const after = canonicalDecimal(Number(before) + Number(amount)) ?? before
@@ -17,8 +17,8 @@ function floating(sum: Tally | undefined, add: Tally): Tally {
   return { ...add, spend: { ...add.spend, cost: Object.fromEntries(cost) } }
 }
 
-async function climb(store: RunStore, { tenant, sessionId }: RunKey, above: readonly RunAbove[]): Promise<RunAbove[]> {
-  const all = [...above]
+async function climb(store: RunStore, { tenant, sessionId }: RunKey, ancestors: readonly RunAncestor[]): Promise<RunAncestor[]> {
+  const all = [...ancestors]
   for (let next = all.at(-1)?.run; next?.state.parentRunId !== undefined && all.length < 64; ) {
     const runId: string = next.state.parentRunId
     next = await store.findRun(tenant, runId)
@@ -47,9 +47,9 @@ const SESSION_AND_USER_ERASED: readonly string[] = [
 async function decidedBefore<T>(
   store: RunStore,
   key: RunKey,
-  decide: (sight: MergeSight) => MergeDecision<T>,
+  decide: (snapshot: MergeSnapshot) => MergeDecision<T>,
 ): Promise<MergeDecision<T>> {
-  const { result } = await store.mergeRun(key, (sight) => ({ result: structuredClone(sight) }))
+  const { result } = await store.mergeRun(key, (snapshot) => ({ result: structuredClone(snapshot) }))
   const decision = decide(result)
   for (let turn = 0; turn < 5; turn++) await Promise.resolve()
   return decision
@@ -60,9 +60,9 @@ export const MERGE_BUGS: readonly Bug[] = [
   {
     it: 'reads, decides and writes with nothing to hold off others in between',
     plant: (store) =>
-      seeing(store, async (sight) => {
+      seeing(store, async (snapshot) => {
         await Promise.resolve()
-        return structuredClone(sight)
+        return structuredClone(snapshot)
       }),
     caughtBy: [
       'of 100 merges of one run at once, each sees what the ones before wrote',
@@ -136,9 +136,9 @@ export const MERGE_BUGS: readonly Bug[] = [
   {
     it: 'does not see a run that is in another session',
     plant: (store) =>
-      seeing(store, (sight, { sessionId }) => ({
-        ...sight,
-        run: sight.run?.state.sessionId === sessionId ? sight.run : undefined,
+      seeing(store, (snapshot, { sessionId }) => ({
+        ...snapshot,
+        run: snapshot.run?.state.sessionId === sessionId ? snapshot.run : undefined,
       })),
     caughtBy: ['a merge sees the run also from another session: its id is unique within the tenant'],
   },
@@ -146,13 +146,13 @@ export const MERGE_BUGS: readonly Bug[] = [
     it: 'counts a sign of life as a revision',
     plant: (store) =>
       deciding(store, (decision, { run }) =>
-        decision.heard && !decision.state ? { ...decision, state: run?.state } : decision,
+        decision.touched && !decision.state ? { ...decision, state: run?.state } : decision,
       ),
     caughtBy: ['a sign of life alone is no revision, however many there are'],
   },
   {
     it: 'takes every merge for a sign of life',
-    plant: (store) => deciding(store, (decision) => ({ ...decision, heard: true })),
+    plant: (store) => deciding(store, (decision) => ({ ...decision, touched: true })),
     caughtBy: ['of a stored run, each decision changes what it says and leaves the rest as it is'],
   },
   {
@@ -174,9 +174,9 @@ export const MERGE_BUGS: readonly Bug[] = [
     it: 'puts what is decided in place of a tally',
     plant: (store) =>
       deciding(store, (decision, { session }) => {
-        const { tallies } = decision
-        if (!tallies) return decision
-        return { ...decision, tallies: { ...tallies, session: replacing(session?.tally, tallies.session) } }
+        const { totalsChanges } = decision
+        if (!totalsChanges) return decision
+        return { ...decision, totalsChanges: { ...totalsChanges, session: replacing(session?.totals, totalsChanges.session) } }
       }),
     caughtBy: ['a tally is the sum of what was added, in every part of it and for every name'],
   },
@@ -184,9 +184,9 @@ export const MERGE_BUGS: readonly Bug[] = [
     it: 'adds money as binary floating point does',
     plant: (store) =>
       deciding(store, (decision, { session }) => {
-        const { tallies } = decision
-        if (!tallies) return decision
-        return { ...decision, tallies: { ...tallies, session: floating(session?.tally, tallies.session) } }
+        const { totalsChanges } = decision
+        if (!totalsChanges) return decision
+        return { ...decision, totalsChanges: { ...totalsChanges, session: floating(session?.totals, totalsChanges.session) } }
       }),
     caughtBy: ['amounts are added as exact decimals'],
   },
@@ -198,8 +198,8 @@ export const MERGE_BUGS: readonly Bug[] = [
         const session = await store.findSession(tenant, sessionId)
         if (!session) return undefined
         const counts: Record<string, number> = {}
-        for (const name in session.tally.counts) counts[name] = session.tally.counts[name] ?? 0
-        return { ...session, tally: { ...session.tally, counts } }
+        for (const name in session.totals.counts) counts[name] = session.totals.counts[name] ?? 0
+        return { ...session, totals: { ...session.totals, counts } }
       },
     }),
     caughtBy: ['a tally is the sum of what was added, in every part of it and for every name'],
@@ -208,9 +208,9 @@ export const MERGE_BUGS: readonly Bug[] = [
     it: 'counts what is spent as spent today, whatever the instant',
     plant: (store) =>
       deciding(store, (decision) => {
-        const { tallies } = decision
-        if (!tallies) return decision
-        return { ...decision, tallies: { ...tallies, users: tallies.users.map(({ at: _, ...user }) => user) } }
+        const { totalsChanges } = decision
+        if (!totalsChanges) return decision
+        return { ...decision, totalsChanges: { ...totalsChanges, users: totalsChanges.users.map(({ at: _, ...user }) => user) } }
       }),
     caughtBy: ['what is spent at an instant is spent on its day, from the first millisecond to the last'],
   },
@@ -224,7 +224,7 @@ export const MERGE_BUGS: readonly Bug[] = [
   },
   {
     it: 'climbs without end, and around in rings',
-    plant: (store) => seeing(store, async (sight, key) => ({ ...sight, above: await climb(store, key, sight.above) })),
+    plant: (store) => seeing(store, async (snapshot, key) => ({ ...snapshot, ancestors: await climb(store, key, snapshot.ancestors) })),
     caughtBy: [
       'up to 32 runs are above one, and no more are looked at',
       'runs that are above one another are each listed once',
@@ -240,9 +240,9 @@ export const MERGE_BUGS: readonly Bug[] = [
       mergeRun: (key, decide) =>
         key.parentRunId === undefined
           ? store.mergeRun(key, decide)
-          : seeing(store, async (sight, { tenant, parentRunId = '' }) => {
+          : seeing(store, async (snapshot, { tenant, parentRunId = '' }) => {
               const run = await store.findRun(tenant, parentRunId)
-              return { ...sight, above: [{ runId: parentRunId, ...(run && { run }) }] }
+              return { ...snapshot, ancestors: [{ runId: parentRunId, ...(run && { run }) }] }
             }).mergeRun(key, decide),
     }),
     caughtBy: ['the parent that the state names comes before the one that the key names'],

@@ -1,5 +1,5 @@
 import { facetsOf } from '../../src/model/run-facets.ts'
-import { noTally, type Tally } from '../../src/model/tally.ts'
+import { noTotals, type Totals } from '../../src/model/totals.ts'
 import type { MergeDecision, RunKey, StoredRun } from '../../src/ports/run-store.ts'
 import type { Bug } from './run-bug.ts'
 
@@ -23,7 +23,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
         },
         async findSession(tenant, sessionId) {
           const session = await store.findSession(tenant, sessionId)
-          return session && (known.has(sessionId) ? session : { ...session, tally: noTally(), failures: [] })
+          return session && (known.has(sessionId) ? session : { ...session, totals: noTotals(), failures: [] })
         },
       }
     },
@@ -134,9 +134,9 @@ export const HOUSE_BUGS: readonly Bug[] = [
     plant: (store) => ({
       ...store,
       async removeRuns(query) {
-        const { items } = await store.listRuns({ ...query, untold: true, limit: 1_000 })
+        const { items } = await store.listRuns({ ...query, pending: true, limit: 1_000 })
         for (const run of items)
-          await store.mergeRun(KEY_OF(run), () => ({ result: 0, account: { ended: [], untold: [] } }))
+          await store.mergeRun(KEY_OF(run), () => ({ result: 0, derived: { ended: [], pending: [] } }))
         return store.removeRuns(query)
       },
     }),
@@ -147,7 +147,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
     plant: (store) => ({
       ...store,
       async removeRuns(query) {
-        const { items } = await store.listRuns({ status: query.status, untold: true, limit: 1_000 })
+        const { items } = await store.listRuns({ status: query.status, pending: true, limit: 1_000 })
         return store.removeRuns({ ...query, limit: Math.max(query.limit - items.length, 0) })
       },
     }),
@@ -164,15 +164,15 @@ export const HOUSE_BUGS: readonly Bug[] = [
   {
     it: 'leaves what an erased user spent below runs',
     plant(store) {
-      const below = new Map<string, { key: RunKey; runId: string; userId: string; users: Tally['users'] }>()
+      const descendants = new Map<string, { key: RunKey; runId: string; userId: string; users: Totals['users'] }>()
       return {
         ...store,
         mergeRun: (key, decide) =>
-          store.mergeRun(key, (sight) => {
-            const decision = decide(sight)
-            for (const { runId, add } of decision.tallies?.below ?? [])
+          store.mergeRun(key, (snapshot) => {
+            const decision = decide(snapshot)
+            for (const { runId, add } of decision.totalsChanges?.descendants ?? [])
               for (const [userId, spend] of Object.entries(add.users))
-                below.set(JSON.stringify([key.tenant, key.sessionId, runId, userId]), {
+                descendants.set(JSON.stringify([key.tenant, key.sessionId, runId, userId]), {
                   ...{ key, runId, userId },
                   users: Object.fromEntries([[userId, spend]]),
                 })
@@ -180,11 +180,11 @@ export const HOUSE_BUGS: readonly Bug[] = [
           }),
         async erase(tenant, of) {
           const count = await store.erase(tenant, of)
-          for (const { key, runId, userId, users } of below.values())
+          for (const { key, runId, userId, users } of descendants.values())
             if ('userId' in of && key.tenant === tenant && of.userId === userId) {
-              const again = [{ runId, add: { ...noTally(), users } }]
-              const tallies = { session: noTally(), below: again, users: [] }
-              await store.mergeRun(key, () => ({ result: 0, tallies }))
+              const again = [{ runId, add: { ...noTotals(), users } }]
+              const totalsChanges = { session: noTotals(), descendants: again, users: [] }
+              await store.mergeRun(key, () => ({ result: 0, totalsChanges }))
             }
           return count
         },
@@ -234,22 +234,22 @@ export const HOUSE_BUGS: readonly Bug[] = [
   {
     it: 'leaves the sums of a session that it erases',
     plant(store) {
-      const kept = new Map<string, Tally>()
+      const kept = new Map<string, Totals>()
       return {
         ...store,
         async erase(tenant, of) {
           const session = 'sessionId' in of ? await store.findSession(tenant, of.sessionId) : undefined
-          if (session) kept.set(JSON.stringify([tenant, session.sessionId]), structuredClone(session.tally))
+          if (session) kept.set(JSON.stringify([tenant, session.sessionId]), structuredClone(session.totals))
           return store.erase(tenant, of)
         },
         mergeRun: (key, decide) =>
-          store.mergeRun(key, (sight) => {
-            const { state, tallies = { session: noTally(), below: [], users: [] }, ...rest } = decide(sight)
+          store.mergeRun(key, (snapshot) => {
+            const { state, totalsChanges = { session: noTotals(), descendants: [], users: [] }, ...rest } = decide(snapshot)
             const id = JSON.stringify([key.tenant, key.sessionId])
             const session = kept.get(id)
-            if (!state || !session) return { ...rest, state, tallies }
+            if (!state || !session) return { ...rest, state, totalsChanges }
             kept.delete(id)
-            return { ...rest, state, tallies: { ...tallies, session } }
+            return { ...rest, state, totalsChanges: { ...totalsChanges, session } }
           }),
       }
     },

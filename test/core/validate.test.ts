@@ -58,12 +58,12 @@ describe('validate', () => {
 
   it('drops unknown fields at every level and names them', () => {
     const outcome = validate(schema, { name: 'a', extra: 1, parts: [{ id: 1, 'x/y': 2 }] })
-    const told = { code: 'unknown_field', detail: 'is not known here and was dropped' }
+    const reported = { code: 'unknown_field', detail: 'is not known here and was dropped' }
     expect(outcome).toEqual({
       value: { name: 'a', parts: [{ id: 1 }] },
       warnings: [
-        { ...told, pointer: '/extra' },
-        { ...told, pointer: '/parts/0/x~1y' },
+        { ...reported, pointer: '/extra' },
+        { ...reported, pointer: '/parts/0/x~1y' },
       ],
       misnamed: [],
     })

@@ -82,16 +82,16 @@ describe('what is to be asked of the database', () => {
     await store.mergeRun({ tenant: 't', sessionId: 's', runId: 'r' }, () => ({
       result: undefined,
       state: { sessionId: 's', runId: 'r', latest: {}, tags: [] } as never,
-      account: { ended: ['failed'], untold: ['failed'] },
+      derived: { ended: ['failed'], pending: ['failed'] },
     }))
     at = now
     expect(await Promise.all(questions.map((text) => ask(text, now)))).toEqual([
       [{ channel: 'mail', due: 1, oldest_seconds: 120 }],
       [{ ended: 1 }],
       [{ channel: 'text', status: 'failed', reason: 'provider_rejected', deliveries: 1 }],
-      [{ untold: 0 }],
+      [{ pending: 0 }],
     ])
-    expect(await ask(questions[3] ?? '', now + 600_000)).toEqual([{ untold: 1 }])
+    expect(await ask(questions[3] ?? '', now + 600_000)).toEqual([{ pending: 1 }])
   })
 
   async function ask(text: string, by: number): Promise<readonly unknown[]> {

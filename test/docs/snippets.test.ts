@@ -59,11 +59,11 @@ describe('a documented snippet', () => {
     const files = all.map(({ file }) => file)
     const program = ts.createProgram(files, { ...options, isolatedDeclarations: false, declaration: false })
     const diagnostics = files.flatMap((file) => ts.getPreEmitDiagnostics(program, program.getSourceFile(file)))
-    const told = diagnostics.map(({ file, start, messageText }) => {
+    const reported = diagnostics.map(({ file, start, messageText }) => {
       const line = file && start !== undefined ? file.getLineAndCharacterOfPosition(start).line + 1 : 0
       return `${file?.fileName.slice(scratch.length)}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`
     })
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   }, 120_000)
 
   it.each(all)('runs: $name', async ({ file }) => {

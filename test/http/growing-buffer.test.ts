@@ -11,8 +11,8 @@ const piece = fc.oneof(
 
 test('holds what arrived, in order, and reserves at most twice as much or 1 KiB, for any chunking', () => {
   fc.assert(
-    fc.property(fc.array(piece, { maxLength: 200 }), fc.constantFrom(0, 1, 1_000, GREATEST), (pieces, announced) => {
-      const buffer = new GrowingBuffer(announced)
+    fc.property(fc.array(piece, { maxLength: 200 }), fc.constantFrom(0, 1, 1_000, GREATEST), (pieces, published) => {
+      const buffer = new GrowingBuffer(published)
       let size = 0
       for (const each of pieces) {
         buffer.append(each)

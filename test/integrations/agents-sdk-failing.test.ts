@@ -4,12 +4,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { agent, onlyRun, runnerOf } from './agents.ts'
 import { chatEvents, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
 import { streamed, whole } from './provider.ts'
-import { house, provider } from './set-up.ts'
+import { app, provider } from './set-up.ts'
 
 beforeEach(() => {
   // The SDK is told not to trace in tests, by NODE_ENV.
   setTracingDisabled(false)
-  setTraceProcessors([agentsSdk(house.recorder)])
+  setTraceProcessors([agentsSdk(app.recorder)])
 })
 
 afterEach(() => setTraceProcessors([]))
@@ -18,7 +18,7 @@ describe('a run that goes wrong', () => {
   it('because of the model says why', async () => {
     provider.answers(whole({ error: { message: 'No such model' } }, 400))
     await expect(runnerOf(provider).run(agent, 'Hello?')).rejects.toThrow()
-    const run = await onlyRun(house)
+    const run = await onlyRun(app)
     expect(run).toMatchObject({ status: 'failed', error: { type: 'Error', message: '400 No such model' } })
     expect(run?.counts).toEqual({ modelErrors: 1, steps: 1 })
   })
@@ -26,7 +26,7 @@ describe('a run that goes wrong', () => {
   it('because of a limit says which, and has what it used', async () => {
     provider.answers(whole(response([{ name: 'weather' }])))
     await expect(runnerOf(provider).run(agent, 'Hello?', { maxTurns: 1 })).rejects.toThrow()
-    expect(await onlyRun(house)).toMatchObject({
+    expect(await onlyRun(app)).toMatchObject({
       ...{ status: 'failed', error: { type: 'MaxTurnsExceededError', message: 'Max turns (1) exceeded' } },
       counts: { ...OPENAI_COUNTS, toolCalls: 1, steps: 1 },
     })
@@ -36,7 +36,7 @@ describe('a run that goes wrong', () => {
     provider.answers(streamed(responseEvents('Hi.').slice(0, 4), 'cut'))
     const result = await runnerOf(provider).run(agent, 'Hello?', { stream: true })
     await expect(result.completed).rejects.toThrow()
-    expect(await onlyRun(house)).toMatchObject({ status: 'failed', counts: { modelErrors: 1 } })
+    expect(await onlyRun(app)).toMatchObject({ status: 'failed', counts: { modelErrors: 1 } })
   })
 })
 
@@ -46,7 +46,7 @@ describe('a run that is aborted', () => {
     provider.answers(() => abort.abort())
     const config = { traceIncludeSensitiveData: kind !== 'private' }
     await expect(runnerOf(provider, config).run(agent, 'Hello?', { signal: abort.signal })).rejects.toThrow()
-    const run = await onlyRun(house)
+    const run = await onlyRun(app)
     expect(run?.status).toBe('cancelled')
     expect(run?.counts).toEqual({ steps: 1 })
   })
@@ -64,6 +64,6 @@ describe('a run that is aborted', () => {
     for await (const event of result)
       if (event.type === 'raw_model_stream_event' && event.data.type === 'output_text_delta') abort.abort()
     await result.completed.catch(() => {})
-    expect(await onlyRun(house)).toMatchObject({ status: 'cancelled', counts: { modelCalls: 1, unmeteredCalls: 1 } })
+    expect(await onlyRun(app)).toMatchObject({ status: 'cancelled', counts: { modelCalls: 1, unmeteredCalls: 1 } })
   })
 })

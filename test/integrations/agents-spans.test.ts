@@ -1,7 +1,7 @@
 import { type AgentsSpan, agentsSdk } from 'sallyport/integrations'
 import { describe, expect, it } from 'vitest'
 import { onlyRun } from './agents.ts'
-import { house } from './set-up.ts'
+import { app } from './set-up.ts'
 
 /** A span as the SDK tells of it; its kind is what its id begins with. */
 const spanOf = (spanId: string, more: Partial<AgentsSpan> & { readonly name?: string } = {}): AgentsSpan => {
@@ -13,7 +13,7 @@ const spanOf = (spanId: string, more: Partial<AgentsSpan> & { readonly name?: st
 
 describe('what is remembered', () => {
   it('is no more than a thousand traces that were never ended', async () => {
-    const processor = agentsSdk(house.recorder)
+    const processor = agentsSdk(app.recorder)
     for (let number = 0; number <= 1000; number++)
       await processor.onTraceStart({ traceId: `t${number}`, name: 'Flow', groupId: `g${number}` })
     for (const number of [0, 1]) {
@@ -21,20 +21,20 @@ describe('what is remembered', () => {
       await processor.onSpanStart(span)
       await processor.onSpanEnd(span)
     }
-    expect(await house.runs()).toMatchObject([
+    expect(await app.runs()).toMatchObject([
       { runId: 'task_0', sessionId: 't0' },
       { runId: 'task_1', sessionId: 'g1' },
     ])
   })
 
   it('is no span of a task that has ended', async () => {
-    const processor = agentsSdk(house.recorder)
+    const processor = agentsSdk(app.recorder)
     await processor.onSpanStart(spanOf('task_1'))
     await processor.onSpanStart(spanOf('turn_1'))
     await processor.onSpanEnd(spanOf('task_1'))
     await processor.onSpanStart(spanOf('task_2', { parentId: 'turn_1' }))
     await processor.onSpanEnd(spanOf('task_2'))
-    const runs = await house.runs()
+    const runs = await app.runs()
     expect(runs.map(({ runId }) => runId)).toEqual(['task_1', 'task_2'])
     expect(runs[1]).not.toHaveProperty('parentRunId')
   })
@@ -43,22 +43,22 @@ describe('what is remembered', () => {
 it('rejects nothing, whatever the host says of a run and the SDK of an error', async () => {
   const circular: Record<string, unknown> = {}
   circular.self = circular
-  const odd = agentsSdk(house.recorder, () => ({ sessionId: 's1', metadata: circular }) as never)
+  const odd = agentsSdk(app.recorder, () => ({ sessionId: 's1', metadata: circular }) as never)
   await expect(odd.onSpanStart(spanOf('task_1'))).resolves.toBeUndefined()
-  const processor = agentsSdk(house.recorder)
+  const processor = agentsSdk(app.recorder)
   await processor.onSpanStart(spanOf('task_2'))
   const error = { message: 'It is down', data: { error: Object.create(null) } }
   await expect(processor.onSpanEnd(spanOf('task_2', { error }))).resolves.toBeUndefined()
-  expect((await house.runs()).at(-1)).toMatchObject({ status: 'failed', error: { message: 'It is down' } })
+  expect((await app.runs()).at(-1)).toMatchObject({ status: 'failed', error: { message: 'It is down' } })
 })
 
 describe('a call that fails', () => {
   const ended = async (text: string) => {
-    const processor = agentsSdk(house.recorder)
+    const processor = agentsSdk(app.recorder)
     const error = { message: 'Error in agent run', data: { error: text } }
     for (const span of [spanOf('task_1'), spanOf('generation_1')]) await processor.onSpanStart(span)
     for (const span of [spanOf('generation_1', { error }), spanOf('task_1', { error })]) await processor.onSpanEnd(span)
-    return onlyRun(house)
+    return onlyRun(app)
   }
 
   it.each(['InternalServerError: 500 transaction aborted', 'Error: abort code 7', '409 Request was aborted'])(
@@ -77,9 +77,9 @@ describe('a call that fails', () => {
 })
 
 it('does not cut the name of an agent within a letter', async () => {
-  const processor = agentsSdk(house.recorder)
+  const processor = agentsSdk(app.recorder)
   await processor.onSpanStart(spanOf('task_1'))
   await processor.onSpanStart(spanOf('agent_1', { name: `${'x'.repeat(127)}👋` }))
   await processor.onSpanEnd(spanOf('task_1'))
-  expect((await onlyRun(house))?.agent?.name).toBe(`${'x'.repeat(127)}\uFFFD`)
+  expect((await onlyRun(app))?.agent?.name).toBe(`${'x'.repeat(127)}\uFFFD`)
 })

@@ -4,7 +4,7 @@ import type { Run } from 'sallyport'
 import { expect } from 'vitest'
 import * as z from 'zod'
 import type { Provider } from './provider.ts'
-import type { House } from './test-app.ts'
+import type { TestApp } from './test-app.ts'
 
 export const parameters: z.ZodObject<Record<never, never>> = z.object({})
 const weather: Tool = tool({ name: 'weather', description: 'Weather', parameters, execute: async () => 'sunny' })
@@ -35,8 +35,8 @@ export function runnerOf(
 }
 
 /** The one run that a host has. */
-export async function onlyRun(house: House): Promise<Run | undefined> {
-  const runs = await house.runs()
+export async function onlyRun(app: TestApp): Promise<Run | undefined> {
+  const runs = await app.runs()
   expect(runs).toHaveLength(1)
   return runs[0]
 }

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { chatEvents, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
 import { streamed, whole } from './provider.ts'
-import { house, provider } from './set-up.ts'
+import { app, provider } from './set-up.ts'
 
 const openai = (fetch?: typeof globalThis.fetch) =>
   createOpenAI({ apiKey: 'key', baseURL: `${provider.url}/v1`, ...(fetch && { fetch }) })
@@ -20,7 +20,7 @@ const WITH_A_TOOL = {
 describe('an agent', () => {
   it('that is made for a run', async () => {
     provider.answers(whole(response([{ name: 'weather' }])), whole(response('Sunny.')))
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       const agent = new ToolLoopAgent({ ...aiSdk(run, openai()('gpt-5')), tools })
       expect((await agent.generate({ prompt: 'Hello?' })).text).toBe('Sunny.')
     })
@@ -37,14 +37,14 @@ describe('an agent', () => {
     })
     for (const _ of [1, 2]) {
       provider.answers(whole(response([{ name: 'weather' }])), whole(response('Sunny.')))
-      const run = await house.recorded((run) => agent.generate({ prompt: 'Hello?', options: run }))
+      const run = await app.recorded((run) => agent.generate({ prompt: 'Hello?', options: run }))
       expect(run.counts).toEqual(WITH_A_TOOL)
     }
   })
 
   it('that streams', async () => {
     provider.answers(streamed(responseEvents('Hi.')))
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       const agent = new ToolLoopAgent({ ...aiSdk(run, openai()('gpt-5')), tools })
       expect(await (await agent.stream({ prompt: 'Hello?' })).text).toBe('Hi.')
     })
@@ -67,15 +67,15 @@ describe('a run that ends with its stream', () => {
   it('is completed, with what it used', async () => {
     provider.answers(streamed(responseEvents('Hi.')))
     const { signal } = new AbortController()
-    await handle(house.recorder.start({ sessionId: 's1', signal }), signal).text()
-    expect(await house.runs()).toMatchObject([{ status: 'completed', counts: OPENAI_COUNTS, finishReason: 'stop' }])
+    await handle(app.recorder.start({ sessionId: 's1', signal }), signal).text()
+    expect(await app.runs()).toMatchObject([{ status: 'completed', counts: OPENAI_COUNTS, finishReason: 'stop' }])
   })
 
   it('is failed, with what went wrong', async () => {
     provider.answers(whole({ error: { message: 'No' } }, 400))
     const { signal } = new AbortController()
-    await handle(house.recorder.start({ sessionId: 's1', signal }), signal).text()
-    expect(await house.runs()).toMatchObject([
+    await handle(app.recorder.start({ sessionId: 's1', signal }), signal).text()
+    expect(await app.runs()).toMatchObject([
       { status: 'failed', error: { message: 'No' }, counts: { modelErrors: 1 } },
     ])
   })
@@ -83,10 +83,10 @@ describe('a run that ends with its stream', () => {
   it('is cancelled, when its caller leaves', async () => {
     const abort = new AbortController()
     provider.answers(streamed(responseEvents('Hi.').slice(0, 4), 'hang'))
-    const answer = handle(house.recorder.start({ sessionId: 's1', signal: abort.signal }), abort.signal)
+    const answer = handle(app.recorder.start({ sessionId: 's1', signal: abort.signal }), abort.signal)
     for await (const chunk of answer.body ?? [])
       if (new TextDecoder().decode(chunk).includes('text-delta')) abort.abort()
-    const [run] = await house.runs()
+    const [run] = await app.runs()
     expect(run).toMatchObject({ status: 'cancelled', model: 'gpt-5' })
     expect(run?.timings).toHaveProperty('firstTokenAt')
   })
@@ -94,7 +94,7 @@ describe('a run that ends with its stream', () => {
 
 it('can be recorded by its fetch instead', async () => {
   provider.answers(streamed(chatEvents('Hi.')))
-  const run = await house.recorded(async (run) => {
+  const run = await app.recorded(async (run) => {
     const { text } = streamText({ model: openai(recordingFetch(run)).chat('gpt-5'), prompt: 'Hello?' })
     expect(await text).toBe('Hi.')
   })
@@ -121,11 +121,11 @@ it('knows the provider by the name of the model, and wraps what has secrets', as
     }
   }
   provider.answers(whole(response('Hi.')))
-  const run = await house.recorded(async (run) => {
+  const run = await app.recorded(async (run) => {
     const settings = aiSdk(run, new Secretive())
     expect(settings.model.describe()).toBe('openai.responses')
     await generateText({ ...settings, prompt: 'Hello?' })
   })
   expect(run).toMatchObject({ provider: 'acme', model: 'm1' })
-  expect(aiSdk(house.recorder.start({ sessionId: 's2' }), gateway('openai/gpt-5')).model.modelId).toBe('openai/gpt-5')
+  expect(aiSdk(app.recorder.start({ sessionId: 's2' }), gateway('openai/gpt-5')).model.modelId).toBe('openai/gpt-5')
 })

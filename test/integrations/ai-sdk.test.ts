@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
 import { busy, streamed, whole } from './provider.ts'
-import { house, provider } from './set-up.ts'
+import { app, provider } from './set-up.ts'
 
 const gpt5 = () => createOpenAI({ apiKey: 'key', baseURL: `${provider.url}/v1` })('gpt-5')
 const tools = {
@@ -28,7 +28,7 @@ const WITH_TOOLS = {
 describe('generateText', () => {
   it('is one call, with its tokens', async () => {
     provider.answers(whole(response('Hi.')))
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       const { text } = await generateText({ ...aiSdk(run, gpt5()), prompt: 'Hello?' })
       expect(text).toBe('Hi.')
     })
@@ -40,7 +40,7 @@ describe('generateText', () => {
 
   it('counts steps, tools, and tools that failed', async () => {
     provider.answers(...withTools())
-    const run = await house.recorded((run) =>
+    const run = await app.recorded((run) =>
       generateText({ ...aiSdk(run, gpt5()), tools, prompt: 'Hello?', stopWhen: stepCountIs(5) }),
     )
     expect(run.counts).toEqual(WITH_TOOLS)
@@ -49,7 +49,7 @@ describe('generateText', () => {
 
   it('counts a tool that does not exist as one that failed', async () => {
     provider.answers(whole(response([{ name: 'unheard' }])), whole(response('Oh.')))
-    const run = await house.recorded((run) =>
+    const run = await app.recorded((run) =>
       generateText({ ...aiSdk(run, gpt5()), tools, prompt: 'Hello?', stopWhen: stepCountIs(5) }),
     )
     expect(run.counts).toMatchObject({ toolCalls: 1, toolErrors: 1, steps: 2 })
@@ -57,13 +57,13 @@ describe('generateText', () => {
 
   it('counts what it tried again', async () => {
     provider.answers(busy, busy, whole(response('Hi.')))
-    const run = await house.recorded((run) => generateText({ ...aiSdk(run, gpt5()), prompt: 'Hello?' }))
+    const run = await app.recorded((run) => generateText({ ...aiSdk(run, gpt5()), prompt: 'Hello?' }))
     expect(run.counts).toEqual({ ...OPENAI_COUNTS, steps: 1, retries: 2, modelErrors: 2 })
   })
 
   it('that fails is no call', async () => {
     provider.answers(whole({ error: { message: 'No' } }, 400))
-    const run = await house.failed((run) => generateText({ ...aiSdk(run, gpt5()), prompt: 'Hello?' }))
+    const run = await app.failed((run) => generateText({ ...aiSdk(run, gpt5()), prompt: 'Hello?' }))
     expect(run).toMatchObject({ status: 'failed', model: 'gpt-5' })
     expect(run.counts).toEqual({ modelErrors: 1 })
   })
@@ -71,7 +71,7 @@ describe('generateText', () => {
   it('that is aborted is no error', async () => {
     const abort = new AbortController()
     provider.answers(() => abort.abort())
-    const run = await house.failed(
+    const run = await app.failed(
       (run) => generateText({ ...aiSdk(run, gpt5()), prompt: 'Hello?', abortSignal: abort.signal }),
       abort.signal,
     )
@@ -82,7 +82,7 @@ describe('generateText', () => {
   it('has all callbacks and telemetry of the host’s own beside it', async () => {
     provider.answers(...withTools())
     const seen: string[] = []
-    await house.recorded(async (run) => {
+    await app.recorded(async (run) => {
       const { model, experimental_telemetry } = aiSdk(run, gpt5())
       const own = { onStepFinish: () => void seen.push('telemetry') }
       await generateText({
@@ -100,7 +100,7 @@ describe('generateText', () => {
 
   it('with an object for its output is recorded alike', async () => {
     provider.answers(whole(response('{"city":"Graz"}')))
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       const output = Output.object({ schema: z.object({ city: z.string() }) })
       const result = await generateText({ ...aiSdk(run, gpt5()), output, prompt: 'Where?' })
       expect(result.output).toEqual({ city: 'Graz' })
@@ -112,7 +112,7 @@ describe('generateText', () => {
 describe('streamText', () => {
   it('is one call, with its tokens and its first one', async () => {
     provider.answers(streamed(responseEvents('Hi.')))
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       const { text } = streamText({ ...aiSdk(run, gpt5()), prompt: 'Hello?' })
       expect(await text).toBe('Hi.')
     })
@@ -123,7 +123,7 @@ describe('streamText', () => {
 
   it('that breaks off is a call that failed, and not metered', async () => {
     provider.answers(streamed(responseEvents('Hi.').slice(0, 4), 'cut'))
-    const run = await house.failed(async (run) => {
+    const run = await app.failed(async (run) => {
       const { text } = streamText({ ...aiSdk(run, gpt5()), prompt: 'Hello?', onError() {} })
       await text
     })
@@ -134,7 +134,7 @@ describe('streamText', () => {
   it('that says itself that it went wrong is a call that failed', async () => {
     const error = { type: 'error', sequence_number: 9, error: { type: 'server_error', code: 'down', message: 'Down' } }
     provider.answers(streamed([...responseEvents('Hi.').slice(0, 4), error]))
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       await streamText({ ...aiSdk(run, gpt5()), prompt: 'Hello?', onError() {} }).consumeStream()
     })
     expect(run.counts).toMatchObject({ modelCalls: 1, modelErrors: 1 })
@@ -148,7 +148,7 @@ describe('streamText', () => {
         return streamed(responseEvents('Hi.').slice(0, 4), 'hang')(answer)
       })
     })
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       const { textStream } = streamText({ ...aiSdk(run, gpt5()), prompt: 'Hello?', abortSignal: abort.signal })
       for await (const _ of textStream) abort.abort()
       await left
@@ -160,7 +160,7 @@ describe('streamText', () => {
 
 it('adds up what several calls of one run took', async () => {
   provider.answers(whole(response('Hi.')))
-  const run = await house.recorded(async (run) => {
+  const run = await app.recorded(async (run) => {
     await generateText({ ...aiSdk(run, gpt5()), prompt: 'Hello?' })
     await generateText({ ...aiSdk(run, gpt5()), prompt: 'Hello?' })
   })

@@ -5,37 +5,37 @@ import { ANTHROPIC_COUNTS, message, messageEvents } from './anthropic-api.ts'
 import { anthropicOf, CHAT, MESSAGE, openaiOf, RESPONSE, read } from './clients.ts'
 import { chat, chatEvents, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
 import { busy, stopProviders, streamed, whole } from './provider.ts'
-import { house, provider } from './set-up.ts'
+import { app, provider } from './set-up.ts'
 
 describe('a call that goes wrong', () => {
   it('and is made again by the client is one call, with its retries', async () => {
     provider.answers(busy, busy, whole(chat('Hi.')))
-    const run = await house.recorded((run) => openaiOf(run, provider).chat.completions.create(CHAT))
+    const run = await app.recorded((run) => openaiOf(run, provider).chat.completions.create(CHAT))
     expect(run.counts).toEqual({ ...OPENAI_COUNTS, retries: 2, modelErrors: 2 })
   })
 
   it('and is made again by Anthropic’s client, likewise', async () => {
     provider.answers(busy, whole(message('Hi.')))
-    const run = await house.recorded((run) => anthropicOf(run, provider).messages.create(MESSAGE))
+    const run = await app.recorded((run) => anthropicOf(run, provider).messages.create(MESSAGE))
     expect(run.counts).toEqual({ ...ANTHROPIC_COUNTS, retries: 1, modelErrors: 1 })
   })
 
   it('for good is no call; its model is known', async () => {
     provider.answers(whole({ error: { message: 'No' } }, 400))
-    const run = await house.failed((run) => openaiOf(run, provider).chat.completions.create(CHAT))
+    const run = await app.failed((run) => openaiOf(run, provider).chat.completions.create(CHAT))
     expect(run).toMatchObject({ status: 'failed', provider: 'openai', model: 'gpt-5', counts: { modelErrors: 1 } })
     expect(run.counts).toEqual({ modelErrors: 1 })
   })
 
   it('before it reaches anybody, likewise', async () => {
     await stopProviders()
-    const run = await house.failed((run) => openaiOf(run, provider).chat.completions.create(CHAT, { maxRetries: 0 }))
+    const run = await app.failed((run) => openaiOf(run, provider).chat.completions.create(CHAT, { maxRetries: 0 }))
     expect(run.counts).toEqual({ modelErrors: 1 })
   })
 
   it('in the midst of its answer has what was told until then, and its reader the error', async () => {
     provider.answers(streamed(messageEvents('Hi.').slice(0, 5), 'cut'))
-    const run = await house.failed(async (run) => {
+    const run = await app.failed(async (run) => {
       await read(await anthropicOf(run, provider).messages.create({ ...MESSAGE, stream: true }))
     })
     expect(run.status).toBe('failed')
@@ -56,7 +56,7 @@ describe('a call that goes wrong', () => {
     },
   ])('and says so in a stream of OpenAI’s is a failure: $type', async (event) => {
     provider.answers(streamed([...responseEvents('Hi.').slice(0, 4), event]))
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       await read(await openaiOf(run, provider).responses.create({ ...RESPONSE, stream: true })).catch(() => {})
     })
     expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1, modelErrors: 1 })
@@ -65,7 +65,7 @@ describe('a call that goes wrong', () => {
   it('and says so in its stream is a failure', async () => {
     const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Busy' } }
     provider.answers(streamed([...messageEvents('Hi.').slice(0, 2), overloaded]))
-    const run = await house.failed(async (run) => {
+    const run = await app.failed(async (run) => {
       await read(await anthropicOf(run, provider).messages.create({ ...MESSAGE, stream: true }))
     })
     expect(run).toMatchObject({ status: 'failed', counts: { modelCalls: 1, modelErrors: 1 } })
@@ -75,7 +75,7 @@ describe('a call that goes wrong', () => {
 describe('a call that is aborted', () => {
   it('because its time ran out is an error', async () => {
     const signal = AbortSignal.abort(new DOMException('Too late', 'TimeoutError'))
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       const send = recordingFetch(run, { fetch: async (_, init) => Promise.reject(init?.signal?.reason) })
       await expect(send(`${provider.url}/v1/responses`, { method: 'POST', signal })).rejects.toThrow('Too late')
     })
@@ -84,7 +84,7 @@ describe('a call that is aborted', () => {
 
   it('by the client, because its own time ran out, looks like any other', async () => {
     provider.answers(() => {})
-    const run = await house.failed((run) =>
+    const run = await app.failed((run) =>
       openaiOf(run, provider).chat.completions.create(CHAT, { timeout: 1, maxRetries: 0 }),
     )
     expect(run).toMatchObject({ status: 'failed', error: { message: 'Request timed out.' } })
@@ -94,7 +94,7 @@ describe('a call that is aborted', () => {
   it('by the signal of a Request is no error', async () => {
     const abort = new AbortController()
     provider.answers(() => abort.abort(new Error('Enough')))
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       const request = new Request(`${provider.url}/v1/responses`, { method: 'POST', body: '{}', signal: abort.signal })
       await expect(recordingFetch(run)(request)).rejects.toThrow('Enough')
     })
@@ -105,7 +105,7 @@ describe('a call that is aborted', () => {
   it('and then left is one call', async () => {
     provider.answers(streamed(chatEvents('Hi.'), 'hang'))
     const abort = new AbortController()
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       const url = `${provider.url}/v1/chat/completions`
       const { body } = await recordingFetch(run)(url, { method: 'POST', body: '{}', signal: abort.signal })
       const reader = body?.getReader()
@@ -121,7 +121,7 @@ describe('a call that is aborted', () => {
     const abort = new AbortController()
     provider.answers(() => abort.abort())
     const work = (run: RecordedRun) => openaiOf(run, provider).chat.completions.create(CHAT, { signal: abort.signal })
-    const run = await house.failed(work, abort.signal)
+    const run = await app.failed(work, abort.signal)
     expect(run).toMatchObject({ status: 'cancelled', model: 'gpt-5' })
     expect(run.counts).toBeUndefined()
   })
@@ -134,7 +134,7 @@ describe('a call that is aborted', () => {
         return streamed(events, 'hang')(answer)
       })
     })
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       for await (const event of await anthropicOf(run, provider).messages.create({ ...MESSAGE, stream: true })) {
         if (event.type === 'content_block_delta') break
       }

@@ -1,6 +1,6 @@
 import { aiSdk, type RecordableModel } from 'sallyport/integrations'
 import { describe, expect, it } from 'vitest'
-import { house } from './set-up.ts'
+import { app } from './set-up.ts'
 
 const USAGE = { inputTokens: { total: 100, cacheRead: 40, cacheWrite: 0 }, outputTokens: { total: 20, reasoning: 5 } }
 const ANSWER = { content: [{ type: 'text' }], usage: USAGE, finishReason: { unified: 'stop' } }
@@ -26,7 +26,7 @@ describe('an answer that is not as it should be', () => {
     ['has content that is none', { ...ANSWER, usage: undefined, content: [null] }],
     ['is none', undefined],
   ])('is the caller’s all the same, and an unmetered call: it %s', async (_, answer) => {
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       expect(await aiSdk(run, modelOf(answer)).model.doGenerate(OPTIONS)).toBe(answer)
     })
     expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1 })
@@ -34,7 +34,7 @@ describe('an answer that is not as it should be', () => {
 
   it('is the caller’s where it is a stream that has no parts', async () => {
     const parts = [null, { type: 'finish', usage: 7, finishReason: 'stop' }]
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       const { stream } = await aiSdk(run, modelOf(ANSWER, ReadableStream.from(parts))).model.doStream(OPTIONS)
       const read = []
       for await (const part of stream) read.push(part)
@@ -44,7 +44,7 @@ describe('an answer that is not as it should be', () => {
   })
 
   it.each([null, 'Hi.'])('is the caller’s where its stream is none: %s', async (stream) => {
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       expect(await aiSdk(run, modelOf(ANSWER, stream)).model.doStream(OPTIONS)).toEqual({ stream })
     })
     expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1 })
@@ -59,7 +59,7 @@ it('a stream that fails and is then left is one call', async () => {
       controller.enqueue({ type: 'text-delta' })
     },
   })
-  const run = await house.recorded(async (run) => {
+  const run = await app.recorded(async (run) => {
     const { stream } = await aiSdk(run, modelOf(ANSWER, broken)).model.doStream(OPTIONS)
     const reader = stream.getReader()
     await reader.read()
@@ -72,7 +72,7 @@ it('a stream that fails and is then left is one call', async () => {
 
 describe('a model that is recorded', () => {
   it('may be frozen', async () => {
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       expect(await aiSdk(run, Object.freeze(modelOf(ANSWER))).model.doGenerate(OPTIONS)).toBe(ANSWER)
     })
     expect(run.counts).toEqual({ ...COUNTS, reasoningTokens: 5 })
@@ -85,7 +85,7 @@ describe('a model that is recorded', () => {
       doGenerate = modelOf(ANSWER).doGenerate
       doStream = modelOf(ANSWER).doStream
     }
-    const { model } = aiSdk(house.recorder.start({ sessionId: 's1' }), new Model())
+    const { model } = aiSdk(app.recorder.start({ sessionId: 's1' }), new Model())
     expect(model).toBeInstanceOf(Model)
     expect({ ...model }).toEqual({ ...new Model(), doGenerate: model.doGenerate, doStream: model.doStream })
     expect(model.doGenerate).not.toBe(new Model().doGenerate)

@@ -4,7 +4,7 @@ import { recordingFetch } from 'sallyport/integrations'
 import { describe, expect, it } from 'vitest'
 import { chat, chatEvents, OPENAI_COUNTS } from './openai-api.ts'
 import { streamed, textOf } from './provider.ts'
-import { house, provider } from './set-up.ts'
+import { app, provider } from './set-up.ts'
 
 const POST = { method: 'POST', body: '{"model":"gpt-5"}' }
 const CHAT = 'https://api.example/v1/chat/completions'
@@ -13,13 +13,13 @@ const MEBIBYTE = 1024 * 1024
 
 /** The run that a call is recorded into whose fetch gives this. */
 const answering = (response: Response, read: (response: Response) => unknown = (r) => r.arrayBuffer()) =>
-  house.recorded(async (run) => read(await recordingFetch(run, { fetch: async () => response })(CHAT, POST)))
+  app.recorded(async (run) => read(await recordingFetch(run, { fetch: async () => response })(CHAT, POST)))
 
 describe('an answer', () => {
   it('comes byte for byte, with all that belongs to it', async () => {
     const bytes = Uint8Array.from({ length: 5000 }, (_, index) => (index * 7) % 256)
     provider.answers((answer) => answer.writeHead(200, 'Fine', { 'x-request-id': 'r1' }).end(bytes))
-    await house.recorded(async (run) => {
+    await app.recorded(async (run) => {
       const url = `${provider.url}/v1/responses`
       const answer = await recordingFetch(run)(new URL(url), POST)
       expect(answer).toMatchObject({ url, status: 200, statusText: 'Fine', ok: true })
@@ -56,7 +56,7 @@ describe('an answer', () => {
   it('that is aborted while nobody reads it ends its call', async () => {
     provider.answers(streamed(chatEvents('Hi.').slice(0, 2), 'hang'))
     const abort = new AbortController()
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       const url = `${provider.url}/v1/chat/completions`
       await recordingFetch(run)(url, { ...POST, signal: abort.signal })
       abort.abort(new Error('Enough'))
@@ -87,7 +87,7 @@ describe('an answer', () => {
 it.each(['{"model":"m","type":{"toString":1}}', '{"model":"m","usage":{"input_tokens":{"valueOf":1,"toString":1}}}'])(
   'passes on what it cannot make sense of: %s',
   async (text) => {
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       const send = recordingFetch(run, { fetch: async () => new Response(text) })
       for (const path of ['responses', 'messages'])
         expect(await (await send(`https://api.example/v1/${path}`, POST)).text()).toBe(text)
@@ -154,7 +154,7 @@ describe('a request for something else', () => {
     ['POST', '/v1/messages/batches'],
   ])('passes by: %s %s', async (method, path) => {
     const response = Response.json(chat('Hi.'))
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       const send = recordingFetch(run, { fetch: async () => response })
       expect(await send(`https://api.example${path}`, { method })).toBe(response)
     })
@@ -168,7 +168,7 @@ it.each([
   ['a URL', new URL('https://api.example/v1/responses')],
   ['a Request', new Request(CHAT, { method: 'POST', body: '{}' })],
 ])('knows a call by its address as %s', async (_, input) => {
-  const run = await house.recorded(async (run) => {
+  const run = await app.recorded(async (run) => {
     const send = recordingFetch(run, { fetch: async () => Response.json(chat('Hi.')) })
     const init = input instanceof Request ? undefined : POST
     await (await send(input, init)).json()
@@ -178,7 +178,7 @@ it.each([
 
 it('passes on what its fetch throws, and counts it', async () => {
   const down = new TypeError('fetch failed')
-  const run = await house.recorded(async (run) => {
+  const run = await app.recorded(async (run) => {
     const send = recordingFetch(run, { fetch: () => Promise.reject(down) })
     await expect(send(CHAT, POST)).rejects.toBe(down)
   })

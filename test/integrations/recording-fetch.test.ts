@@ -4,7 +4,7 @@ import { ANTHROPIC_COUNTS, message, messageEvents } from './anthropic-api.ts'
 import { anthropicOf, CHAT, MESSAGE, openai, openaiOf, RESPONSE, read } from './clients.ts'
 import { chat, chatEvents, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
 import { streamed, whole } from './provider.ts'
-import { house, provider } from './set-up.ts'
+import { app, provider } from './set-up.ts'
 
 const OPENAI_RUN = { provider: 'openai', model: 'gpt-5', responseModel: 'gpt-5-2025-08-07', counts: OPENAI_COUNTS }
 const ANTHROPIC_RUN = {
@@ -17,7 +17,7 @@ const ANTHROPIC_RUN = {
 describe('a whole answer', () => {
   it('of a chat completion is a call with its tokens', async () => {
     provider.answers(whole(chat('Hi.')))
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       const answer = await openaiOf(run, provider).chat.completions.create(CHAT)
       expect(answer.choices[0]?.message.content).toBe('Hi.')
     })
@@ -29,7 +29,7 @@ describe('a whole answer', () => {
 
   it('of a response is a call with its tokens', async () => {
     provider.answers(whole(response('Hi.')))
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       expect((await openaiOf(run, provider).responses.create(RESPONSE)).output_text).toBe('Hi.')
     })
     expect(run).toMatchObject({ ...OPENAI_RUN, finishReason: 'completed' })
@@ -38,20 +38,20 @@ describe('a whole answer', () => {
   it('that came to its limit says so', async () => {
     const cut = { ...response('Hi'), status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
     provider.answers(whole(cut))
-    const run = await house.recorded((run) => openaiOf(run, provider).responses.create(RESPONSE))
+    const run = await app.recorded((run) => openaiOf(run, provider).responses.create(RESPONSE))
     expect(run.finishReason).toBe('max_output_tokens')
   })
 
   it('of a message counts what was read from and written to the cache as input', async () => {
     provider.answers(whole(message('Hi.')))
-    const run = await house.recorded((run) => anthropicOf(run, provider).messages.create(MESSAGE))
+    const run = await app.recorded((run) => anthropicOf(run, provider).messages.create(MESSAGE))
     expect(run).toMatchObject({ ...ANTHROPIC_RUN, finishReason: 'end_turn' })
     expect(run.counts).toEqual(ANTHROPIC_COUNTS)
   })
 
   it('through the beta client is recorded too', async () => {
     provider.answers(whole(message('Hi.')))
-    const run = await house.recorded((run) => anthropicOf(run, provider).beta.messages.create(MESSAGE))
+    const run = await app.recorded((run) => anthropicOf(run, provider).beta.messages.create(MESSAGE))
     expect(run.counts).toEqual(ANTHROPIC_COUNTS)
   })
 })
@@ -59,7 +59,7 @@ describe('a whole answer', () => {
 describe('a streamed answer', () => {
   it('of a chat completion has its tokens, where they were asked for, and its first token', async () => {
     provider.answers(streamed(chatEvents('Hi.')))
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       const options = { ...CHAT, stream: true as const, stream_options: { include_usage: true } }
       expect(await read(await openaiOf(run, provider).chat.completions.create(options))).toBe(6)
     })
@@ -69,7 +69,7 @@ describe('a streamed answer', () => {
 
   it('of a chat completion that tells no tokens is a call that is not metered', async () => {
     provider.answers(streamed(chatEvents('Hi.', { usage: false })))
-    const run = await house.recorded(async (run) =>
+    const run = await app.recorded(async (run) =>
       read(await openaiOf(run, provider).chat.completions.create({ ...CHAT, stream: true })),
     )
     expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1 })
@@ -77,7 +77,7 @@ describe('a streamed answer', () => {
 
   it('of a response', async () => {
     provider.answers(streamed(responseEvents('Hi.')))
-    const run = await house.recorded(async (run) =>
+    const run = await app.recorded(async (run) =>
       read(await openaiOf(run, provider).responses.create({ ...RESPONSE, stream: true })),
     )
     expect(run).toMatchObject({ ...OPENAI_RUN, finishReason: 'completed' })
@@ -86,7 +86,7 @@ describe('a streamed answer', () => {
 
   it('of a message, whose output is what it told last', async () => {
     provider.answers(streamed(messageEvents('Hi.')))
-    const run = await house.recorded(async (run) => {
+    const run = await app.recorded(async (run) => {
       const text = await anthropicOf(run, provider).messages.stream(MESSAGE).finalText()
       expect(text).toBe('Hi.')
     })
@@ -99,7 +99,7 @@ describe('a streamed answer', () => {
 it('tells each model’s share once there are several', async () => {
   const mini = whole(chat('Hi.', 'gpt-5-mini-2025-08-07'))
   provider.answers(whole(chat('Hi.')), mini, mini, whole(message('Hi.')))
-  const run = await house.recorded(async (run) => {
+  const run = await app.recorded(async (run) => {
     await openaiOf(run, provider).chat.completions.create(CHAT)
     await openaiOf(run, provider).chat.completions.create({ ...CHAT, model: 'gpt-5-mini' })
     await openaiOf(run, provider).chat.completions.create({ ...CHAT, model: 'gpt-5-mini' })
@@ -115,7 +115,7 @@ it('tells each model’s share once there are several', async () => {
 
 it('says who answers where it is told', async () => {
   provider.answers(whole(chat('Hi.')))
-  const run = await house.recorded((run) =>
+  const run = await app.recorded((run) =>
     openai(provider)
       .withOptions({ fetch: recordingFetch(run, { provider: 'deepseek' }) })
       .chat.completions.create(CHAT),
@@ -125,6 +125,6 @@ it('says who answers where it is told', async () => {
 
 it('records nothing that was asked or answered', async () => {
   provider.answers(whole(chat('Strictly confidential.')))
-  const run = await house.recorded((run) => openaiOf(run, provider).chat.completions.create(CHAT))
+  const run = await app.recorded((run) => openaiOf(run, provider).chat.completions.create(CHAT))
   expect(JSON.stringify(run)).not.toMatch(/Hello|confidential/)
 })

@@ -12,7 +12,7 @@ import { testAuth } from '../support/deps.ts'
 const EVENTS = defineEvents({ ping: { channels: { log: { text: () => 'pong' } } } })
 
 /** A host on this machine, and a recorder that posts to it. */
-export interface House {
+export interface TestApp {
   readonly recorder: RunRecorder
   /** Records one run around some work, and reads back what the host has of it. */
   recorded(work: (run: RecordedRun) => unknown): Promise<Run>
@@ -24,7 +24,7 @@ export interface House {
 
 const stops: (() => Promise<unknown>)[] = []
 
-export async function startHouse(): Promise<House> {
+export async function startTestApp(): Promise<TestApp> {
   const sallyport = createSallyport({
     auth: testAuth,
     events: EVENTS,
@@ -70,6 +70,6 @@ export async function startHouse(): Promise<House> {
 }
 
 /** Stops all that were started: for `afterEach`. */
-export async function stopHouses(): Promise<void> {
+export async function stopTestApps(): Promise<void> {
   for (const stop of stops.splice(0)) await stop()
 }

@@ -3,10 +3,10 @@ import { type OpenApiSchema, openapiDocument } from '../../src/openapi/index.ts'
 
 /** What an independent linter says of a document under its strict rules: `<severity> <rule> <place> <message>`. */
 export async function lint(document: object): Promise<string[]> {
-  return told(document, await createConfig({ extends: ['recommended-strict'] }))
+  return reported(document, await createConfig({ extends: ['recommended-strict'] }))
 }
 
-async function told(document: object, config: Config): Promise<string[]> {
+async function reported(document: object, config: Config): Promise<string[]> {
   const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: '/openapi.json', config })
   return problems.map(
     ({ severity, ruleId, message, location }) => `${severity} ${ruleId} ${location[0]?.pointer} ${message}`,
@@ -38,7 +38,7 @@ export async function misfits(fits: readonly Fit[], fields: 'known' | 'any'): Pr
     },
   })
   const found = new Map<number, string>()
-  for (const line of await told({ ...openapiDocument(), paths: Object.fromEntries(operations) }, config)) {
+  for (const line of await reported({ ...openapiDocument(), paths: Object.fromEntries(operations) }, config)) {
     const index = /paths\/~1(\d+)\/.*\/example/.exec(line)?.[1]
     if (index === undefined) throw new Error(line)
     if (!found.has(Number(index))) found.set(Number(index), line)

@@ -17,7 +17,7 @@ import { agentsSdk, aiSdk, recordingFetch } from '../../src/integrations/index.t
 import { allOf, preferences, quietHours, throttle } from '../../src/policies/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { question } from '../policies/question.ts'
-import { told } from '../support/reported.ts'
+import { reported } from '../support/reported.ts'
 import { nameOf, ROWS } from './all-rows.ts'
 import { sallyport } from './host-rows.ts'
 import { optionMembers } from './option-members.ts'
@@ -32,7 +32,7 @@ async function linesOf({ run }: OptionRow, options: unknown): Promise<string> {
   } catch (error) {
     if (isSallyportError(error)) {
       expect(error.code).toMatch(/^(?:config|option|events)_invalid$/)
-      return told(error)
+      return reported(error)
     }
     if (isClientError(error) && error.code === 'network') return ''
     if (isClientError(error)) {

@@ -328,7 +328,7 @@ const RULES: readonly OptionRow[] = [
 const db = { isTransaction: false, executeQuery() {}, withoutPlugins: () => db, connection() {} } as never
 const DIALECT = { dialect: ['oracle', 7], prefix: [...WORD, 'a-b', 'sqlite_x', 'x'.repeat(31)] }
 const CHANNEL = [7, '1a', 'a-b', 'x'.repeat(64)]
-const account = { accountSid: 'AC1', apiKey: { sid: 'SK1', secret: 'x' }, from: '+15005550006' }
+const derived = { accountSid: 'AC1', apiKey: { sid: 'SK1', secret: 'x' }, from: '+15005550006' }
 const SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
 const kit = { test: () => {}, skip: () => {}, create: () => Promise.reject(new Error('not tried')), capabilities: {} }
 const KIT = { test: FUNCTION, skip: FUNCTION, create: FUNCTION, capabilities: OBJECT }
@@ -421,7 +421,7 @@ const PARTS: readonly OptionRow[] = [
       clock: PART,
     },
   ),
-  row('sallyport/channels/sms sms', 'SmsOptions', sms, account, {
+  row('sallyport/channels/sms sms', 'SmsOptions', sms, derived, {
     accountSid: [...WORD, 'AC/x'],
     authToken: [...WORD, 'both'],
     apiKey: OBJECT,
@@ -438,7 +438,7 @@ const PARTS: readonly OptionRow[] = [
     'sallyport/channels/sms sms',
     'SmsOptions.apiKey',
     sms,
-    account,
+    derived,
     { sid: [...WORD, 'a b'], secret: WORD },
     { at: 'apiKey' },
   ),

@@ -138,9 +138,9 @@ describe('the metrics', () => {
       ...FULL,
       status: 'failed',
     })
-    const told = (await sdk.metrics()).flatMap(({ dataPoints }) => dataPoints.map((point) => point.attributes))
-    expect(told.length).toBeGreaterThan(7)
-    expect(JSON.stringify(told)).not.toMatch(/"(r1|r0|r-1|s1|a1|jane|acme)"|slower|0\.0125/)
+    const reported = (await sdk.metrics()).flatMap(({ dataPoints }) => dataPoints.map((point) => point.attributes))
+    expect(reported.length).toBeGreaterThan(7)
+    expect(JSON.stringify(reported)).not.toMatch(/"(r1|r0|r-1|s1|a1|jane|acme)"|slower|0\.0125/)
   })
 
   it('are measured in the context of the span, which exemplars point to', () => {

@@ -152,8 +152,8 @@ describe('how it ended', () => {
     const span = spanOf(ended({ status: 'cancelled' }), { cancelledIsError: true })
     expect(span.status.code).toBe(SpanStatusCode.ERROR)
     expect(span.attributes['error.type']).toBe('cancelled')
-    const told = spanOf(ended({ status: 'cancelled', error }), { cancelledIsError: true })
-    expect(told.attributes['error.type']).toBe('rate_limit')
+    const reported = spanOf(ended({ status: 'cancelled', error }), { cancelledIsError: true })
+    expect(reported.attributes['error.type']).toBe('rate_limit')
     expect(spanOf(ended({ status: 'incomplete' }), { cancelledIsError: true }).status.code).toBe(SpanStatusCode.UNSET)
   })
 
@@ -209,20 +209,20 @@ describe('when it was', () => {
 })
 
 describe('where it belongs', () => {
-  const told = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' }
+  const reported = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' }
 
   it('is under the span that the run told of', () => {
-    const span = spanOf(ended({ trace: told }))
-    expect(span.spanContext().traceId).toBe(told.traceId)
-    expect(span.spanContext().spanId).not.toBe(told.spanId)
-    expect(span.parentSpanContext).toEqual({ ...told, traceFlags: 1, isRemote: true })
+    const span = spanOf(ended({ trace: reported }))
+    expect(span.spanContext().traceId).toBe(reported.traceId)
+    expect(span.spanContext().spanId).not.toBe(reported.spanId)
+    expect(span.parentSpanContext).toEqual({ ...reported, traceFlags: 1, isRemote: true })
   })
 
   it.each([
-    { ...told, traceId: '0'.repeat(32) },
-    { ...told, spanId: '0'.repeat(16) },
-    { ...told, traceId: told.spanId },
-    { ...told, spanId: 'nonsense' },
+    { ...reported, traceId: '0'.repeat(32) },
+    { ...reported, spanId: '0'.repeat(16) },
+    { ...reported, traceId: reported.spanId },
+    { ...reported, spanId: 'nonsense' },
   ])('is a trace of its own when that is malformed: %j', (malformed) => {
     const parents: unknown[] = []
     const sampler = {
@@ -245,12 +245,12 @@ describe('where it belongs', () => {
     const exporter = otelRunExporter({ tracerProvider })
     tracerProvider.getTracer('http').startActiveSpan('POST', (request) => {
       exporter.export(ended())
-      exporter.export(ended({ trace: told }))
+      exporter.export(ended({ trace: reported }))
       expect(trace.getActiveSpan()).toBe(request)
     })
     const [root, child] = spans()
     expect(root?.parentSpanContext).toBeUndefined()
-    expect(child?.parentSpanContext?.spanId).toBe(told.spanId)
+    expect(child?.parentSpanContext?.spanId).toBe(reported.spanId)
   })
 
   it('counts as sampled there, as posts tell no flags', () => {
@@ -258,8 +258,8 @@ describe('where it belongs', () => {
     const exporter = otelRunExporter(sdk.providers)
     exporter.export(ended())
     expect(sdk.spans()).toEqual([])
-    exporter.export(ended({ trace: told }))
-    expect(sdk.span().spanContext().traceId).toBe(told.traceId)
+    exporter.export(ended({ trace: reported }))
+    expect(sdk.span().spanContext().traceId).toBe(reported.traceId)
   })
 
   it('leaves the last word to the sampler, which sees all that is known from the start', () => {

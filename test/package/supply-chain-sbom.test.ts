@@ -63,10 +63,10 @@ function fromSpdx({
 
 function lasting(text: string): unknown {
   const { serialNumber, metadata, ...rest } = JSON.parse(text)
-  const { timestamp, ...told } = metadata
+  const { timestamp, ...reported } = metadata
   expect(serialNumber).toMatch(/^urn:uuid:/)
   expect(Date.parse(timestamp)).not.toBeNaN()
-  return { ...rest, metadata: told }
+  return { ...rest, metadata: reported }
 }
 
 const sorted = <T>(list: readonly T[]): string[] => list.map((one) => JSON.stringify(one)).sort()

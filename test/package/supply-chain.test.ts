@@ -13,8 +13,8 @@ const licences = (packages: readonly LockedPackage[]): string[] => [...new Set(p
 
 describe('what is installed with the package', () => {
   it('is what npm calls production', () => {
-    const told = all.filter(({ dev, devOptional }) => !dev && !devOptional)
-    expect(production.map(named).sort()).toEqual(told.map(named).sort())
+    const reported = all.filter(({ dev, devOptional }) => !dev && !devOptional)
+    expect(production.map(named).sort()).toEqual(reported.map(named).sort())
   })
 
   it('runs nothing when it is installed', () => {

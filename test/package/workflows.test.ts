@@ -88,7 +88,7 @@ describe('a release', () => {
   it('has a bill of materials of what was published: signed, and beside it', () => {
     expect(jobs.pack).toContain('npx tsx test/labs/supply/write-sbom.ts')
     expect(jobs.attest).toMatch(/subject-path: sallyport-\*\.tgz\n +sbom-path: sallyport\.cdx\.json\n/)
-    expect(jobs.announce).toMatch(/gh release create .* sallyport-\*\.tgz sallyport\.\*\.json /)
+    expect(jobs.publish).toMatch(/gh release create .* sallyport-\*\.tgz sallyport\.\*\.json /)
   })
 })
 

@@ -168,7 +168,7 @@ describe('the entry that counts', () => {
   })
 
   it('is found again after any number of other names, and is not taken for one that reads alike', () => {
-    const told: [string, string | undefined][] = [
+    const reported: [string, string | undefined][] = [
       ['c', 'a:b'],
       ['b:c', 'a'],
       ['a:b:c', undefined],
@@ -180,7 +180,7 @@ describe('the entry that counts', () => {
       ['c', 'undefined'],
       ['c', undefined],
     ]
-    const prices = told.map(([model, provider], index) =>
+    const prices = reported.map(([model, provider], index) =>
       named(String(index), { model, ...(provider && { provider }) }),
     )
     const book = priceBook({ version: 'v', prices })
@@ -188,7 +188,7 @@ describe('the entry that counts', () => {
       book.price({ tenant: 't', model, counts: MILLION, at: AT, ...(provider && { provider }) })?.version
     const answers = new Set<string>()
     for (let other = 0; other < 2_500; other++)
-      answers.add([version(`x${other}`), ...told.map(([model, provider]) => version(model, provider))].join())
+      answers.add([version(`x${other}`), ...reported.map(([model, provider]) => version(model, provider))].join())
     expect([...answers]).toEqual([',0,1,2,3,4,5,6,7,8,9'])
   })
 
@@ -265,19 +265,19 @@ describe('an amount', () => {
         fc.record({ cacheRead: price, cacheWrite: price, reasoning: price }, { requiredKeys: [] }),
         counts,
         fc.constantFrom(1 as const, 1_000 as const, 1_000_000 as const),
-        (required, optional, told, per) => {
-          const given = amount({ ...required, ...optional }, told, per)
-          const plain = BigInt(told.inputTokens) - BigInt(told.cacheReadTokens) - BigInt(told.cacheWriteTokens)
+        (required, optional, reported, per) => {
+          const given = amount({ ...required, ...optional }, reported, per)
+          const plain = BigInt(reported.inputTokens) - BigInt(reported.cacheReadTokens) - BigInt(reported.cacheWriteTokens)
           if (plain < 0n) {
             expect(given).toBeUndefined()
             return
           }
           const sum =
             plain * exactly(required.input) +
-            BigInt(told.cacheReadTokens) * exactly(optional.cacheRead ?? required.input) +
-            BigInt(told.cacheWriteTokens) * exactly(optional.cacheWrite ?? required.input) +
-            BigInt(told.outputTokens - told.reasoningTokens) * exactly(required.output) +
-            BigInt(told.reasoningTokens) * exactly(optional.reasoning ?? required.output)
+            BigInt(reported.cacheReadTokens) * exactly(optional.cacheRead ?? required.input) +
+            BigInt(reported.cacheWriteTokens) * exactly(optional.cacheWrite ?? required.input) +
+            BigInt(reported.outputTokens - reported.reasoningTokens) * exactly(required.output) +
+            BigInt(reported.reasoningTokens) * exactly(optional.reasoning ?? required.output)
           expect(exactly(given ?? '') * BigInt(per)).toBe(sum)
           expect(given).toMatch(/^(0|[1-9]\d*)(\.\d*[1-9])?$/)
           expect(given?.replace('.', '').length).toBeLessThanOrEqual(40)

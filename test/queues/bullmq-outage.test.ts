@@ -52,7 +52,7 @@ describeOwnRedis('the queue over BullMQ, when Redis', { timeout: 60_000 }, () =>
     const atA = ear(a)
     await failed.promise
     for (let at = 0; at < 10_000; at++) a.wake(at % 2)
-    await atA.heard(1)
+    await atA.touched(1)
   })
 
   it('is down, lets a process end that has closed it', async () => {
@@ -67,7 +67,7 @@ describeOwnRedis('the queue over BullMQ, when Redis', { timeout: 60_000 }, () =>
     for (let at = 0; at < 1_000; at++) a.wake(0)
     await failed.promise
     await server.start()
-    await atB.heard(1)
+    await atB.touched(1)
   })
 
   it('is killed and started anew with nothing in it, goes on without a restart', async () => {
@@ -75,18 +75,18 @@ describeOwnRedis('the queue over BullMQ, when Redis', { timeout: 60_000 }, () =>
     const [a, b] = [queueAt(), queueAt()]
     const atB = ear(b)
     a.wake(0)
-    await atB.heard(1)
+    await atB.touched(1)
     for (const _ of [1, 2]) {
-      const heard = atB.rings
+      const touched = atB.rings
       await server.kill()
       for (let at = 0; at < 1_000; at++) a.wake(at % 2)
       await server.start()
       // What could not be said is said now, and the delayed one set.
-      await atB.heard(heard + 2)
+      await atB.touched(touched + 2)
     }
-    const heard = atB.rings
+    const touched = atB.rings
     a.wake(0)
-    await atB.heard(heard + 1)
+    await atB.touched(touched + 1)
   })
 
   it('takes no writes for a while, is told after that', async () => {
@@ -97,7 +97,7 @@ describeOwnRedis('the queue over BullMQ, when Redis', { timeout: 60_000 }, () =>
     a.wake(0)
     a.wake(10)
     await command('replicaof', 'no', 'one')
-    await atB.heard(2)
+    await atB.touched(2)
   })
 
   it('falls silent, keeps nobody waiting, and is told when it answers again', async () => {
@@ -106,13 +106,13 @@ describeOwnRedis('the queue over BullMQ, when Redis', { timeout: 60_000 }, () =>
     const [a, b] = [queueAt(proxy.port), queueAt()]
     const [atA, atB] = [ear(a), ear(b)]
     a.wake(0)
-    await atB.heard(1)
+    await atB.touched(1)
     proxy.silence()
     for (let at = 0; at < 10_000; at++) a.wake(at % 2)
-    await atA.heard(2)
+    await atA.touched(2)
     proxy.resume()
     proxy.cut()
-    await atB.heard(3)
+    await atB.touched(3)
     await a.close()
     await proxy.idle()
     await proxy.close()

@@ -119,7 +119,7 @@ describeRedis('the queue over BullMQ', () => {
     const a = process()
     const atA = ear(a)
     a.wake(1)
-    await atA.heard(1)
+    await atA.touched(1)
     expect(await ofBullmq((queue) => queue.getJobs())).toEqual([])
   })
 
@@ -127,7 +127,7 @@ describeRedis('the queue over BullMQ', () => {
     const [other, a] = [process({ name: 'other' }), process()]
     const [atOther, atA] = [ear(other), ear(a)]
     process({ name: 'other' }).wake(0)
-    await atOther.heard(1)
+    await atOther.touched(1)
     expect(atA.rings).toBe(0)
   })
 
@@ -138,7 +138,7 @@ describeRedis('the queue over BullMQ', () => {
     await b.close()
     process().wake(0)
     b.wake(0)
-    await stays.heard(1)
+    await stays.touched(1)
     expect([stopped.rings, closed.rings]).toEqual([0, 0])
   })
 

@@ -45,7 +45,7 @@ describe('the queue over PostgreSQL keeps the contract of queues', () => {
     const [queue, other] = [make(), make()]
     // Who begins to hear rings once: the cases are about what comes after.
     const ears = [ear(queue), ear(other)]
-    await Promise.all(ears.map((one) => one.heard(1)))
+    await Promise.all(ears.map((one) => one.touched(1)))
     for (const one of ears) one.stop()
     return {
       ...{ queue, other, ...running },

@@ -7,7 +7,7 @@ export interface Ear {
   /** Resolves at the next ring. */
   next(): Promise<void>
   /** Resolves once it has rung so often. */
-  heard(rings: number): Promise<void>
+  touched(rings: number): Promise<void>
   stop(): void
 }
 
@@ -18,7 +18,7 @@ export function ear(queue: DeliveryQueue): Ear {
     rings++
     for (const look of [...waiting]) look()
   })
-  const heard = (least: number): Promise<void> =>
+  const touched = (least: number): Promise<void> =>
     new Promise((resolve) => {
       const look = (): void => {
         if (rings < least) return
@@ -32,8 +32,8 @@ export function ear(queue: DeliveryQueue): Ear {
     get rings() {
       return rings
     },
-    next: () => heard(rings + 1),
-    heard,
+    next: () => touched(rings + 1),
+    touched,
     stop,
   }
 }

@@ -32,9 +32,9 @@ describe('the queue over PostgreSQL, without one', () => {
   ])('that %s, wakes its own process, and is closed', async (_what, client) => {
     const clock = fakeClock()
     const queue = postgresQueue({ client, clock, logger })
-    const heard = ear(queue)
+    const touched = ear(queue)
     for (let at = 0; at < 10_000; at++) queue.wake(0)
-    await heard.heard(1)
+    await touched.touched(1)
     const closed = queue.close()
     clock.advance(10_000)
     await closed

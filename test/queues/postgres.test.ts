@@ -42,9 +42,9 @@ describe('the queue over PostgreSQL', () => {
 
   /** One that hears already. */
   async function listening(queue: PostgresQueue = process()) {
-    const heard = ear(queue)
-    await heard.heard(1)
-    return heard
+    const touched = ear(queue)
+    await touched.touched(1)
+    return touched
   }
 
   /** What is said on the channel until the function returned is called. */
@@ -76,7 +76,7 @@ describe('the queue over PostgreSQL', () => {
   it('wakes every process that listens', async () => {
     const [a, b] = [await listening(), await listening()]
     process().wake(0)
-    await Promise.all([a.heard(2), b.heard(2)])
+    await Promise.all([a.touched(2), b.touched(2)])
     expect(logger.lines).toEqual([])
   })
 
@@ -122,7 +122,7 @@ describe('the queue over PostgreSQL', () => {
     const [atA, atB] = [await listening(a), await listening()]
     a.wake(500)
     clock.advance(500)
-    await Promise.all([atA.heard(2), atB.heard(2)])
+    await Promise.all([atA.touched(2), atB.touched(2)])
   })
 
   it('goes on when its connection was terminated, and rings once it hears again', async () => {
@@ -131,9 +131,9 @@ describe('the queue over PostgreSQL', () => {
     const atB = await listening()
     for (const rings of [2, 4]) {
       await admin.query('SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid', [await backends()])
-      await Promise.all([atA.heard(rings), atB.heard(rings)])
+      await Promise.all([atA.touched(rings), atB.touched(rings)])
       a.wake(0)
-      await Promise.all([atA.heard(rings + 1), atB.heard(rings + 1)])
+      await Promise.all([atA.touched(rings + 1), atB.touched(rings + 1)])
     }
   })
 
@@ -141,14 +141,14 @@ describe('the queue over PostgreSQL', () => {
     const [a, b] = [process(), process()]
     const atB = await listening(b)
     a.wake(0)
-    await atB.heard(2)
+    await atB.touched(2)
     const own = await server.connect()
     await own.end()
     await restart(async () => {
       await failed.promise
       for (let at = 0; at < 10_000; at++) a.wake(0)
     })
-    await atB.heard(4)
+    await atB.touched(4)
     expect(logger.lines).toEqual([
       { level: 'warn', event: 'queue.unavailable', fields: expect.objectContaining({ queue: 'postgres' }) },
       { level: 'warn', event: 'queue.unavailable', fields: expect.objectContaining({ queue: 'postgres' }) },
@@ -171,13 +171,13 @@ describe('the queue over PostgreSQL', () => {
     const [atA, atB] = [await listening(a), await listening()]
     proxy.silence()
     a.wake(0)
-    await atA.heard(2)
+    await atA.touched(2)
     // Five seconds without an answer.
     clock.advance(5_000)
     await failed.promise
     proxy.resume()
     clock.advance(1_000)
-    await Promise.all([atA.heard(3), atB.heard(2)])
+    await Promise.all([atA.touched(3), atB.touched(2)])
     await a.close()
     await proxy.idle()
     await proxy.close()
@@ -197,12 +197,12 @@ describe('the queue over PostgreSQL', () => {
   it('calls nobody who has stopped listening, or closed it', async () => {
     const [a, b] = [process(), process()]
     const [stopped, stays, closed] = [ear(a), await listening(a), await listening(b)]
-    await stopped.heard(1)
+    await stopped.touched(1)
     stopped.stop()
     await b.close()
     b.wake(0)
     process().wake(0)
-    await stays.heard(2)
+    await stays.touched(2)
     expect([stopped.rings, closed.rings]).toEqual([1, 1])
   })
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
 import { localQueue } from '../../src/queues/local.ts'
-import { type Bell, createBell } from '../../src/queues/wake-emitter.ts'
+import { type WakeEmitter, createWakeEmitter } from '../../src/queues/wake-emitter.ts'
 
 /** A turn of the event loop: what is to be called soon has been called. */
 function turn(): Promise<void> {
@@ -9,41 +9,41 @@ function turn(): Promise<void> {
 }
 
 /** Has a bell listened to by all of these, in their order. */
-function heardBy(bell: Pick<Bell, 'listen'>, names: string, act: (name: string) => void = () => {}): string[] {
-  const heard: string[] = []
+function heardBy(wakeEmitter: Pick<WakeEmitter, 'listen'>, names: string, act: (name: string) => void = () => {}): string[] {
+  const touched: string[] = []
   for (const name of names)
-    bell.listen(() => {
-      heard.push(name)
+    wakeEmitter.listen(() => {
+      touched.push(name)
       act(name)
     })
-  return heard
+  return touched
 }
 
 describe('a bell', () => {
   it('calls everybody soon, once for many rings, and again for the next', async () => {
-    const bell = createBell()
-    const heard = heardBy(bell, 'ab')
-    for (let times = 0; times < 3; times++) bell.ring()
-    expect(heard).toEqual([])
+    const wakeEmitter = createWakeEmitter()
+    const touched = heardBy(wakeEmitter, 'ab')
+    for (let times = 0; times < 3; times++) wakeEmitter.ring()
+    expect(touched).toEqual([])
     await turn()
-    expect(heard.join('')).toBe('ab')
-    bell.ring()
+    expect(touched.join('')).toBe('ab')
+    wakeEmitter.ring()
     await turn()
-    expect(heard.join('')).toBe('abab')
+    expect(touched.join('')).toBe('abab')
   })
 
   it('calls nobody who was stopped by one before, and who begins to listen only at the next ring', () => {
-    const bell = createBell()
+    const wakeEmitter = createWakeEmitter()
     let stop = (): void => {}
-    const heard = heardBy(bell, 'a', () => {
+    const touched = heardBy(wakeEmitter, 'a', () => {
       stop()
-      bell.listen(() => void heard.push('new'))
+      wakeEmitter.listen(() => void touched.push('new'))
     })
-    stop = bell.listen(() => void heard.push('stopped'))
-    bell.ringNow()
-    expect(heard).toEqual(['a'])
-    bell.ringNow()
-    expect(heard).toEqual(['a', 'a', 'new'])
+    stop = wakeEmitter.listen(() => void touched.push('stopped'))
+    wakeEmitter.ringNow()
+    expect(touched).toEqual(['a'])
+    wakeEmitter.ringNow()
+    expect(touched).toEqual(['a', 'a', 'new'])
   })
 })
 
@@ -68,25 +68,25 @@ describe('a listener that throws', () => {
   }
 
   it('keeps nobody from hearing, and its error is an uncaught one', async () => {
-    const bell = createBell()
-    const heard = heardBy(bell, 'abc', throwAtB)
-    bell.ring()
+    const wakeEmitter = createWakeEmitter()
+    const touched = heardBy(wakeEmitter, 'abc', throwAtB)
+    wakeEmitter.ring()
     await turn()
-    expect([heard.join(''), uncaught]).toEqual(['abc', [bug]])
-    bell.ringNow()
+    expect([touched.join(''), uncaught]).toEqual(['abc', [bug]])
+    wakeEmitter.ringNow()
     await turn()
-    expect([heard.join(''), uncaught]).toEqual(['abcabc', [bug, bug]])
+    expect([touched.join(''), uncaught]).toEqual(['abcabc', [bug, bug]])
   })
 
   it('keeps nobody from hearing in the queue of one process, now and later', async () => {
     const clock = fakeClock()
     const queue = localQueue(clock)
-    const heard = heardBy(queue, 'abc', throwAtB)
+    const touched = heardBy(queue, 'abc', throwAtB)
     queue.wake(0)
     queue.wake(5)
     await turn()
     clock.advance(5)
     await turn()
-    expect([heard.join(''), uncaught]).toEqual(['abcabc', [bug, bug]])
+    expect([touched.join(''), uncaught]).toEqual(['abcabc', [bug, bug]])
   })
 })

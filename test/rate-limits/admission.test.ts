@@ -73,12 +73,12 @@ describe('a limiter of requests', () => {
   it('has every answer say what is left to the token and the tenant, and none what is left for the recipient', async () => {
     const rateLimiter = limiter({ token: LEFT, tenant: { ...LEFT, limit: 500, remaining: 17 }, recipient: LEFT })
     const host = exampleHost({ rateLimiter })
-    const told = ['"token";q=10;w=60, "tenant";q=500;w=60', '"token";r=9;t=42, "tenant";r=17;t=42']
-    expect(limitsOf(await post(host, DISPATCH, EVENT))).toEqual(told)
-    expect(limitsOf(await post(host, RUN, POST))).toEqual(told)
-    expect(limitsOf(await post(host, DISPATCH, {}))).toEqual(told)
-    expect(limitsOf(await host.fetch(requestTo(DISPATCH, { body: '{' })))).toEqual(told)
-    expect(limitsOf(await post(host, RUN, POST, { headers: { 'content-type': 'text/plain' } }))).toEqual(told)
+    const reported = ['"token";q=10;w=60, "tenant";q=500;w=60', '"token";r=9;t=42, "tenant";r=17;t=42']
+    expect(limitsOf(await post(host, DISPATCH, EVENT))).toEqual(reported)
+    expect(limitsOf(await post(host, RUN, POST))).toEqual(reported)
+    expect(limitsOf(await post(host, DISPATCH, {}))).toEqual(reported)
+    expect(limitsOf(await host.fetch(requestTo(DISPATCH, { body: '{' })))).toEqual(reported)
+    expect(limitsOf(await post(host, RUN, POST, { headers: { 'content-type': 'text/plain' } }))).toEqual(reported)
   })
 
   it('says nothing where there are no limits', async () => {

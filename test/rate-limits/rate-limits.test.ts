@@ -103,7 +103,7 @@ describe('rateLimits', () => {
       { token: counting(), user: counting() },
       ['user is not an option; the options are: token, tenant, recipient, recipientKey'],
     ],
-  ])('is told at start-up of %s', (_, options, told) => {
+  ])('is told at start-up of %s', (_, options, reported) => {
     const problems = () => {
       try {
         rateLimits(options as RateLimitsOptions)
@@ -117,7 +117,7 @@ describe('rateLimits', () => {
       }
       return []
     }
-    expect(problems()).toEqual(['option_invalid', ...told])
+    expect(problems()).toEqual(['option_invalid', ...reported])
   })
 })
 

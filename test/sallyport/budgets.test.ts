@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Budget, type BudgetLimit, checkBudgets } from '../../src/core/runs/events/budgets.ts'
 import { isSallyportError } from '../../src/errors.ts'
-import { noSpend, noTally, type Spend } from '../../src/model/tally.ts'
+import { noSpend, noTotals, type Spend } from '../../src/model/totals.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
-import { runHouse, tell } from '../core/runs/events/publishing.ts'
+import { runTestApp, tell } from '../core/runs/events/publishing.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 
 const DAY = 86_400_000
@@ -19,7 +19,7 @@ function spent(spend: Partial<Spend>) {
       async findSession(tenant: string, sessionId: string) {
         asked.push(['session', tenant, sessionId])
         const session = { tenant, sessionId, createdAt: 0, updatedAt: 0, failures: [] }
-        return sessionId === 's1' ? { ...session, tally: { ...noTally(), spend: sum } } : undefined
+        return sessionId === 's1' ? { ...session, totals: { ...noTotals(), spend: sum } } : undefined
       },
       async findSpend(tenant: string, userId: string, sinceDay: number) {
         asked.push(['user', tenant, userId, sinceDay])
@@ -165,7 +165,7 @@ describe('budgets.check', () => {
   ]
 
   it('answers by what was recorded, in the tenant', async () => {
-    const { sallyport, clock } = runHouse({ budgets, runEvents: {} })
+    const { sallyport, clock } = runTestApp({ budgets, runEvents: {} })
     const cost = { amount: '1', currency: 'EUR', source: 'client' }
     await tell(sallyport, { runId: 'r1', userId: 'u1', counts: { inputTokens: 60, outputTokens: 40 }, cost })
     expect(await sallyport.budgets.check({ sessionId: 's1', userId: 'u1' })).toMatchObject({
@@ -189,7 +189,7 @@ describe('budgets.check', () => {
     [{ sessionId: 's1', tenant: 'a b' }, 'field "tenant"'],
     [undefined, 'must be an object'],
   ])('refuses %j', async (of, message) => {
-    const { sallyport } = runHouse({ budgets })
+    const { sallyport } = runTestApp({ budgets })
     const fault: unknown = await sallyport.budgets.check(of as never).catch((error: unknown) => error)
     expect(isSallyportError(fault) && fault.code).toBe('option_invalid')
     expect(String(fault)).toContain(message)
@@ -198,7 +198,7 @@ describe('budgets.check', () => {
   it('throws what the store throws', async () => {
     const clock = fakeClock()
     const store = { ...memoryStore({ clock }), findSession: () => Promise.reject(new Error('down')) }
-    const { sallyport } = runHouse({ budgets, clock, store })
+    const { sallyport } = runTestApp({ budgets, clock, store })
     await expect(sallyport.budgets.check({ sessionId: 's1' })).rejects.toThrow('down')
   })
 })

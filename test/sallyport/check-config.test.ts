@@ -74,15 +74,15 @@ describe('readConfig', () => {
   it('names every number that is out of its range', () => {
     const channels = { email: recordingChannel(), sms: recordingChannel() }
     const worker = { concurrency: 0, leaseMs: 999, pollMs: Number.NaN }
-    const told = problems(channels, { worker, expiresInMs: -1, idempotencyTtlMs: 1_000.5 })
-    expect(told.map(({ field }) => field)).toEqual([
+    const reported = problems(channels, { worker, expiresInMs: -1, idempotencyTtlMs: 1_000.5 })
+    expect(reported.map(({ field }) => field)).toEqual([
       'worker.concurrency',
       'worker.leaseMs',
       'worker.pollMs',
       'expiresInMs',
       'idempotencyTtlMs',
     ])
-    expect(told[0]?.detail).toBe('must be a whole number from 1 to 1000')
+    expect(reported[0]?.detail).toBe('must be a whole number from 1 to 1000')
     expect(problems(channels, { worker: { concurrency: 1, leaseMs: 1_000, pollMs: 10 }, expiresInMs: 1_000 })).toEqual(
       [],
     )
@@ -256,8 +256,8 @@ describe('readConfig', () => {
 
   it('tells everything at once', () => {
     const odd = { workers: {}, worker: { pollMs: 1 }, maxInHand: 0 } as never
-    const told = problems({ push: scheduled([2, 1]), fax: {} as never }, odd)
-    expect(told.map(({ event, channel, field }) => field ?? `${event} ${channel}`)).toEqual([
+    const reported = problems({ push: scheduled([2, 1]), fax: {} as never }, odd)
+    expect(reported.map(({ event, channel, field }) => field ?? `${event} ${channel}`)).toEqual([
       'workers',
       'maxInHand',
       'channels.push.retrySchedule',

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { isSallyportError } from '../../src/errors.ts'
-import { runHouse } from '../core/runs/events/publishing.ts'
+import { runTestApp } from '../core/runs/events/publishing.ts'
 
 /** What is wrong, as `field: detail`. */
 function problems(options: object): readonly string[] {
   try {
-    runHouse({ runEvents: undefined, ...options } as never)
+    runTestApp({ runEvents: undefined, ...options } as never)
   } catch (error) {
     if (!isSallyportError(error)) throw error
     expect(error.code).toBe('config_invalid')
@@ -115,8 +115,8 @@ describe('budgets', () => {
   it('warn before they end', () => {
     expect(of({ ...budget, soft: { tokens: 101 } })).toEqual(['budgets[0].soft.tokens: is above the hard limit'])
     expect(of({ ...budget, soft: { tokens: 100 } })).toEqual([])
-    const above = { soft: eur('10.01'), hard: eur('10') }
-    expect(of({ ...budget, ...above })).toEqual(['budgets[0].soft.cost: is above the hard limit'])
+    const ancestors = { soft: eur('10.01'), hard: eur('10') }
+    expect(of({ ...budget, ...ancestors })).toEqual(['budgets[0].soft.cost: is above the hard limit'])
     expect(of({ ...budget, soft: eur('9.99'), hard: eur('10') })).toEqual([])
   })
 })

@@ -21,7 +21,7 @@ const events = defineEvents({
 const NOW = '2026-11-21T08:00:00.000Z'
 const ORDER = { eventType: 'order.shipped', recipient: 'jane@example.com', eventData: { orderId: 'A-1' } } as const
 
-function house(rest: Partial<SallyportOptions<{ 'order.shipped': { orderId: string } }>> = {}) {
+function app(rest: Partial<SallyportOptions<{ 'order.shipped': { orderId: string } }>> = {}) {
   const clock = fakeClock()
   const email = recordingChannel()
   const logger = recordingLogger()
@@ -39,17 +39,17 @@ async function settled(clock: { advance(ms: number): void }): Promise<void> {
 
 describe('createSallyport', () => {
   it('stops the host at start-up when events and channels do not fit', () => {
-    expect(() => house({ channels: {} })).toThrow('event "order.shipped", channel "email": is not configured')
+    expect(() => app({ channels: {} })).toThrow('event "order.shipped", channel "email": is not configured')
   })
 
   it('starts nothing by itself', () => {
-    expect(house().clock.timers).toBe(0)
+    expect(app().clock.timers).toBe(0)
   })
 })
 
 describe('sallyport.dispatch', () => {
   it('answers as the endpoint does', async () => {
-    const { sallyport } = house()
+    const { sallyport } = app()
     expect(await sallyport.dispatch({ ...ORDER, sessionId: 's1' })).toEqual({
       ok: true,
       status: 202,
@@ -69,7 +69,7 @@ describe('sallyport.dispatch', () => {
   })
 
   it('is for the tenant named, and de-duplicates by key within it', async () => {
-    const { sallyport } = house()
+    const { sallyport } = app()
     const first = await sallyport.dispatch(ORDER, { tenant: 'acme', idempotencyKey: 'k' })
     const second = await sallyport.dispatch(ORDER, { tenant: 'acme', idempotencyKey: 'k' })
     const other = await sallyport.dispatch(ORDER, { idempotencyKey: 'k' })
@@ -83,7 +83,7 @@ describe('sallyport.dispatch', () => {
   })
 
   it('shares its keys with the endpoint', async () => {
-    const { sallyport } = house()
+    const { sallyport } = app()
     await sallyport.dispatch(ORDER, { idempotencyKey: 'k' })
     const principal = { id: 'app', tenant: 'default' }
     const headers = { 'idempotency-key': 'k' }
@@ -95,7 +95,7 @@ describe('sallyport.dispatch', () => {
   it('never throws: not for wrong input, not for values that JSON has not, not for a port that fails', async () => {
     const down = new Error('down')
     const store = { ...memoryStore(), accept: () => Promise.reject(down) }
-    const { sallyport } = house({ store })
+    const { sallyport } = app({ store })
     const dispatch = (input: unknown) => sallyport.dispatch(input as typeof ORDER)
     for (const input of [
       undefined,
@@ -113,7 +113,7 @@ describe('sallyport.dispatch', () => {
 
   it('is not changed afterwards by what the caller does to the answer', async () => {
     const skipped = defineEvents({ 'order.shipped': { channels: { email: { when: () => false } } } })
-    const { sallyport } = house({ events: skipped as unknown as typeof events })
+    const { sallyport } = app({ events: skipped as unknown as typeof events })
     const { body } = await sallyport.dispatch(ORDER)
     const trace = 'deliveries' in body ? body.deliveries[0]?.trace?.[0] : undefined
     Object.assign(trace ?? {}, { rule: 'spoilt' })
@@ -123,7 +123,7 @@ describe('sallyport.dispatch', () => {
 
 describe('sallyport.worker', () => {
   it('sends what is dispatched as soon as it is started, and at once after that', async () => {
-    const { sallyport, clock, email } = house()
+    const { sallyport, clock, email } = app()
     await sallyport.dispatch(ORDER)
     await settled(clock)
     expect(email.sent).toEqual([])
@@ -138,7 +138,7 @@ describe('sallyport.worker', () => {
   })
 
   it('takes its options', async () => {
-    const { sallyport, email } = house({ worker: { concurrency: 1 } })
+    const { sallyport, email } = app({ worker: { concurrency: 1 } })
     await sallyport.dispatch(ORDER)
     await sallyport.dispatch(ORDER)
     expect(await sallyport.worker.runDue()).toEqual({
@@ -155,7 +155,7 @@ describe('sallyport.worker', () => {
 
 describe('sallyport.dispatches', () => {
   it('shows a dispatch as it stands, without address and content', async () => {
-    const { sallyport } = house()
+    const { sallyport } = app()
     await sallyport.dispatch(ORDER)
     await sallyport.worker.runDue()
     expect(await sallyport.dispatches.get('dsp_1')).toEqual({
@@ -181,7 +181,7 @@ describe('sallyport.dispatches', () => {
     const email = recordingChannel([{ outcome: 'retry', code: 'busy', retryAfterMs: 20_000 }], {
       retrySchedule: [10_000],
     })
-    const { sallyport } = house({ channels: { email } })
+    const { sallyport } = app({ channels: { email } })
     await sallyport.dispatch(ORDER)
     expect((await sallyport.dispatches.get('dsp_1'))?.deliveries[0]).not.toHaveProperty('nextAttemptAt')
     await sallyport.worker.runDue()
@@ -197,14 +197,14 @@ describe('sallyport.dispatches', () => {
   })
 
   it('shows no tenant the dispatches of another', async () => {
-    const { sallyport } = house()
+    const { sallyport } = app()
     await sallyport.dispatch(ORDER, { tenant: 'acme' })
     expect(await sallyport.dispatches.get('dsp_1')).toBeUndefined()
     expect(await sallyport.dispatches.get('dsp_1', { tenant: 'acme' })).toMatchObject({ dispatchId: 'dsp_1' })
   })
 
   it('lists them newest first, by session, in pages of 50, and of 500 at most', async () => {
-    const { sallyport } = house()
+    const { sallyport } = app()
     for (let at = 0; at < 60; at++) await sallyport.dispatch({ ...ORDER, sessionId: at % 2 ? 'odd' : 'even' })
     const first = await sallyport.dispatches.list()
     expect(first.items).toHaveLength(50)
@@ -222,7 +222,7 @@ describe('sallyport.dispatches', () => {
 
 describe('sallyport.endpoints', () => {
   it('authenticates, and answers a verifier that throws without throwing', async () => {
-    const { sallyport, logger } = house()
+    const { sallyport, logger } = app()
     expect(await sallyport.endpoints.authenticate(APP, 'dispatch')).toEqual({ id: 'app', tenant: 'default' })
     const broken = await sallyport.endpoints.authenticate({ authorization: 'Bearer broken' }, 'dispatch')
     if (!isRefused(broken)) throw new Error('was let in')
@@ -234,7 +234,7 @@ describe('sallyport.endpoints', () => {
   })
 
   it('handles a dispatch for a principal that is known already', async () => {
-    const { sallyport } = house()
+    const { sallyport } = app()
     const principal = { id: 'app', tenant: 'acme' }
     const request = { headers: {}, body: ORDER }
     expect(await sallyport.endpoints.handle('dispatch', principal, request)).toMatchObject({ status: 202 })
@@ -249,7 +249,7 @@ describe('sallyport.endpoints', () => {
 
 describe('a tenant that is none', () => {
   it.each(['', 'ten ant', 'a\0', 'x'.repeat(201), 5 as never])('is refused in every call: %j', async (tenant) => {
-    const { sallyport } = house()
+    const { sallyport } = app()
     expect(await sallyport.dispatch(ORDER, { tenant })).toMatchObject({ status: 422 })
     const reads = [
       sallyport.dispatches.get('dsp_1', { tenant }),

@@ -3,10 +3,10 @@ import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import { CLIENT_STATUSES } from '../../src/core/runs/merge/run-status.ts'
 import { dispatchesOf } from '../../src/sallyport/dispatches.ts'
 import type { RunListOptions } from '../../src/sallyport/runs.ts'
-import { allPages, house, optionProblems } from '../core/runs/test-app.ts'
+import { allPages, app, optionProblems } from '../core/runs/test-app.ts'
 
 describe('options of a list of runs', () => {
-  const problemsOf = (options: unknown) => optionProblems(() => house().runs.list(options as RunListOptions))
+  const problemsOf = (options: unknown) => optionProblems(() => app().runs.list(options as RunListOptions))
 
   it('are all checked, and all that is wrong with them is told at once', async () => {
     const wrong = {
@@ -67,7 +67,7 @@ describe('options of a list of runs', () => {
   })
 
   it('are read and checked where they are inherited too', async () => {
-    const { runs, post } = house()
+    const { runs, post } = app()
     await post({ runId: 'r1' })
     expect((await runs.list(Object.create({ status: 'failed' }))).items).toHaveLength(0)
     const problems = await optionProblems(() => runs.list(Object.create({ limit: 1_000_000 })))
@@ -75,7 +75,7 @@ describe('options of a list of runs', () => {
   })
 
   it('cannot have a cursor that another list gave, that was cut, or that was made up', async () => {
-    const { runs, post, sessions } = house()
+    const { runs, post, sessions } = app()
     for (let n = 0; n < 30; n++) await post({ runId: `r${n}` })
     const { nextCursor = '' } = await runs.list({ limit: 12 })
     expect((await runs.list({ cursor: nextCursor })).items).toHaveLength(18)
@@ -101,7 +101,7 @@ describe('options of a list of runs', () => {
 
   it('come to a store in numbers, and only what was said', async () => {
     const asked: object[] = []
-    const { runs } = house((store) => ({
+    const { runs } = app((store) => ({
       ...store,
       async listRuns(query) {
         asked.push(query)
@@ -119,7 +119,7 @@ describe('options of a list of runs', () => {
   it('can have a cursor of whatever a store writes', async () => {
     const cursors = ['', 'a:b', '%', ':', 'ü\n "', '2026-11-21T08:00:00Z|r1', '0']
     const asked: (string | undefined)[] = []
-    const { runs } = house((store) => ({
+    const { runs } = app((store) => ({
       ...store,
       async listRuns({ cursor }) {
         asked.push(cursor)
@@ -134,7 +134,7 @@ describe('options of a list of runs', () => {
 
 describe('options of a list of dispatches', () => {
   it('are checked as those of runs are', async () => {
-    const { store, deps } = house()
+    const { store, deps } = app()
     const queue = { wake: () => {}, listen: () => () => {} }
     const { logger, clock } = deps
     const planning = { events: defineEvents({ e: { channels: { log: {} } } }), channels: {} }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { RunStatus } from '../../src/model/run.ts'
 import type { RunListOptions } from '../../src/sallyport/runs.ts'
 import { NOW, runOf } from '../core/runs/recorder.ts'
-import { allPages, house } from '../core/runs/test-app.ts'
+import { allPages, app } from '../core/runs/test-app.ts'
 
 const STATUSES: readonly RunStatus[] = [
   'queued',
@@ -17,7 +17,7 @@ const STATUSES: readonly RunStatus[] = [
 
 /** Six runs, a second apart; the last is another tenant's. */
 async function filled() {
-  const { post, runs, clock, store } = house()
+  const { post, runs, clock, store } = app()
   const jane = { userId: 'jane', provider: 'openai', model: 'gpt-6' }
   await post({ runId: 'r0', ...jane, tags: ['a', 'b'] })
   clock.advance(1_000)
@@ -98,7 +98,7 @@ describe('a list of runs', () => {
   })
 
   it('can be narrowed by every status, and by what no post can tell', async () => {
-    const { post, runs, clock } = house()
+    const { post, runs, clock } = app()
     for (const status of STATUSES) await post({ runId: status, ...(status !== 'expired' && { status }) })
     clock.advance(10)
     await post({ runId: 'running' })
@@ -125,7 +125,7 @@ describe('a list of runs', () => {
   })
 
   it('has pages of 50, and of 500 at most', async () => {
-    const { post, runs } = house()
+    const { post, runs } = app()
     for (let n = 0; n < 501; n++) await post({ runId: `r${n}` })
     const sizes = async (limit?: number) =>
       (await allPages((page) => runs.list({ ...page, ...(limit !== undefined && { limit }) }))).map(
@@ -156,7 +156,7 @@ describe('a list of runs', () => {
   it('throws what the store throws', async () => {
     const gone = new TypeError('connection lost')
     const fail = () => Promise.reject(gone)
-    const { runs } = house((store) => ({ ...store, listRuns: fail, findRun: fail }))
+    const { runs } = app((store) => ({ ...store, listRuns: fail, findRun: fail }))
     await expect(runs.list()).rejects.toBe(gone)
     await expect(runs.get('r1')).rejects.toBe(gone)
   })
@@ -164,7 +164,7 @@ describe('a list of runs', () => {
 
 describe('a post that tells nothing new', () => {
   it('is a sign of life, and no change', async () => {
-    const { post, runs, clock, store } = house()
+    const { post, runs, clock, store } = app()
     const first = runOf(await post({ runId: 'r1', model: 'gpt-6', seq: 1 }))
     const session = await store.findSession('default', 's1')
     clock.advance(5_000)

@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
 import { HostFault } from '../../src/core/answers/fault.ts'
 import type { RunEvents } from '../../src/core/runs/events/run-events.ts'
-import { type Chores, withHousekeeping } from '../../src/sallyport/maintenance.ts'
+import { type MaintenanceTasks, withMaintenance } from '../../src/sallyport/maintenance.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { gate } from '../core/dispatch/dispatching.ts'
-import { logged, mailOf, runHouse, type Store, tell, told, turns, untold } from '../core/runs/events/publishing.ts'
+import { logged, mailOf, runTestApp, type Store, tell, reported, turns, pending } from '../core/runs/events/publishing.ts'
 import { recordingLogger } from '../support/deps.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
@@ -14,7 +14,7 @@ const MINUTE = 60_000
 /** Runs of a host that could not tell of them. */
 async function left(clock: FakeClock, store: Store, ...runIds: readonly string[]): Promise<void> {
   const findRun: Store['findRun'] = () => Promise.reject(new Error('dead'))
-  const { sallyport } = runHouse({ clock, store: { ...store, findRun } })
+  const { sallyport } = runTestApp({ clock, store: { ...store, findRun } })
   for (const runId of runIds) await tell(sallyport, { runId, status: 'failed' })
   await turns()
 }
@@ -26,33 +26,33 @@ describe('a worker that is started', () => {
   it('tells every minute what was left, until it is stopped', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
-    const { worker } = runHouse({ clock, store, sandbox: true }).sallyport
+    const { worker } = runTestApp({ clock, store, sandbox: true }).sallyport
     worker.start()
     for (const runId of ['r1', 'r2', 'r3']) {
       await left(clock, store, runId)
       clock.advance(MINUTE - 1)
       worker.start()
       await turns()
-      expect(await told(store)).not.toContain(`run.failed ${runId}@example.com`)
+      expect(await reported(store)).not.toContain(`run.failed ${runId}@example.com`)
       clock.advance(1)
       await turns()
-      expect(await told(store)).toContain(`run.failed ${runId}@example.com`)
+      expect(await reported(store)).toContain(`run.failed ${runId}@example.com`)
     }
     await worker.stop()
     expect(clock.timers).toBe(0)
     await left(clock, store, 'r4')
     clock.advance(10 * MINUTE)
     await turns()
-    expect(await untold(store)).toEqual(['r4 failed'])
+    expect(await pending(store)).toEqual(['r4 failed'])
     worker.start()
     clock.advance(MINUTE)
     await turns()
-    expect(await untold(store)).toEqual([])
+    expect(await pending(store)).toEqual([])
     await worker.stop()
   })
 
   it('makes runs expired that nothing is heard of, and tells of them', async () => {
-    const { sallyport, store, clock } = runHouse({ staleAfterMs: 10 * MINUTE, sandbox: true })
+    const { sallyport, store, clock } = runTestApp({ staleAfterMs: 10 * MINUTE, sandbox: true })
     sallyport.worker.start()
     await tell(sallyport, { runId: 'r1' })
     clock.advance(10 * MINUTE)
@@ -61,7 +61,7 @@ describe('a worker that is started', () => {
     clock.advance(MINUTE)
     await turns()
     expect(await sallyport.runs.get('r1')).toMatchObject({ status: 'expired' })
-    expect(await told(store)).toEqual(['run.expired r1@example.com'])
+    expect(await reported(store)).toEqual(['run.expired r1@example.com'])
     await sallyport.worker.stop()
   })
 
@@ -75,7 +75,7 @@ describe('a worker that is started', () => {
         return clock.after(ms, run)
       },
     }
-    const { worker } = runHouse({ clock: watched as FakeClock, sandbox: true }).sallyport
+    const { worker } = runTestApp({ clock: watched as FakeClock, sandbox: true }).sallyport
     expect(clock.timers).toBe(0)
     worker.start()
     expect(clock.timers).toBe(1 + KEEPS_ALIVE)
@@ -95,7 +95,7 @@ describe('a worker that is started', () => {
     const runEvents: RunEvents = {
       'run.failed': (facts) => new Promise((resolve) => answers.push(() => resolve(mailOf(facts)))),
     }
-    const { worker } = runHouse({ clock, store, runEvents, sandbox: true }).sallyport
+    const { worker } = runTestApp({ clock, store, runEvents, sandbox: true }).sallyport
     worker.start()
     clock.advance(MINUTE)
     await turns()
@@ -110,14 +110,14 @@ describe('a worker that is started', () => {
     await turns()
     clock.advance(0)
     await stopped
-    expect(await told(store)).toHaveLength(20)
-    expect(await untold(store)).toHaveLength(10)
+    expect(await reported(store)).toHaveLength(20)
+    expect(await pending(store)).toHaveLength(10)
     expect(clock.timers).toBe(0)
   })
 
   it('stops after its grace, whatever goes on', async () => {
     const runEvents: RunEvents = { 'run.failed': () => new Promise(() => {}) }
-    const { sallyport, clock } = runHouse({ runEvents })
+    const { sallyport, clock } = runTestApp({ runEvents })
     sallyport.worker.start()
     await tell(sallyport, { runId: 'r1', status: 'failed' })
     await turns()
@@ -139,7 +139,7 @@ describe('runDue', () => {
     const store = memoryStore({ clock })
     await left(clock, store, 'r1')
     const a = recordingChannel()
-    const { sallyport } = runHouse({ clock, store, channels: { a }, staleAfterMs: MINUTE })
+    const { sallyport } = runTestApp({ clock, store, channels: { a }, staleAfterMs: MINUTE })
     await tell(sallyport, { runId: 'r2' })
     clock.advance(2 * MINUTE)
     expect(await sallyport.worker.runDue()).toMatchObject({ sent: 2 })
@@ -151,11 +151,11 @@ describe('runDue', () => {
     const clock = fakeClock()
     const store = { ...memoryStore({ clock }), listRuns: () => Promise.reject(new TypeError('down')) }
     const a = recordingChannel()
-    const { sallyport, ...house } = runHouse({ clock, store, channels: { a }, staleAfterMs: MINUTE })
+    const { sallyport, ...app } = runTestApp({ clock, store, channels: { a }, staleAfterMs: MINUTE })
     await sallyport.dispatch({ eventType: 'order.shipped', recipient: 'jane@example.com' } as never)
     expect(await sallyport.worker.runDue()).toMatchObject({ sent: 1 })
-    expect(logged(house, 'run_event.pending_failed')).toEqual([{ cause: 'TypeError', stack: expect.any(String) }])
-    expect(logged(house, 'run.sweep_failed')).toEqual([{ cause: 'TypeError', stack: expect.any(String) }])
+    expect(logged(app, 'run_event.pending_failed')).toEqual([{ cause: 'TypeError', stack: expect.any(String) }])
+    expect(logged(app, 'run.sweep_failed')).toEqual([{ cause: 'TypeError', stack: expect.any(String) }])
   })
 
   it('reports a run that it could not make expired, with its id', async () => {
@@ -166,7 +166,7 @@ describe('runDue', () => {
     const mergeRun: Store['mergeRun'] = (...args) => (isDown ? Promise.reject(thrown) : store.mergeRun(...args))
     const onError = vi.fn()
     const shaky = { ...store, mergeRun }
-    const { sallyport } = runHouse({ clock, store: shaky, staleAfterMs: MINUTE, hooks: { onError } })
+    const { sallyport } = runTestApp({ clock, store: shaky, staleAfterMs: MINUTE, hooks: { onError } })
     await tell(sallyport, { runId: 'r1' })
     clock.advance(2 * MINUTE)
     isDown = true
@@ -176,12 +176,12 @@ describe('runDue', () => {
 
   it('reports what threw within a sweep as the part of the host that it is', async () => {
     const clock = fakeClock()
-    const { worker } = runHouse({ clock }).sallyport
+    const { worker } = runTestApp({ clock }).sallyport
     const thrown = new TypeError('no such model')
     const fault = new HostFault('internal_error', 'price_book', thrown, { runId: 'r1' })
-    const chores: Chores = { announced: async () => {}, sweepStale: () => Promise.reject(fault) }
+    const maintenanceTasks: MaintenanceTasks = { published: async () => {}, sweepStale: () => Promise.reject(fault) }
     const onError = vi.fn()
-    await withHousekeeping(worker, chores, { clock, logger: recordingLogger(), hooks: { onError } }).runDue()
+    await withMaintenance(worker, maintenanceTasks, { clock, logger: recordingLogger(), hooks: { onError } }).runDue()
     expect(onError.mock.calls).toEqual([[thrown, { operation: 'price_book', runId: 'r1' }]])
   })
 
@@ -195,7 +195,7 @@ describe('runDue', () => {
         }),
     }
     const a = recordingChannel()
-    const { sallyport } = runHouse({ clock, channels: { a }, runEvents })
+    const { sallyport } = runTestApp({ clock, channels: { a }, runEvents })
     await tell(sallyport, { runId: 'r1', status: 'failed' })
     const due = sallyport.worker.runDue()
     await turns()
@@ -215,7 +215,7 @@ describe('runDue', () => {
       looks++
       return store.listRuns(query)
     }
-    const { worker } = runHouse({ clock, store: { ...store, listRuns } }).sallyport
+    const { worker } = runTestApp({ clock, store: { ...store, listRuns } }).sallyport
     await Promise.all([worker.runDue(), worker.runDue(), worker.runDue()])
     expect(looks).toBe(1)
     await worker.runDue()
@@ -238,7 +238,7 @@ describe('runDue', () => {
       },
     }
     const a = recordingChannel()
-    const { sallyport } = runHouse({ clock, store: { ...store, listRuns }, channels: { a }, runEvents })
+    const { sallyport } = runTestApp({ clock, store: { ...store, listRuns }, channels: { a }, runEvents })
     const first = sallyport.worker.runDue()
     await turns()
     await tell(sallyport, { runId: 'r1', status: 'failed' })
@@ -252,7 +252,7 @@ describe('runDue', () => {
 
   it('delivers what a run gives rise to that was just recorded, as an endpoint does after its answer', async () => {
     const a = recordingChannel()
-    const { sallyport } = runHouse({ channels: { a } })
+    const { sallyport } = runTestApp({ channels: { a } })
     await tell(sallyport, { runId: 'r1', status: 'failed' })
     await sallyport.endpoints.deliver()
     expect(a.sent).toHaveLength(1)
@@ -269,7 +269,7 @@ describe('delivering after an answer', () => {
       return store.listRuns(query)
     }
     const a = recordingChannel()
-    const { sallyport } = runHouse({ clock, store: { ...store, listRuns }, channels: { a }, staleAfterMs: MINUTE })
+    const { sallyport } = runTestApp({ clock, store: { ...store, listRuns }, channels: { a }, staleAfterMs: MINUTE })
     await tell(sallyport, { runId: 'silent' })
     await left(clock, store, 'left')
     clock.advance(2 * MINUTE)
@@ -290,7 +290,7 @@ describe('delivering after an answer', () => {
       },
     }
     const a = recordingChannel()
-    const { sallyport } = runHouse({ channels: { a }, runEvents })
+    const { sallyport } = runTestApp({ channels: { a }, runEvents })
     await tell(sallyport, { runId: 'r1', status: 'failed' })
     const delivered = sallyport.endpoints.deliver()
     await turns()
@@ -304,7 +304,7 @@ describe('delivering after an answer', () => {
 describe('in sandbox mode', () => {
   it('what runs give rise to is recorded, and not sent', async () => {
     const a = recordingChannel()
-    const { sallyport, store } = runHouse({ channels: { a }, sandbox: true })
+    const { sallyport, store } = runTestApp({ channels: { a }, sandbox: true })
     await tell(sallyport, { runId: 'r1', status: 'failed' })
     await sallyport.worker.runDue()
     expect((await store.listDispatches({ tenant: 'default', limit: 9 })).items).toMatchObject([
@@ -317,18 +317,18 @@ describe('in sandbox mode', () => {
 describe('where there is nothing to do', () => {
   it('the worker is left as it is', async () => {
     const clock = fakeClock()
-    const { worker } = runHouse({ clock }).sallyport
-    const chores: Chores = { announced: async () => {} }
-    expect(withHousekeeping(worker, chores, { clock, logger: recordingLogger() })).toBe(worker)
+    const { worker } = runTestApp({ clock }).sallyport
+    const maintenanceTasks: MaintenanceTasks = { published: async () => {} }
+    expect(withMaintenance(worker, maintenanceTasks, { clock, logger: recordingLogger() })).toBe(worker)
     for (const runEvents of [{}, { 'run.failed': undefined }]) {
-      const plain = runHouse({ runEvents: runEvents as RunEvents, sandbox: true })
+      const plain = runTestApp({ runEvents: runEvents as RunEvents, sandbox: true })
       plain.sallyport.worker.start()
       expect(plain.clock.timers).toBe(KEEPS_ALIVE)
     }
   })
 
   it('but for stale runs it is done without events too', async () => {
-    const { sallyport, clock } = runHouse({ runEvents: {}, staleAfterMs: 1_000 })
+    const { sallyport, clock } = runTestApp({ runEvents: {}, staleAfterMs: 1_000 })
     await tell(sallyport, { runId: 'r1' })
     clock.advance(1_001)
     await sallyport.worker.runDue()

@@ -24,19 +24,19 @@ const missing = ({ logger }: Pick<Composed<unknown>, 'logger'>) =>
 
 describe('a worker that nobody started', () => {
   it('is missed once, ten seconds after the first event that is due was accepted', async () => {
-    const house = composed(events)
-    await house.sallyport.dispatch(SENT)
-    await pass(house, 9_999)
-    expect(missing(house)).toEqual([])
-    await pass(house, 1)
+    const app = composed(events)
+    await app.sallyport.dispatch(SENT)
+    await pass(app, 9_999)
+    expect(missing(app)).toEqual([])
+    await pass(app, 1)
     const detail = expect.stringMatching(/sallyport\.worker\.start\(\).*runDue\(\)/)
-    expect(missing(house)).toEqual([
+    expect(missing(app)).toEqual([
       { level: 'warn', event: 'worker.missing', fields: { dispatchId: 'dsp_1', detail } },
     ])
-    await house.sallyport.dispatch(SENT)
-    await pass(house, 60_000)
-    expect(missing(house)).toHaveLength(1)
-    expect(house.clock.timers).toBe(0)
+    await app.sallyport.dispatch(SENT)
+    await pass(app, 60_000)
+    expect(missing(app)).toHaveLength(1)
+    expect(app.clock.timers).toBe(0)
   })
 
   it('is missed by another dispatch, when the first is not there or cannot be read', async () => {
@@ -48,74 +48,74 @@ describe('a worker that nobody started', () => {
       if (reads === 1) throw new Error('down')
       return reads === 2 ? undefined : store.findDispatch(...args)
     }
-    const house = composed(events, { clock, store: { ...store, findDispatch } })
+    const app = composed(events, { clock, store: { ...store, findDispatch } })
     for (let round = 1; round <= 3; round++) {
-      await house.sallyport.dispatch(SENT)
-      await pass(house, 10_000)
-      expect(missing(house)).toHaveLength(round === 3 ? 1 : 0)
+      await app.sallyport.dispatch(SENT)
+      await pass(app, 10_000)
+      expect(missing(app)).toHaveLength(round === 3 ? 1 : 0)
     }
   })
 })
 
 describe('nothing is missed', () => {
-  it.each<[string, (house: Composed<unknown>) => unknown]>([
+  it.each<[string, (app: Composed<unknown>) => unknown]>([
     ['started', ({ sallyport }) => sallyport.worker.start()],
     ['run', ({ sallyport }) => sallyport.worker.runDue()],
     ['run by a transport that goes on after the answer', ({ sallyport }) => sallyport.endpoints.deliver()],
   ])('where the worker of this process was %s', async (_, work) => {
     for (const isBefore of [true, false]) {
-      const house = composed(events)
-      if (isBefore) await work(house as Composed<unknown>)
-      await house.sallyport.dispatch(SENT)
-      if (!isBefore) await work(house as Composed<unknown>)
-      await house.sallyport.worker.stop()
-      await pass(house, 60_000)
-      expect(missing(house)).toEqual([])
-      expect(house.clock.timers).toBe(0)
+      const app = composed(events)
+      if (isBefore) await work(app as Composed<unknown>)
+      await app.sallyport.dispatch(SENT)
+      if (!isBefore) await work(app as Composed<unknown>)
+      await app.sallyport.worker.stop()
+      await pass(app, 60_000)
+      expect(missing(app)).toEqual([])
+      expect(app.clock.timers).toBe(0)
     }
   })
 
   it('where the worker of another process claims, whatever happens later', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
-    const house = composed(events, { clock, store })
+    const app = composed(events, { clock, store })
     const other = composed(events, { clock, store })
-    await house.sallyport.dispatch(SENT)
-    await pass(house, 5_000)
+    await app.sallyport.dispatch(SENT)
+    await pass(app, 5_000)
     await other.sallyport.worker.runDue()
-    await pass(house, 5_000)
-    await house.sallyport.dispatch(SENT)
-    await pass(house, 60_000)
-    expect(missing(house)).toEqual([])
+    await pass(app, 5_000)
+    await app.sallyport.dispatch(SENT)
+    await pass(app, 60_000)
+    expect(missing(app)).toEqual([])
     expect(clock.timers).toBe(0)
   })
 
   it('where a worker of another process put it back, since it has not its channel', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
-    const house = composed(events, { clock, store })
-    await house.sallyport.dispatch(SENT)
+    const app = composed(events, { clock, store })
+    await app.sallyport.dispatch(SENT)
     const [claimed] = (await store.claim({ limits: { a: 1 }, leaseMs: 1_000, busy: [] })).deliveries
     const { deliveryId = '', fence = '' } = claimed ?? {}
     await store.settle({ deliveryId, fence, to: 'queued', delayMs: 60_000 })
-    await pass(house, 10_000)
-    expect(missing(house)).toEqual([])
+    await pass(app, 10_000)
+    expect(missing(app)).toEqual([])
   })
 
   it.each(['later', 'skipped'] as const)('by what is not due at once: %s', async (eventType) => {
-    const house = composed(events)
-    await house.sallyport.dispatch({ ...JANE, eventType })
-    expect(house.clock.timers).toBe(0)
-    await pass(house, 120_000)
-    expect(missing(house)).toEqual([])
+    const app = composed(events)
+    await app.sallyport.dispatch({ ...JANE, eventType })
+    expect(app.clock.timers).toBe(0)
+    await pass(app, 120_000)
+    expect(missing(app)).toEqual([])
   })
 
   it('in sandbox mode, and by a call that says when it is to be sent', async () => {
     const sandbox = composed(events, { sandbox: true })
     await sandbox.sallyport.dispatch(SENT)
-    const house = composed(events)
-    await house.sallyport.dispatch(SENT, { delayMs: 60_000 })
-    for (const each of [sandbox, house]) {
+    const app = composed(events)
+    await app.sallyport.dispatch(SENT, { delayMs: 60_000 })
+    for (const each of [sandbox, app]) {
       await pass(each, 120_000)
       expect(missing(each)).toEqual([])
     }

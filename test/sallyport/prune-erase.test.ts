@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RunStatus } from '../../src/model/run.ts'
-import { house, optionProblems } from '../core/runs/test-app.ts'
+import { app, optionProblems } from '../core/runs/test-app.ts'
 
 const DAY = 86_400_000
 
@@ -8,7 +8,7 @@ const ENDS = ['completed', 'incomplete', 'failed', 'cancelled'] as const
 
 /** A run of every status, a day old. */
 async function aged() {
-  const all = house()
+  const all = app()
   for (const status of ['queued', 'running', 'waiting', ...ENDS]) await all.post({ runId: status, status })
   await all.post({ runId: 'expired' })
   all.clock.advance(1)
@@ -29,7 +29,7 @@ describe('pruning', () => {
   })
 
   it('goes by when a run last changed, not by when it was last heard of', async () => {
-    const { runs, post, clock } = house()
+    const { runs, post, clock } = app()
     await post({ runId: 'r1', status: 'failed' })
     clock.advance(DAY)
     await post({ runId: 'r1', status: 'failed' })
@@ -48,7 +48,7 @@ describe('pruning', () => {
   )
 
   it('is of every tenant, or of the one that is named', async () => {
-    const { post, runs, clock } = house()
+    const { post, runs, clock } = app()
     const run = { runId: 'r1', status: 'failed' }
     await post(run)
     await post(run, { token: 'other' })
@@ -61,7 +61,7 @@ describe('pruning', () => {
   })
 
   it('leaves what a session came to as it was', async () => {
-    const { runs, sessions, post, clock } = house()
+    const { runs, sessions, post, clock } = app()
     for (const runId of ['r1', 'r2'])
       await post({ runId, status: 'failed', error: { type: 'x' }, counts: { inputTokens: 5 }, model: 'gpt-6' })
     clock.advance(DAY)
@@ -74,7 +74,7 @@ describe('pruning', () => {
   it('goes on until nothing is left, and lets everything else have its turn in between', async () => {
     let turns = 0
     const turnsAt: number[] = []
-    const { runs, post, clock } = house((store) => ({
+    const { runs, post, clock } = app((store) => ({
       ...store,
       removeRuns(query) {
         turnsAt.push(turns)
@@ -96,21 +96,21 @@ describe('pruning', () => {
   })
 
   it('spares what is untold, however much there is of it', async () => {
-    const { runs, post, clock, store } = house()
+    const { runs, post, clock, store } = app()
     for (let n = 0; n < 1_200; n++) await post({ runId: `r${n}`, status: 'failed' })
     for (let n = 0; n < 600; n++)
       await store.mergeRun({ tenant: 'default', sessionId: 's1', runId: `r${n}` }, () => ({
         result: undefined,
-        account: { ended: ['failed'], untold: ['failed'] },
+        derived: { ended: ['failed'], pending: ['failed'] },
       }))
     clock.advance(DAY)
     expect(await runs.prune({ olderThan: 1 })).toEqual({ pruned: 600 })
     expect(await runs.prune({ olderThan: 1, status: 'failed' })).toEqual({ pruned: 0 })
-    expect((await store.listRuns({ untold: true, limit: 2_000 })).items).toHaveLength(600)
+    expect((await store.listRuns({ pending: true, limit: 2_000 })).items).toHaveLength(600)
   })
 
   it('names all that is wrong', async () => {
-    const { runs } = house()
+    const { runs } = app()
     for (const status of ['done', ['failed'], null]) {
       expect(await optionProblems(() => runs.prune({ olderThan: 1, status } as never))).toEqual([
         {
@@ -129,7 +129,7 @@ describe('pruning', () => {
   it('throws what the store throws', async () => {
     const lost = new TypeError('connection lost')
     const fail = () => Promise.reject(lost)
-    const { runs } = house((store) => ({ ...store, removeRuns: fail, erase: fail }))
+    const { runs } = app((store) => ({ ...store, removeRuns: fail, erase: fail }))
     await expect(runs.prune({ olderThan: 1 })).rejects.toBe(lost)
     await expect(runs.erase({ userId: 'jane' })).rejects.toBe(lost)
   })
@@ -137,7 +137,7 @@ describe('pruning', () => {
 
 describe('erasing', () => {
   async function filled() {
-    const all = house()
+    const all = app()
     await all.post({ runId: 'r1', userId: 'jane' })
     await all.post({ runId: 'r2', userId: 'john' })
     await all.post({ runId: 'r3', userId: 'jane', status: 'waiting' }, { sessionId: 's2' })
@@ -166,7 +166,7 @@ describe('erasing', () => {
   })
 
   it('of a user forgets what sessions say of failures that name the user, also of runs that were pruned', async () => {
-    const { runs, sessions, store, clock, post } = house()
+    const { runs, sessions, store, clock, post } = app()
     const fail = (runId: string, userId: string, sessionId: string) =>
       post({ runId, userId, status: 'failed', error: { type: 'x' } }, { sessionId })
     await fail('r1', 'john', 's1')
@@ -181,7 +181,7 @@ describe('erasing', () => {
   })
 
   it('of a user leaves the runs below that name nobody', async () => {
-    const { runs, post } = house()
+    const { runs, post } = app()
     await post({ runId: 'top', userId: 'jane' })
     await post({ runId: 'below', parentRunId: 'top' })
     expect(await runs.erase({ userId: 'jane' })).toEqual({ erased: 1 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RunNode, TimelineEntry } from '../../src/model/session.ts'
-import { allPages, house, optionProblems } from '../core/runs/test-app.ts'
+import { allPages, app, optionProblems } from '../core/runs/test-app.ts'
 
 const idOf = (entry: TimelineEntry): string => (entry.type === 'run' ? entry.run.runId : entry.dispatch.dispatchId)
 const idsOf = (nodes: readonly RunNode[]): string[] =>
@@ -8,7 +8,7 @@ const idsOf = (nodes: readonly RunNode[]): string[] =>
 
 describe('a session', () => {
   it('shows its numbers, its tree and its timeline', async () => {
-    const { post, dispatch, sessions, clock } = house()
+    const { post, dispatch, sessions, clock } = app()
     await post({ runId: 'parent', agent: { name: 'planner' }, timings: { startedAt: clock.now() } })
     clock.advance(1_000)
     await dispatch('d1')
@@ -38,7 +38,7 @@ describe('a session', () => {
 
   it('shows its numbers as they were when it was found, whatever is recorded while the rest is read', async () => {
     let meanwhile = async (): Promise<unknown> => undefined
-    const { post, sessions } = house((store) => ({
+    const { post, sessions } = app((store) => ({
       ...store,
       async listRuns(query) {
         await meanwhile()
@@ -53,7 +53,7 @@ describe('a session', () => {
   })
 
   it('is there once it was opened, and empty until something happens in it', async () => {
-    const { sessions } = house()
+    const { sessions } = app()
     await sessions.open('s1')
     expect(await sessions.get('s1')).toMatchObject({ runs: { total: 0 }, tree: [], timeline: [] })
     expect(await sessions.get('s2')).toBeUndefined()
@@ -61,7 +61,7 @@ describe('a session', () => {
   })
 
   it('is not there for its dispatches alone, whose timeline is', async () => {
-    const { sessions, dispatch } = house()
+    const { sessions, dispatch } = app()
     await dispatch('d1')
     expect(await sessions.get('s1')).toBeUndefined()
     expect((await sessions.timeline('s1')).items.map(idOf)).toEqual(['d1'])
@@ -69,7 +69,7 @@ describe('a session', () => {
   })
 
   it('shows the newest 100 runs, and the newest 100 of runs and dispatches together', async () => {
-    const { post, dispatch, sessions, clock } = house()
+    const { post, dispatch, sessions, clock } = app()
     const order: string[] = []
     for (let n = 0; n < 120; n++) {
       await post({ runId: `r${n}` })
@@ -86,7 +86,7 @@ describe('a session', () => {
   })
 
   it('shows only runs, or only dispatches, where the newest are all of one kind', async () => {
-    const { post, dispatch, sessions, clock } = house()
+    const { post, dispatch, sessions, clock } = app()
     await post({ runId: 'r' })
     clock.advance(1)
     for (let n = 0; n < 150; n++) await dispatch(`d${n}`)
@@ -101,7 +101,7 @@ describe('a session', () => {
 
   it('asks as much of the store whatever has happened in it', async () => {
     const asked: unknown[] = []
-    const { post, dispatch, sessions } = house((store) => ({
+    const { post, dispatch, sessions } = app((store) => ({
       ...store,
       async listRuns(query) {
         const page = await store.listRuns(query)
@@ -126,7 +126,7 @@ describe('a session', () => {
   })
 
   it('keeps tenants apart', async () => {
-    const { post, dispatch, sessions } = house()
+    const { post, dispatch, sessions } = app()
     await post({ runId: 'r1', model: 'mine' })
     await post({ runId: 'r1', model: 'theirs' }, { token: 'other' })
     await dispatch('d1', 's1', 'other')
@@ -144,24 +144,24 @@ describe('a session', () => {
     const lost = new TypeError('connection lost')
     const fail = () => Promise.reject(lost)
     for (const broken of ['findSession', 'listRuns', 'listDispatches']) {
-      const { sessions, post } = house((store) => ({ ...store, [broken]: fail }))
+      const { sessions, post } = app((store) => ({ ...store, [broken]: fail }))
       await post({ runId: 'r1' })
       await expect(sessions.get('s1')).rejects.toBe(lost)
     }
-    const { sessions } = house((store) => ({ ...store, listRuns: fail, openSession: fail }))
+    const { sessions } = app((store) => ({ ...store, listRuns: fail, openSession: fail }))
     await expect(sessions.tree('s1')).rejects.toBe(lost)
     await expect(sessions.open('s1')).rejects.toBe(lost)
   })
 
   it.each(['', 'a b', 'x'.repeat(201), 'ü', 5, undefined, null])('cannot be opened as %j', async (id) => {
-    const { sessions } = house()
+    const { sessions } = app()
     await optionProblems(() => sessions.open(id as string))
   })
 })
 
 describe('the tree of a session', () => {
   it('comes in pages of runs, oldest first, each below its parent where that is on its page', async () => {
-    const { post, sessions } = house()
+    const { post, sessions } = app()
     const parents = [undefined, 'r0', 'r1', 'r0', undefined, 'r3']
     for (const [n, parentRunId] of parents.entries())
       await post({ runId: `r${n}`, ...(parentRunId && { parentRunId }) })
@@ -177,7 +177,7 @@ describe('the tree of a session', () => {
   })
 
   it('loses no run while more are added', async () => {
-    const { post, sessions } = house()
+    const { post, sessions } = app()
     for (let n = 0; n < 20; n++) await post({ runId: `r${n}`, parentRunId: `r${(n * 7 + 3) % 20}` })
     let added = 0
     const pages = await allPages(
@@ -191,7 +191,7 @@ describe('the tree of a session', () => {
   })
 
   it('checks its options', async () => {
-    const { post, sessions } = house()
+    const { post, sessions } = app()
     for (const sessionId of ['s1', 's2'])
       for (const n of [0, 1]) await post({ runId: `${sessionId}-${n}` }, { sessionId })
     const { nextCursor = '' } = await sessions.tree('s1', { limit: 1 })
@@ -207,7 +207,7 @@ describe('the tree of a session', () => {
   })
 
   it('is within its tenant', async () => {
-    const { post, sessions } = house()
+    const { post, sessions } = app()
     await post({ runId: 'r1' }, { token: 'other' })
     expect((await sessions.tree('s1')).items).toEqual([])
     expect((await sessions.tree('s1', { tenant: 'other' })).items).toHaveLength(1)

@@ -4,19 +4,19 @@ import type { RunQuery, RunStore } from '../../src/ports/run-store.ts'
 import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 
-interface Told {
+interface Reported {
   readonly tenant?: string
   readonly sessionId?: string
   readonly status?: RunStatus
   readonly tags?: readonly string[]
-  readonly untold?: boolean
+  readonly pending?: boolean
 }
 
-async function put(store: RunStore, runId: string, told: Told = {}): Promise<void> {
-  const { tenant = 't', sessionId = 's', status = 'running', tags = [], untold = false } = told
+async function put(store: RunStore, runId: string, reported: Reported = {}): Promise<void> {
+  const { tenant = 't', sessionId = 's', status = 'running', tags = [], pending = false } = reported
   const state = { ...EMPTY, runId, sessionId, status, tags }
-  const account = { ended: [], untold: untold ? (['failed'] as const) : [] }
-  await store.mergeRun({ tenant, sessionId, runId }, () => ({ result: undefined, state, account }))
+  const derived = { ended: [], pending: pending ? (['failed'] as const) : [] }
+  await store.mergeRun({ tenant, sessionId, runId }, () => ({ result: undefined, state, derived }))
 }
 
 const EMPTY: Omit<RunState, 'runId' | 'sessionId'> = {
@@ -80,13 +80,13 @@ describe('a list of runs', () => {
     const store = memoryRuns(fakeClock())
     for (let at = 0; at < 12_000; at++) await put(store, `${at}`, { status: 'completed', tenant: `t${at % 3}` })
     await put(store, 'open')
-    await put(store, 'untold', { status: 'failed', untold: true })
+    await put(store, 'pending', { status: 'failed', pending: true })
     expect(await list(store, { status: ['running', 'waiting'], limit: 1 })).toEqual({
       ids: ['open'],
       cursor: undefined,
     })
-    expect(await list(store, { untold: true, limit: 1 })).toEqual({ ids: ['untold'], cursor: undefined })
-    expect(await list(store, { tenant: 't1', untold: true })).toEqual({ ids: [], cursor: undefined })
+    expect(await list(store, { pending: true, limit: 1 })).toEqual({ ids: ['pending'], cursor: undefined })
+    expect(await list(store, { tenant: 't1', pending: true })).toEqual({ ids: [], cursor: undefined })
     expect(await list(store, { tenant: 'nobody', status: ['running'] })).toEqual({ ids: [], cursor: undefined })
   })
 

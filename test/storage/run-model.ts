@@ -1,6 +1,6 @@
-import type { RunAccount, RunFailure, RunState } from '../../src/model/run.ts'
+import type { DerivedRunData, RunFailure, RunState } from '../../src/model/run.ts'
 import { facetsOf } from '../../src/model/run-facets.ts'
-import type { Spend, Tally } from '../../src/model/tally.ts'
+import type { Spend, Totals } from '../../src/model/totals.ts'
 import type { MergeDecision, RemovalQuery, RunKey, RunQuery } from '../../src/ports/run-store.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -9,7 +9,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 export interface ModelRun {
   readonly tenant: string
   state: RunState
-  account: RunAccount
+  derived: DerivedRunData
   readonly createdAt: number
   updatedAt: number
   lastSeenAt: number
@@ -28,15 +28,15 @@ export interface ModelSession {
 
 /** Something that was added to a sum: sums are worked out when they are looked at. */
 type Added =
-  | { readonly to: 'session'; readonly tenant: string; readonly id: string; readonly add: Tally }
-  | { readonly to: 'below'; readonly tenant: string; readonly id: string; readonly runId: string; readonly add: Tally }
+  | { readonly to: 'session'; readonly tenant: string; readonly id: string; readonly add: Totals }
+  | { readonly to: 'descendants'; readonly tenant: string; readonly id: string; readonly runId: string; readonly add: Totals }
   | { readonly to: 'user'; readonly tenant: string; readonly id: string; readonly day: number; readonly add: Spend }
 
 /** What is above a run. */
-export interface ModelAbove {
+export interface ModelAncestor {
   readonly runId: string
   readonly run: ModelRun | undefined
-  readonly below: readonly Tally[]
+  readonly descendants: readonly Totals[]
 }
 
 /** What a run store must come to, over plain arrays: slow, and easy to believe. */
@@ -45,10 +45,10 @@ export interface RunModel {
   run(tenant: string, runId: string): ModelRun | undefined
   session(tenant: string, sessionId: string): ModelSession | undefined
   /** What was added to the session; below the run; to the user's spend from that day on. */
-  sessionSum(tenant: string, sessionId: string): readonly Tally[]
-  belowSum(tenant: string, sessionId: string, runId: string): readonly Tally[]
+  sessionSum(tenant: string, sessionId: string): readonly Totals[]
+  descendantSum(tenant: string, sessionId: string, runId: string): readonly Totals[]
   spendSum(tenant: string, userId: string, sinceDay: number): readonly Spend[]
-  above(key: RunKey): readonly ModelAbove[]
+  ancestors(key: RunKey): readonly ModelAncestor[]
   merge(key: RunKey, decision: MergeDecision<unknown>): ModelRun | undefined
   open(tenant: string, sessionId: string): ModelSession
   fits(run: ModelRun, query: Omit<RunQuery, 'limit'>): boolean
@@ -68,9 +68,9 @@ export function runModel(now: () => number): RunModel {
     runs.find((run) => run.tenant === tenant && run.state.runId === runId)
   const findSession = (tenant: string, sessionId: string): ModelSession | undefined =>
     sessions.find((session) => session.tenant === tenant && session.sessionId === sessionId)
-  const belowSum = (tenant: string, sessionId: string, runId: string): readonly Tally[] =>
+  const descendantSum = (tenant: string, sessionId: string, runId: string): readonly Totals[] =>
     added.flatMap((one) =>
-      one.to === 'below' && one.tenant === tenant && one.id === sessionId && one.runId === runId ? [one.add] : [],
+      one.to === 'descendants' && one.tenant === tenant && one.id === sessionId && one.runId === runId ? [one.add] : [],
     )
 
   function open(tenant: string, sessionId: string): ModelSession {
@@ -81,9 +81,9 @@ export function runModel(now: () => number): RunModel {
     return session
   }
 
-  function create(tenant: string, state: RunState, account: RunAccount): ModelRun {
+  function create(tenant: string, state: RunState, derived: DerivedRunData): ModelRun {
     const times = { createdAt: now(), updatedAt: now(), lastSeenAt: now() }
-    const run: ModelRun = { tenant, state, account, ...times, revision: 0, order: ++created }
+    const run: ModelRun = { tenant, state, derived, ...times, revision: 0, order: ++created }
     runs.push(run)
     return run
   }
@@ -94,7 +94,7 @@ export function runModel(now: () => number): RunModel {
     },
     run: findRun,
     session: findSession,
-    belowSum,
+    descendantSum,
 
     sessionSum: (tenant, sessionId) =>
       added.flatMap((one) => (one.to === 'session' && one.tenant === tenant && one.id === sessionId ? [one.add] : [])),
@@ -104,43 +104,43 @@ export function runModel(now: () => number): RunModel {
         one.to === 'user' && one.tenant === tenant && one.id === userId && one.day >= sinceDay ? [one.add] : [],
       ),
 
-    above({ tenant, sessionId, runId, parentRunId }) {
+    ancestors({ tenant, sessionId, runId, parentRunId }) {
       const own = findRun(tenant, runId)
-      const above: ModelAbove[] = []
+      const ancestors: ModelAncestor[] = []
       let next = own ? (own.state.parentRunId ?? parentRunId) : parentRunId
-      if (own?.account.top) return []
-      while (next !== undefined && above.length < 32) {
+      if (own?.derived.top) return []
+      while (next !== undefined && ancestors.length < 32) {
         const id: string = next
-        if (above.some((one) => one.runId === id)) break
+        if (ancestors.some((one) => one.runId === id)) break
         const found = findRun(tenant, id)
         const run = found?.state.sessionId === sessionId ? found : undefined
-        above.push({ runId: id, run, below: belowSum(tenant, sessionId, id) })
-        if (id === runId || run?.account.top) break
+        ancestors.push({ runId: id, run, descendants: descendantSum(tenant, sessionId, id) })
+        if (id === runId || run?.derived.top) break
         next = run?.state.parentRunId
       }
-      return above
+      return ancestors
     },
 
-    merge({ tenant, sessionId, runId }, { state, account, heard, tallies, failures }) {
+    merge({ tenant, sessionId, runId }, { state, derived, touched, totalsChanges, failures }) {
       const session = state ? open(tenant, sessionId) : findSession(tenant, sessionId)
       if (session && state) session.updatedAt = now()
       if (session && failures) session.failures = failures
-      if (session && tallies) {
-        added.push({ to: 'session', tenant, id: sessionId, add: tallies.session })
-        for (const one of tallies.below) added.push({ to: 'below', tenant, id: sessionId, ...one })
-        for (const { userId, add, at = now() } of tallies.users)
+      if (session && totalsChanges) {
+        added.push({ to: 'session', tenant, id: sessionId, add: totalsChanges.session })
+        for (const one of totalsChanges.descendants) added.push({ to: 'descendants', tenant, id: sessionId, ...one })
+        for (const { userId, add, at = now() } of totalsChanges.users)
           added.push({ to: 'user', tenant, id: userId, day: Math.floor(at / DAY_MS), add })
       }
       let run = findRun(tenant, runId)
-      if (!run && state) run = create(tenant, state, { ended: [], untold: [] })
+      if (!run && state) run = create(tenant, state, { ended: [], pending: [] })
       if (!run) return undefined
       if (state) {
         run.state = state
         run.updatedAt = now()
         run.revision += 1
       }
-      if (account) run.account = account
-      if (heard) run.lastSeenAt = now()
+      if (derived) run.derived = derived
+      if (touched) run.lastSeenAt = now()
       return run
     },
 
@@ -159,7 +159,7 @@ export function runModel(now: () => number): RunModel {
         [query.since, run.createdAt >= (query.since ?? 0)],
         [query.until, run.createdAt < (query.until ?? 0)],
         [query.silentForMs, now() - run.lastSeenAt > (query.silentForMs ?? 0)],
-        [query.untold, run.account.untold.length > 0],
+        [query.pending, run.derived.pending.length > 0],
       ]
       return asked.every(([value, holds]) => value === undefined || holds)
     },
@@ -168,7 +168,7 @@ export function runModel(now: () => number): RunModel {
       (tenant === undefined || run.tenant === tenant) &&
       status.includes(facetsOf(run.state).status) &&
       now() - run.updatedAt > unchangedForMs &&
-      run.account.untold.length === 0,
+      run.derived.pending.length === 0,
 
     remove(run) {
       runs = runs.filter((other) => other !== run)
@@ -192,23 +192,23 @@ export function runModel(now: () => number): RunModel {
           session.failures = session.failures.filter((one) => one.userId !== userId && !ids.includes(one.runId))
       added = added.filter((one) => one.to !== 'user' || one.tenant !== tenant || one.id !== userId)
       added = added.map((one) =>
-        one.to === 'below' && one.tenant === tenant ? { ...one, add: withoutUser(one.add, userId) } : one,
+        one.to === 'descendants' && one.tenant === tenant ? { ...one, add: withoutUser(one.add, userId) } : one,
       )
       return gone.length
     },
   }
 }
 
-function withoutUser(tally: Tally, userId: string): Tally {
-  const users = Object.fromEntries(Object.entries(tally.users).filter(([name]) => name !== userId))
-  return { ...tally, users }
+function withoutUser(totals: Totals, userId: string): Totals {
+  const users = Object.fromEntries(Object.entries(totals.users).filter(([name]) => name !== userId))
+  return { ...totals, users }
 }
 
 /**
  * What was added, summed up leaf by leaf: the path of each and its sum, sorted. Decimals are summed up in hundredths, so let
  * there be no more than two places. A sum of one is the sum itself: so the sums of a store are read.
  */
-export function sumOf(adds: readonly (Tally | Spend)[]): [path: string, sum: number][] {
+export function sumOf(adds: readonly (Totals | Spend)[]): [path: string, sum: number][] {
   const sums = new Map<string, number>()
   const add = (path: string, value: unknown): void => {
     if (typeof value === 'object' && value !== null)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import type { RunAccount, RunFailure, RunState, RunStatus } from '../../src/model/run.ts'
-import type { Spend, Tally } from '../../src/model/tally.ts'
-import type { RemovalQuery, RunQuery, TallyChanges } from '../../src/ports/run-store.ts'
+import type { DerivedRunData, RunFailure, RunState, RunStatus } from '../../src/model/run.ts'
+import type { Spend, Totals } from '../../src/model/totals.ts'
+import type { RemovalQuery, RunQuery, TotalsChanges } from '../../src/ports/run-store.ts'
 
 /** The second is a name that every object has. */
 export const TENANTS = ['t1', '__proto__'] as const
@@ -14,9 +14,9 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** What a merge decides; the ids of the state are the key's. */
 export interface Decision {
   readonly state: Omit<RunState, 'runId' | 'sessionId'> | undefined
-  readonly account: RunAccount | undefined
-  readonly heard: boolean
-  readonly tallies: TallyChanges | undefined
+  readonly derived: DerivedRunData | undefined
+  readonly touched: boolean
+  readonly totalsChanges: TotalsChanges | undefined
   readonly failures: readonly RunFailure[] | undefined
 }
 
@@ -68,7 +68,7 @@ const spend: fc.Arbitrary<Spend> = fc.record({
   unpricedTokens: count,
 })
 
-const tally: fc.Arbitrary<Tally> = fc.record({
+const totals: fc.Arbitrary<Totals> = fc.record({
   spend,
   byStatus: named(count, status),
   counts: named(count),
@@ -82,9 +82,9 @@ const tally: fc.Arbitrary<Tally> = fc.record({
 /** On the day on which the clock begins, or one beside it. */
 const instantOfDays = fc.integer({ min: -1, max: 2 }).map((days) => Date.UTC(2026, 10, 21) + days * DAY_MS)
 
-const tallies: fc.Arbitrary<TallyChanges> = fc.record({
-  session: tally,
-  below: fc.array(fc.record({ runId, add: tally }), { maxLength: 2 }),
+const totalsChanges: fc.Arbitrary<TotalsChanges> = fc.record({
+  session: totals,
+  descendants: fc.array(fc.record({ runId, add: totals }), { maxLength: 2 }),
   users: fc.array(fc.record({ userId, add: spend, at: instantOfDays }, { requiredKeys: ['userId', 'add'] }), {
     maxLength: 2,
   }),
@@ -102,20 +102,20 @@ const state: fc.Arbitrary<NonNullable<Decision['state']>> = fc
     earliest: {},
     counts: { steps: 1 },
     final: {},
-    latest: told(latest),
+    latest: reported(latest),
     metadata: {},
     tags,
     ...(parentRunId !== undefined && { parentRunId }),
     ...(status && { status }),
   }))
 
-const account: fc.Arbitrary<RunAccount> = fc.record(
+const derived: fc.Arbitrary<DerivedRunData> = fc.record(
   {
-    ended: fc.constantFrom<RunAccount['ended'][]>([], ['failed']),
-    untold: fc.constantFrom<RunAccount['untold'][]>([], ['failed'], ['failed', 'budget']),
+    ended: fc.constantFrom<DerivedRunData['ended'][]>([], ['failed']),
+    pending: fc.constantFrom<DerivedRunData['pending'][]>([], ['failed'], ['failed', 'budget']),
     top: fc.constant(true as const),
   },
-  { requiredKeys: ['ended', 'untold'] },
+  { requiredKeys: ['ended', 'pending'] },
 )
 
 const failures: fc.Arbitrary<RunFailure[]> = fc.array(
@@ -135,7 +135,7 @@ const query: fc.Arbitrary<RunQuery> = fc.record(
     since: instant,
     until: instant,
     silentForMs: fc.constantFrom(-1, 0, 1, 20, 100),
-    untold: fc.constant(true as const),
+    pending: fc.constant(true as const),
     first: fc.constantFrom('oldest' as const, 'newest' as const),
     limit: fc.integer({ min: 1, max: 2 }),
   },
@@ -146,7 +146,7 @@ const query: fc.Arbitrary<RunQuery> = fc.record(
 const looseQuery: fc.Arbitrary<RunQuery> = fc
   .tuple(
     query,
-    fc.subarray(['tenant', 'status', 'first', 'untold', 'since', 'until', 'silentForMs'] as const, { maxLength: 3 }),
+    fc.subarray(['tenant', 'status', 'first', 'pending', 'since', 'until', 'silentForMs'] as const, { maxLength: 3 }),
   )
   .map(([asked, kept]) => ({
     limit: asked.limit,
@@ -164,9 +164,9 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
       parentRunId: maybe(runId),
       decision: fc.record({
         state: fc.option(state, { nil: undefined, freq: 6 }),
-        account: maybe(account),
-        heard: fc.boolean(),
-        tallies: maybe(tallies),
+        derived: maybe(derived),
+        touched: fc.boolean(),
+        totalsChanges: maybe(totalsChanges),
         failures: maybe(failures),
       }),
       throws: fc.integer({ min: 0, max: 19 }).map((n) => n === 0),
@@ -207,7 +207,7 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
 )
 
-function told(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
+function reported(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const entries = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return Object.fromEntries(entries)
 }

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import type { RunState, RunStatus } from '../../src/model/run.ts'
-import { noTally } from '../../src/model/tally.ts'
+import { noTotals } from '../../src/model/totals.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
 import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
@@ -32,16 +32,16 @@ interface Kept {
 async function fill(store: RunStore, clock: FakeClock): Promise<Kept> {
   const states: WeakRef<object>[] = []
   const failures: WeakRef<object>[] = []
-  const put = async (at: number, status: RunStatus, untold: readonly 'failed'[]): Promise<void> => {
+  const put = async (at: number, status: RunStatus, pending: readonly 'failed'[]): Promise<void> => {
     const key = { tenant: 't', sessionId: `s${at % 2}`, runId: `r${at}` }
     const state: RunState = { ...EMPTY, runId: key.runId, sessionId: key.sessionId, status }
     const failure = { runId: key.runId, at }
-    const below = [{ runId: `r${at - 2}`, add: noTally() }]
+    const descendants = [{ runId: `r${at - 2}`, add: noTotals() }]
     await store.mergeRun(key, () => ({
       result: undefined,
       state,
-      account: { ended: [], untold },
-      tallies: { session: noTally(), below, users: [] },
+      derived: { ended: [], pending },
+      totalsChanges: { session: noTotals(), descendants, users: [] },
       failures: [failure],
     }))
     states[at] = new WeakRef(state)
@@ -55,11 +55,11 @@ async function fill(store: RunStore, clock: FakeClock): Promise<Kept> {
   return { states, failures }
 }
 
-async function tellAll(store: RunStore): Promise<void> {
-  const { items } = await store.listRuns({ untold: true, limit: 600 })
+async function reportAll(store: RunStore): Promise<void> {
+  const { items } = await store.listRuns({ pending: true, limit: 600 })
   for (const { tenant, state } of items) {
-    const account = { ended: [], untold: [] }
-    await store.mergeRun({ tenant, ...state }, () => ({ result: undefined, account }))
+    const derived = { ended: [], pending: [] }
+    await store.mergeRun({ tenant, ...state }, () => ({ result: undefined, derived }))
   }
 }
 
@@ -80,7 +80,7 @@ describe('what is removed', () => {
     const clock = fakeClock()
     const store = memoryRuns(clock)
     const { states } = await fill(store, clock)
-    await tellAll(store)
+    await reportAll(store)
     expect(await countKept(states, 600)).toBe(600)
     const query = { status: [...STATUSES, 'cancelled'], unchangedForMs: 0, limit: 70 } as const
     const counts: number[] = []
@@ -96,7 +96,7 @@ describe('what is removed', () => {
     const store = memoryRuns(clock)
     const { states } = await fill(store, clock)
     const query = { status: [...STATUSES, 'cancelled'], unchangedForMs: 0, limit: 1 } as const
-    const { items: spared } = await store.listRuns({ untold: true, limit: 600 })
+    const { items: spared } = await store.listRuns({ pending: true, limit: 600 })
     expect(spared.length).toBeGreaterThan(200)
     for (let left = 600 - spared.length; left > 0; left--) expect(await store.removeRuns(query)).toBe(1)
     expect(await store.removeRuns(query)).toBe(0)

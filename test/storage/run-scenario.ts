@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { RunState } from '../../src/model/run.ts'
-import type { Tally } from '../../src/model/tally.ts'
+import type { Totals } from '../../src/model/totals.ts'
 import type { Page } from '../../src/ports/dispatch-query.ts'
 import type {
   MergeDecision,
-  MergeSight,
+  MergeSnapshot,
   RunQuery,
   RunStore,
   StoredRun,
@@ -50,8 +50,8 @@ export function runScenario(store: RunStore, clock: FakeClock, note: (what: stri
     const { state, ...rest } = decision
     const full: RunState | undefined = state && !isElsewhere ? { runId, sessionId, ...state } : undefined
     const decided: MergeDecision<unknown> = { result: decision, ...rest, state: full }
-    const decide = (sight: MergeSight): MergeDecision<unknown> => {
-      checkSight(sight, key, model, note)
+    const decide = (snapshot: MergeSnapshot): MergeDecision<unknown> => {
+      checkSnapshot(snapshot, key, model, note)
       if (throws) throw new Error('broken on purpose')
       return decided
     }
@@ -86,7 +86,7 @@ export function runScenario(store: RunStore, clock: FakeClock, note: (what: stri
     const hasMore = left.length > expected.length
     hold('a page has a next one while more fits', (page.nextCursor !== undefined) === hasMore, () => page)
     if (cursor !== undefined) note(`a later page, ${query.first ?? 'oldest'} first`)
-    if (expected.length > 0 && query.untold) note('a page of what is untold')
+    if (expected.length > 0 && query.pending) note('a page of what is untold')
     reading.cursor = page.nextCursor
     reading.order = expected.at(-1)?.order ?? reading.order
     if (!hasMore) readings.splice(readings.indexOf(reading), 1)
@@ -121,8 +121,8 @@ export function runScenario(store: RunStore, clock: FakeClock, note: (what: stri
         return merge(operation)
       case 'open': {
         const { tenant, sessionId } = operation
-        const { tally, ...opened } = await store.openSession(tenant, sessionId)
-        const { tally: _, ...found } = (await store.findSession(tenant, sessionId)) ?? {}
+        const { totals, ...opened } = await store.openSession(tenant, sessionId)
+        const { totals: _, ...found } = (await store.findSession(tenant, sessionId)) ?? {}
         model.open(tenant, sessionId)
         same('a session that is opened is there', opened, found)
         takenFrom(opened)
@@ -166,37 +166,37 @@ export function runScenario(store: RunStore, clock: FakeClock, note: (what: stri
   }
 }
 
-function checkSight(
-  sight: MergeSight,
-  key: Parameters<RunModel['above']>[0],
+function checkSnapshot(
+  snapshot: MergeSnapshot,
+  key: Parameters<RunModel['ancestors']>[0],
   model: RunModel,
   note: (what: string) => void,
 ): void {
   const { tenant, sessionId, runId } = key
-  same('a merge sees the run', sight.run, storedOf(model.run(tenant, runId)))
-  checkSession(sight.session, tenant, sessionId, model)
-  checkBelow(sight.below, model.belowSum(tenant, sessionId, runId))
-  const above = model.above(key)
+  same('a merge sees the run', snapshot.run, storedOf(model.run(tenant, runId)))
+  checkSession(snapshot.session, tenant, sessionId, model)
+  checkDescendants(snapshot.descendants, model.descendantSum(tenant, sessionId, runId))
+  const ancestors = model.ancestors(key)
   same(
     'a merge sees what is above, nearest first',
-    sight.above.map((one) => [one.runId, one.run]),
-    above.map((one) => [one.runId, storedOf(one.run)]),
+    snapshot.ancestors.map((one) => [one.runId, one.run]),
+    ancestors.map((one) => [one.runId, storedOf(one.run)]),
   )
-  for (const [at, { below }] of above.entries()) checkBelow(sight.above[at]?.below, below)
-  note(`${above.length} above`)
-  if (above.some((one) => one.runId === runId)) note('above itself')
-  if (above.length > 0 && sight.session === undefined) note('a parent in no session')
+  for (const [at, { descendants }] of ancestors.entries()) checkDescendants(snapshot.ancestors[at]?.descendants, descendants)
+  note(`${ancestors.length} above`)
+  if (ancestors.some((one) => one.runId === runId)) note('above itself')
+  if (ancestors.length > 0 && snapshot.session === undefined) note('a parent in no session')
 }
 
-function checkBelow(sum: Tally | undefined, adds: readonly Tally[]): void {
+function checkDescendants(sum: Totals | undefined, adds: readonly Totals[]): void {
   same('there is a sum below a run once something was added', sum !== undefined, adds.length > 0)
   same('what is below a run is the sum of what was added', sumOf(sum ? [sum] : []), sumOf(adds))
 }
 
 function checkSession(session: StoredSession | undefined, tenant: string, sessionId: string, model: RunModel): void {
-  const { tally, ...found } = session ?? {}
+  const { totals, ...found } = session ?? {}
   same('a session is what it should be', found, { ...model.session(tenant, sessionId) })
-  same('a tally is the sum of what was added', sumOf(tally ? [tally] : []), sumOf(model.sessionSum(tenant, sessionId)))
+  same('a tally is the sum of what was added', sumOf(totals ? [totals] : []), sumOf(model.sessionSum(tenant, sessionId)))
 }
 
 async function checkRuns(store: RunStore, model: RunModel): Promise<void> {
@@ -216,7 +216,7 @@ async function checkSums(store: RunStore, model: RunModel, clock: FakeClock): Pr
     for (const sessionId of SESSIONS) {
       const session = await store.findSession(tenant, sessionId)
       checkSession(session, tenant, sessionId, model)
-      const { tally: _, ...rest } = session ?? {}
+      const { totals: _, ...rest } = session ?? {}
       takenFrom(rest)
     }
     for (const userId of USERS)

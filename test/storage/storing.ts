@@ -5,7 +5,7 @@ import type {
   ClaimRequest,
   Claims,
   DispatchStore,
-  LeaseProof,
+  LeaseToken,
   NewDelivery,
   NewDigest,
   NewDispatch,
@@ -95,7 +95,7 @@ export async function claimOne(store: DispatchStore, channel = 'a', leaseMs = 30
 export const ids = (claimed: readonly { readonly deliveryId: string }[]): string[] =>
   claimed.map(({ deliveryId }) => deliveryId)
 
-export const lease = ({ deliveryId, fence }: ClaimedDelivery): LeaseProof => ({ deliveryId, fence })
+export const lease = ({ deliveryId, fence }: ClaimedDelivery): LeaseToken => ({ deliveryId, fence })
 
 /** The deliveries of a dispatch as they are stored. */
 export async function deliveriesOf(store: DispatchStore, dispatchId: string): Promise<readonly Delivery[]> {

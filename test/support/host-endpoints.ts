@@ -49,7 +49,7 @@ export class FakeEndpoints implements Endpoints {
 
   telling = false
 
-  isTelling(): boolean {
+  isPublishing(): boolean {
     return this.telling
   }
 

@@ -13,12 +13,12 @@ function storing(): readonly DispatchCase[] {
       await store.ready?.()
     }),
 
-    contractCase('a dispatch is kept with everything that is said of it', async (desk) => {
+    contractCase('a dispatch is kept with everything that is said of it', async (harness) => {
       const head = { eventType: 'order.shipped', recipient: 'user_42', sessionId: 's1', locale: 'de-AT' }
       const given = { ...head, route: 'first', critical: true, sandboxed: true } as const
       const deliveries = everyKind()
-      const { from, to } = await timed(desk, () => desk.accept('1', { ...given, deliveries }))
-      const { deliveries: stored, createdAt, ...rest } = await desk.found('1')
+      const { from, to } = await timed(harness, () => harness.accept('1', { ...given, deliveries }))
+      const { deliveries: stored, createdAt, ...rest } = await harness.found('1')
       between(createdAt, from, to, 'when it was accepted')
       equal(rest, { dispatchId: '1', tenant: TENANT, ...given })
       const [x, y, z, d] = stored
@@ -41,9 +41,9 @@ function storing(): readonly DispatchCase[] {
       )
     }),
 
-    contractCase('a delivery waits until its delay is over', async (desk) => {
-      const { accept, only, advance, claim } = desk
-      const { from, to } = await timed(desk, () => accept('1', { deliveries: [delivery('x', { delayMs: HOUR })] }))
+    contractCase('a delivery waits until its delay is over', async (harness) => {
+      const { accept, only, advance, claim } = harness
+      const { from, to } = await timed(harness, () => accept('1', { deliveries: [delivery('x', { delayMs: HOUR })] }))
       between((await only('1')).dueAt, from + HOUR, to + HOUR, 'when it is due')
       await advance(HOUR - MARGIN)
       equal((await claim()).deliveries, [])

@@ -1,9 +1,9 @@
 import { equal, matches } from '../assertions.ts'
 import { delivery, type Given, HOUR, LEASE, MINUTE, proof, REJECTED, RETRY, SENT, TENANT } from './samples.ts'
-import { byId, contractCase, type Desk, type DispatchCase, idsOf } from './store-harness.ts'
+import { byId, contractCase, type StoreHarness, type DispatchCase, idsOf } from './store-harness.ts'
 
 /** A dispatch whose first delivery is being sent when its end is asked for, and what is left of it. */
-async function asked({ store, accept, claimOne, states }: Desk, given: Given = {}) {
+async function asked({ store, accept, claimOne, states }: StoreHarness, given: Given = {}) {
   await accept('1', {
     route: 'first',
     deliveries: [delivery('x'), delivery('y', { channel: 'b', status: 'held' })],
@@ -21,8 +21,8 @@ export function cancellingCases(): readonly DispatchCase[] {
 
 function cancelling(): readonly DispatchCase[] {
   return [
-    contractCase('what is queued and held becomes cancelled, and the rest stays', async (desk) => {
-      const { store, accept, claimOne, found, states } = desk
+    contractCase('what is queued and held becomes cancelled, and the rest stays', async (harness) => {
+      const { store, accept, claimOne, found, states } = harness
       const deliveries = [
         delivery('x', { channel: 'b' }),
         delivery('y', { delayMs: HOUR }),
@@ -41,8 +41,8 @@ function cancelling(): readonly DispatchCase[] {
       matches((await found('1')).deliveries[1], { dueAt: undefined })
     }),
 
-    contractCase('what is cancelled is never handed out, and does not expire', async (desk) => {
-      const { store, accept, advance, claim, states } = desk
+    contractCase('what is cancelled is never handed out, and does not expire', async (harness) => {
+      const { store, accept, advance, claim, states } = harness
       await accept('1', { deliveries: [delivery('x'), delivery('y', { channel: 'b', delayMs: HOUR })] })
       await store.cancel(TENANT, '1')
       for (const ms of [HOUR, 100 * HOUR]) {
@@ -61,8 +61,8 @@ function cancelling(): readonly DispatchCase[] {
       equal(await found('1'), before)
     }),
 
-    contractCase('cancelling changes no other dispatch, and knows none that there is not', async (desk) => {
-      const { store, accept, found } = desk
+    contractCase('cancelling changes no other dispatch, and knows none that there is not', async (harness) => {
+      const { store, accept, found } = harness
       for (const id of ['1', '2']) await accept(id)
       const before = await found('2')
       await store.cancel(TENANT, '1')
@@ -81,9 +81,9 @@ function cancelling(): readonly DispatchCase[] {
 
 function sending(): readonly DispatchCase[] {
   return [
-    contractCase('what is being sent when it is cancelled is not queued again', async (desk) => {
-      const { store, advance, claim, only } = desk
-      const mine = await asked(desk)
+    contractCase('what is being sent when it is cancelled is not queued again', async (harness) => {
+      const { store, advance, claim, only } = harness
+      const mine = await asked(harness)
       const settled = await store.settle({ ...mine, to: 'queued', delayMs: MINUTE, attempt: RETRY })
       equal(settled, { live: true, others: [], cancelled: true })
       matches(await only('1'), { status: 'cancelled', attempts: 1, attemptLog: [RETRY], dueAt: undefined })
@@ -91,18 +91,18 @@ function sending(): readonly DispatchCase[] {
       matches(await claim({ a: 9, b: 9 }), { deliveries: [], expired: [] })
     }),
 
-    contractCase('nor is it when nothing was tried', async (desk) => {
-      const { store, advance, claim, only } = desk
-      const mine = await asked(desk)
+    contractCase('nor is it when nothing was tried', async (harness) => {
+      const { store, advance, claim, only } = harness
+      const mine = await asked(harness)
       equal(await store.settle({ ...mine, to: 'queued', delayMs: 0 }), { live: true, others: [], cancelled: true })
       matches(await only('1'), { status: 'cancelled', attempts: 0, attemptLog: [] })
       await advance(HOUR)
       equal((await claim()).deliveries, [])
     }),
 
-    contractCase('nor is it when its worker died: it becomes cancelled', async (desk) => {
-      const { store, other, advance, claim, states, found } = desk
-      const mine = await asked(desk)
+    contractCase('nor is it when its worker died: it becomes cancelled', async (harness) => {
+      const { store, other, advance, claim, states, found } = harness
+      const mine = await asked(harness)
       await advance(MINUTE)
       equal((await claim()).deliveries, [])
       equal(await states('1'), ['cancelled', 'cancelled'])
@@ -112,17 +112,17 @@ function sending(): readonly DispatchCase[] {
       equal(await found('1'), before)
     }),
 
-    contractCase('what is being sent when it is cancelled may be sent all the same', async (desk) => {
-      const { store, states } = desk
-      const mine = await asked(desk)
+    contractCase('what is being sent when it is cancelled may be sent all the same', async (harness) => {
+      const { store, states } = harness
+      const mine = await asked(harness)
       equal(await store.renew(mine, HOUR), true)
       equal(await store.settle({ ...mine, to: 'sent', attempt: SENT }), { live: true, others: [] })
       equal(await states('1'), ['sent', 'cancelled'])
     }),
 
-    contractCase('what is being sent when it is cancelled may fail, and then be tried again', async (desk) => {
-      const { store, advance, claim, claimOne, states } = desk
-      const mine = await asked(desk)
+    contractCase('what is being sent when it is cancelled may fail, and then be tried again', async (harness) => {
+      const { store, advance, claim, claimOne, states } = harness
+      const mine = await asked(harness)
       await store.settle({ ...mine, to: 'failed', reason: 'provider_rejected', attempt: REJECTED })
       equal(await states('1'), ['failed provider_rejected', 'cancelled'])
       matches(await store.retry(TENANT, '1', { expiresInMs: HOUR }), {

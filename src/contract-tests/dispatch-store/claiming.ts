@@ -8,14 +8,14 @@ export function claimingCases(): readonly DispatchCase[] {
 
 function handingOut(): readonly DispatchCase[] {
   return [
-    contractCase('a claim gives all that an attempt needs', async (desk) => {
-      const { accept, advance, claimOne } = desk
+    contractCase('a claim gives all that an attempt needs', async (harness) => {
+      const { accept, advance, claimOne } = harness
       const head = { sessionId: 's1', locale: 'de', critical: true } as const
       const x = delivery('x', { concurrencyKey: 'receiver', deferred: true })
-      const accepted = await timed(desk, () => accept('1', { ...head, deliveries: [x] }))
-      const { createdAt } = await desk.found('1')
+      const accepted = await timed(harness, () => accept('1', { ...head, deliveries: [x] }))
+      const { createdAt } = await harness.found('1')
       await advance(MINUTE)
-      const { value: claimed, from, to } = await timed(desk, () => claimOne())
+      const { value: claimed, from, to } = await timed(harness, () => claimOne())
       const { fence, waitedMs, expiresInMs, ...rest } = claimed
       ok(typeof fence === 'string' && fence !== '', 'the fence is a text')
       between(waitedMs, from - accepted.to, to - accepted.from, 'how long it waited')
@@ -46,10 +46,10 @@ function handingOut(): readonly DispatchCase[] {
       })
     }),
 
-    contractCase('a claim makes a delivery sending, counts the attempt and writes it down', async (desk) => {
-      const { accept, only, claimOne } = desk
+    contractCase('a claim makes a delivery sending, counts the attempt and writes it down', async (harness) => {
+      const { accept, only, claimOne } = harness
       await accept('1')
-      const { from, to } = await timed(desk, () => claimOne())
+      const { from, to } = await timed(harness, () => claimOne())
       const stored = await only('1')
       matches(stored, { status: 'sending', attempts: 1, attemptLog: [{ attempt: 1 }], dueAt: undefined })
       const [attempt] = stored.attemptLog
@@ -57,8 +57,8 @@ function handingOut(): readonly DispatchCase[] {
       equal(Object.keys(attempt ?? {}).sort(), ['attempt', 'startedAt'], 'how it ended is not known')
     }),
 
-    contractCase('an attempt whose worker died counts, and is told to the next', async (desk) => {
-      const { accept, only, claimOne, advance } = desk
+    contractCase('an attempt whose worker died counts, and is told to the next', async (harness) => {
+      const { accept, only, claimOne, advance } = harness
       await accept('1')
       for (const attempts of [1, 2, 3]) {
         const { attemptLog } = await only('1')
@@ -93,8 +93,8 @@ function handingOut(): readonly DispatchCase[] {
       )
     }),
 
-    contractCase('what is held, skipped, failed, sent or cancelled is not handed out', async (desk) => {
-      const { store, accept, claim, claimOne, states } = desk
+    contractCase('what is held, skipped, failed, sent or cancelled is not handed out', async (harness) => {
+      const { store, accept, claim, claimOne, states } = harness
       await accept('1')
       await store.settle({ ...proof(await claimOne()), to: 'sent', attempt: SENT })
       await accept('2')
@@ -104,7 +104,7 @@ function handingOut(): readonly DispatchCase[] {
       )
       await accept('3', { deliveries: ended })
       matches(await claim({ a: 9, held: 9, skipped: 9, failed: 9 }), { deliveries: [], expired: [] })
-      await desk.advance(HOUR)
+      await harness.advance(HOUR)
       equal((await claim({ a: 9, held: 9, skipped: 9, failed: 9 })).deliveries, [])
       equal(
         [await states('1'), await states('2'), await states('3')],
@@ -125,8 +125,8 @@ function choosing(): readonly DispatchCase[] {
       }
     }),
 
-    contractCase('a lease that ended stands among what is queued, by when it ended', async (desk) => {
-      const { accept, advance, claim, claimOne } = desk
+    contractCase('a lease that ended stands among what is queued, by when it ended', async (harness) => {
+      const { accept, advance, claim, claimOne } = harness
       await accept('leased')
       await claimOne('a', 2 * MINUTE)
       await accept('before', { deliveries: [delivery('before', { delayMs: MINUTE })] })

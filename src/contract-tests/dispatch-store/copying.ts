@@ -31,8 +31,8 @@ export function copyingCases(): readonly DispatchCase[] {
       matches(claimed, { deliveryId: 'x', content: { data: { list: [{ a: 1 }] } } })
     }),
 
-    contractCase('the limits of what is held do not change with what was given', async (desk) => {
-      const { store, accept, fail, states } = desk
+    contractCase('the limits of what is held do not change with what was given', async (harness) => {
+      const { store, accept, fail, states } = harness
       const limits = () => [{ key: 'l', max: 1, windowMs: HOUR }]
       await accept('1', { deliveries: [delivery('x', { channel: 'b', limits: limits() })] })
       const deliveries = [delivery('y'), delivery('z', { channel: 'c', status: 'held', limits: limits() })]
@@ -80,8 +80,8 @@ export function copyingCases(): readonly DispatchCase[] {
       }
     }),
 
-    contractCase('what is stored does not change with what a claim gave', async (desk) => {
-      const { accept, claimOne, advance, found } = desk
+    contractCase('what is stored does not change with what a claim gave', async (harness) => {
+      const { accept, claimOne, advance, found } = harness
       await accept('1', { deliveries: [delivery('x', { content: { data: { list: [1] } } })] })
       const first = await claimOne()
       const before = structuredClone([first.content, first.dispatch])
@@ -98,8 +98,8 @@ export function copyingCases(): readonly DispatchCase[] {
       equal(third.history.slice(0, 1), history)
     }),
 
-    contractCase('what is stored does not change with what a change gave', async (desk) => {
-      const { store, accept, fail, states, advance, claim, only } = desk
+    contractCase('what is stored does not change with what a change gave', async (harness) => {
+      const { store, accept, fail, states, advance, claim, only } = harness
       await accept('1', { deliveries: [delivery('x'), delivery('y', { channel: 'b', delayMs: HOUR })] })
       await fail()
       spoil(await store.cancel(TENANT, '1'))
@@ -109,7 +109,7 @@ export function copyingCases(): readonly DispatchCase[] {
       await advance(MINUTE)
       spoil((await claim()).expired)
       matches(await only('1'), { deliveryId: 'x', status: 'expired', attempts: 1 })
-      matches(await desk.found('1'), { dispatchId: '1', eventType: 'e', deliveries: [{ channel: 'a' }, {}] })
+      matches(await harness.found('1'), { dispatchId: '1', eventType: 'e', deliveries: [{ channel: 'a' }, {}] })
     }),
 
     contractCase('what is stored does not change with a settlement', async ({ store, accept, claimOne, only }) => {

@@ -1,13 +1,13 @@
 import { equal, ok } from '../assertions.ts'
 import { walk } from './reading.ts'
 import { acceptance, HOUR, keyed, MINUTE, skipped, TENANT } from './samples.ts'
-import { between, contractCase, type Desk, type DispatchCase, timed } from './store-harness.ts'
+import { between, contractCase, type StoreHarness, type DispatchCase, timed } from './store-harness.ts'
 
 /** Ids as hosts give them whose clocks are wrong: in the order of the alphabet, what was accepted first comes last. */
 const IDS = ['z-ahead', 'm-right', 'a-behind']
 
 /** Accepts what a host hands in that believes it to be another time, as an older version of it may say. */
-async function acceptFrom({ store, now }: Desk, dispatchId: string, wrongByMs: number): Promise<void> {
+async function acceptFrom({ store, now }: StoreHarness, dispatchId: string, wrongByMs: number): Promise<void> {
   const { dispatch, ...rest } = acceptance(dispatchId, keyed(dispatchId))
   await store.accept({ ...rest, dispatch: Object.assign({ createdAt: now() + wrongByMs }, dispatch) })
 }
@@ -15,11 +15,11 @@ async function acceptFrom({ store, now }: Desk, dispatchId: string, wrongByMs: n
 /** Records are dated by the store's clock, whatever its hosts believe. */
 export function datingCases(): readonly DispatchCase[] {
   return [
-    contractCase('a dispatch is dated by the clock of the store, and not by that of its host', async (desk) => {
-      const { advance, found, other } = desk
+    contractCase('a dispatch is dated by the clock of the store, and not by that of its host', async (harness) => {
+      const { advance, found, other } = harness
       for (const wrongByMs of [HOUR, 0, -HOUR]) {
         const id = `wrong by ${wrongByMs}`
-        const { from, to } = await timed(desk, () => acceptFrom(desk, id, wrongByMs))
+        const { from, to } = await timed(harness, () => acceptFrom(harness, id, wrongByMs))
         const { createdAt } = await found(id)
         between(createdAt, from, to, `when it was accepted by a host whose clock is ${id}`)
         const { answer } = (await other.recall(TENANT, id)) ?? {}
@@ -28,44 +28,44 @@ export function datingCases(): readonly DispatchCase[] {
       }
     }),
 
-    contractCase('a list is in the order of acceptance, whatever hosts believe and however ids sort', async (desk) => {
-      const { advance, now } = desk
+    contractCase('a list is in the order of acceptance, whatever hosts believe and however ids sort', async (harness) => {
+      const { advance, now } = harness
       const begin = now()
       for (const [at, id] of IDS.entries()) {
-        await acceptFrom(desk, id, (1 - at) * HOUR)
+        await acceptFrom(harness, id, (1 - at) * HOUR)
         await advance(MINUTE)
       }
       for (const limit of [1, 2, 100]) {
-        equal(await walk(desk, { first: 'oldest', limit }), IDS, `oldest first, by ${limit}`)
-        equal(await walk(desk, { limit }), IDS.toReversed(), `newest first, by ${limit}`)
+        equal(await walk(harness, { first: 'oldest', limit }), IDS, `oldest first, by ${limit}`)
+        equal(await walk(harness, { limit }), IDS.toReversed(), `newest first, by ${limit}`)
       }
-      equal(await walk(desk, { since: begin - MINUTE, until: now() + MINUTE }), IDS.toReversed(), 'within this time')
-      equal(await walk(desk, { until: begin - MINUTE / 2 }), [], 'before it')
+      equal(await walk(harness, { since: begin - MINUTE, until: now() + MINUTE }), IDS.toReversed(), 'within this time')
+      equal(await walk(harness, { until: begin - MINUTE / 2 }), [], 'before it')
       const [, second = ''] = IDS
-      const { createdAt } = await desk.found(second)
-      equal(await walk(desk, { since: createdAt, first: 'oldest' }), IDS.slice(1), 'from the second on')
-      equal(await walk(desk, { until: createdAt }), IDS.slice(0, 1), 'before the second')
+      const { createdAt } = await harness.found(second)
+      equal(await walk(harness, { since: createdAt, first: 'oldest' }), IDS.slice(1), 'from the second on')
+      equal(await walk(harness, { until: createdAt }), IDS.slice(0, 1), 'before the second')
     }),
 
-    contractCase('how old a dispatch is says the clock of the store', async (desk) => {
-      const { advance, store } = desk
+    contractCase('how old a dispatch is says the clock of the store', async (harness) => {
+      const { advance, store } = harness
       for (const [at, id] of IDS.entries()) {
         const { dispatch, ...rest } = acceptance(id, { deliveries: [skipped(id)] })
-        const createdAt = desk.now() + (1 - at) * 9 * HOUR
+        const createdAt = harness.now() + (1 - at) * 9 * HOUR
         await store.accept({ ...rest, dispatch: Object.assign({ createdAt }, dispatch) })
         await advance(HOUR)
       }
       const removal = { acceptedForMs: HOUR + MINUTE, limit: 100 }
       equal(await store.removeDispatches(removal), 2)
-      equal(await walk(desk, {}), IDS.slice(2))
+      equal(await walk(harness, {}), IDS.slice(2))
     }),
 
-    contractCase('an attempt ends no sooner than it began, and the next begins no sooner than that', async (desk) => {
-      const { accept, advance, claimOne, only, store } = desk
+    contractCase('an attempt ends no sooner than it began, and the next begins no sooner than that', async (harness) => {
+      const { accept, advance, claimOne, only, store } = harness
       await accept('1')
       const spans: { readonly from: number; readonly to: number }[] = []
       for (const delayMs of [0, MINUTE, 0]) {
-        const { from, to } = await timed(desk, async () => {
+        const { from, to } = await timed(harness, async () => {
           const { deliveryId, fence } = await claimOne()
           const attempt = { outcome: 'retry', code: 'busy' } as const
           await store.settle({ deliveryId, fence, to: 'queued', delayMs, attempt })

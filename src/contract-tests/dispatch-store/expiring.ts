@@ -11,8 +11,8 @@ export function expiringCases(): readonly DispatchCase[] {
 
 function expiring(): readonly DispatchCase[] {
   return [
-    contractCase('what is past its expiry is told to be expired, and not handed out', async (desk) => {
-      const { accept, advance, claim, states, found } = desk
+    contractCase('what is past its expiry is told to be expired, and not handed out', async (harness) => {
+      const { accept, advance, claim, states, found } = harness
       await accept('1', { ...keyed(), expiresInMs: HOUR, sessionId: 's1' })
       const { createdAt } = await found('1')
       await advance(HOUR)
@@ -22,7 +22,7 @@ function expiring(): readonly DispatchCase[] {
       const dispatch = { ...head, sessionId: 's1', createdAt }
       equal(expired, [{ deliveryId: '1-a', channel: 'a', status: 'expired', attempts: 0, dispatch }])
       equal(await states('1'), ['expired'])
-      matches(await desk.only('1'), { dueAt: undefined })
+      matches(await harness.only('1'), { dueAt: undefined })
     }),
 
     contractCase('what is held behind it expires with it', async ({ accept, advance, claim, states }) => {
@@ -53,8 +53,8 @@ function expiring(): readonly DispatchCase[] {
 
     contractCase(
       'what is for a busy receiver, or of which nothing is asked for, expires all the same',
-      async (desk) => {
-        const { store, accept, advance, states } = desk
+      async (harness) => {
+        const { store, accept, advance, states } = harness
         await accept('1', { deliveries: [delivery('x', { concurrencyKey: 'dead' })], expiresInMs: HOUR })
         await accept('2', { deliveries: [delivery('y', { channel: 'b' })], expiresInMs: HOUR })
         await advance(HOUR)
@@ -73,8 +73,8 @@ function expiring(): readonly DispatchCase[] {
       equal([idsOf(deliveries), idsOf(expired)], [['4-a'], ['1-a', '2-a', '3-a']])
     }),
 
-    contractCase('what is being sent expires only once its lease has ended', async (desk) => {
-      const { store, accept, advance, claim, claimOne, states } = desk
+    contractCase('what is being sent expires only once its lease has ended', async (harness) => {
+      const { store, accept, advance, claim, claimOne, states } = harness
       await accept('1', { expiresInMs: MINUTE })
       const claimed = await claimOne('a', HOUR)
       await advance(HOUR - MARGIN)
@@ -87,8 +87,8 @@ function expiring(): readonly DispatchCase[] {
       matches((await claim()).expired, [{ deliveryId: '1-a', attempts: 1 }])
     }),
 
-    contractCase('a worker that comes back to what has expired is refused', async (desk) => {
-      const { store, other, accept, advance, claim, claimOne, found } = desk
+    contractCase('a worker that comes back to what has expired is refused', async (harness) => {
+      const { store, other, accept, advance, claim, claimOne, found } = harness
       await accept('1', { expiresInMs: MINUTE })
       const claimed = await claimOne('a', MINUTE)
       await advance(MINUTE)
@@ -110,20 +110,20 @@ function expiring(): readonly DispatchCase[] {
 
 function lasting(): readonly DispatchCase[] {
   return [
-    contractCase('a delivery is worth sending from when it is first due', async (desk) => {
-      const { accept, advance, claimOne, claim } = desk
+    contractCase('a delivery is worth sending from when it is first due', async (harness) => {
+      const { accept, advance, claimOne, claim } = harness
       const post = () => accept('1', { deliveries: [delivery('x', { delayMs: 5 * HOUR })], expiresInMs: HOUR })
-      const accepted = await timed(desk, post)
+      const accepted = await timed(harness, post)
       await advance(6 * HOUR - MINUTE)
-      const { value, from, to } = await timed(desk, () => claimOne('a', MINUTE))
+      const { value, from, to } = await timed(harness, () => claimOne('a', MINUTE))
       const left = (now: number, since: number) => 6 * HOUR - (now - since)
       between(value.expiresInMs, left(to, accepted.from), left(from, accepted.to), 'how long it is worth sending')
       await advance(MINUTE)
       equal(idsOf((await claim()).expired), ['x'])
     }),
 
-    contractCase('what is held is worth sending for as long as what is queued', async (desk) => {
-      const { accept, advance, claimOne, fail, claim } = desk
+    contractCase('what is held is worth sending for as long as what is queued', async (harness) => {
+      const { accept, advance, claimOne, fail, claim } = harness
       await accept('1', { route: first, deliveries: pair({ delayMs: 5 * HOUR }), expiresInMs: HOUR })
       await advance(6 * HOUR - MINUTE)
       await fail()
@@ -134,8 +134,8 @@ function lasting(): readonly DispatchCase[] {
       equal(idsOf((await claim({ b: 9 })).expired), ['y'])
     }),
 
-    contractCase('what is tried again does not last longer for it', async (desk) => {
-      const { store, accept, advance, claim, claimOne } = desk
+    contractCase('what is tried again does not last longer for it', async (harness) => {
+      const { store, accept, advance, claim, claimOne } = harness
       await accept('1', { expiresInMs: HOUR })
       const attempt = { outcome: 'retry', code: 'busy' } as const
       await store.settle({ ...proof(await claimOne()), to: 'queued', delayMs: HOUR, attempt })
@@ -145,8 +145,8 @@ function lasting(): readonly DispatchCase[] {
       matches(expired, [{ deliveryId: '1-a', attempts: 1, status: 'expired' }])
     }),
 
-    contractCase('a digest is worth sending for as long as any of its events', async (desk) => {
-      const { store, accept, advance, claimOne } = desk
+    contractCase('a digest is worth sending for as long as any of its events', async (harness) => {
+      const { store, accept, advance, claimOne } = harness
       for (const [id, expiresInMs] of Object.entries({ 1: MINUTE, 2: 5 * HOUR, 3: MINUTE })) {
         await accept(id, { deliveries: [digested(id)], expiresInMs })
       }

@@ -1,11 +1,11 @@
 import type { DispatchStore } from '../../ports/dispatch-store.ts'
 import { equal, matches } from '../assertions.ts'
 import { delivery, digested, HOUR, keyed, LEASE, MINUTE, proof, SENT, skipped, TENANT } from './samples.ts'
-import { contractCase, type Desk, type DispatchCase, idsOf } from './store-harness.ts'
+import { contractCase, type StoreHarness, type DispatchCase, idsOf } from './store-harness.ts'
 
 /** A case that one handle cannot show. */
-function handles(name: string, run: (desk: Desk, one: DispatchStore, another: DispatchStore) => Promise<void>) {
-  return contractCase(name, (desk) => run(desk, desk.store, desk.other), 'secondHandle')
+function handles(name: string, run: (harness: StoreHarness, one: DispatchStore, another: DispatchStore) => Promise<void>) {
+  return contractCase(name, (harness) => run(harness, harness.store, harness.other), 'secondHandle')
 }
 
 /** Whatever one handle knows, the other knows: nothing is kept back in a process. */
@@ -13,8 +13,8 @@ export function handleCases(): readonly DispatchCase[] {
   return [
     handles(
       'what one handle changes the other reads at once, also what it has read before',
-      async (desk, one, another) => {
-        const { accept, advance } = desk
+      async (harness, one, another) => {
+        const { accept, advance } = harness
         const check = async (status: string) => {
           for (const handle of [another, one]) {
             const found = await handle.findDispatch(TENANT, '1')
@@ -25,7 +25,7 @@ export function handleCases(): readonly DispatchCase[] {
         equal(await another.findDispatch(TENANT, '1'), undefined)
         await accept('1')
         await check('queued')
-        const mine = proof(await desk.claimOne())
+        const mine = proof(await harness.claimOne())
         await check('sending')
         await another.settle({ ...mine, to: 'failed', reason: 'channel_error' })
         await check('failed')
@@ -57,8 +57,8 @@ export function handleCases(): readonly DispatchCase[] {
       equal([await states('3'), await states('4')], [['skipped throttled'], ['skipped throttled']])
     }),
 
-    handles('a digest that one handle opened is joined through the other', async (desk, one, another) => {
-      const { accept, only } = desk
+    handles('a digest that one handle opened is joined through the other', async (harness, one, another) => {
+      const { accept, only } = harness
       for (const [id, handle] of Object.entries({ 1: one, 2: another, 3: one, 4: another })) {
         await accept(id, { deliveries: [digested(id)] }, handle)
       }
@@ -69,8 +69,8 @@ export function handleCases(): readonly DispatchCase[] {
       matches(await only('5'), { deliveryId: '1', eventCount: 3 })
     }),
 
-    handles('a lease that one handle gave is a lease to the other', async (desk, one, another) => {
-      const { accept, advance, claimOne, states } = desk
+    handles('a lease that one handle gave is a lease to the other', async (harness, one, another) => {
+      const { accept, advance, claimOne, states } = harness
       const request = { limits: { a: 9 }, leaseMs: LEASE, busy: [] }
       await accept('1')
       const mine = proof(await claimOne('a', MINUTE))
@@ -100,8 +100,8 @@ export function handleCases(): readonly DispatchCase[] {
       equal(new Set(fences).size, 6)
     }),
 
-    handles('what one handle is asked to cancel the other does not queue again', async (desk, one, another) => {
-      const { accept, claimOne, advance } = desk
+    handles('what one handle is asked to cancel the other does not queue again', async (harness, one, another) => {
+      const { accept, claimOne, advance } = harness
       for (const id of ['1', '2']) await accept(id)
       const leases = [await claimOne(), await claimOne()]
       for (const id of ['1', '2']) await another.cancel(TENANT, id)
@@ -114,8 +114,8 @@ export function handleCases(): readonly DispatchCase[] {
       }
     }),
 
-    handles('what both handles accepted is handed out, listed and removed by either', async (desk, one, another) => {
-      const { accept, advance } = desk
+    handles('what both handles accepted is handed out, listed and removed by either', async (harness, one, another) => {
+      const { accept, advance } = harness
       for (const [id, handle] of Object.entries({ 1: one, 2: another })) {
         await accept(id, {}, handle)
         await accept(`ended-${id}`, { deliveries: [skipped(`s${id}`)] }, handle)

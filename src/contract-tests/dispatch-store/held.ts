@@ -14,8 +14,8 @@ const three = (): NewDelivery[] => [delivery('x'), fallback('y', 'b'), fallback(
 
 export function heldCases(): readonly DispatchCase[] {
   return [
-    contractCase('once one is sent, all that is held is skipped as unneeded', async (desk) => {
-      const { store, accept, advance, claim, claimOne, states } = desk
+    contractCase('once one is sent, all that is held is skipped as unneeded', async (harness) => {
+      const { store, accept, advance, claim, claimOne, states } = harness
       await accept('1', { route: first, deliveries: three() })
       const settled = await store.settle({ ...proof(await claimOne()), to: 'sent', attempt: SENT })
       const skipped = { status: 'skipped', reason: 'fallback_unneeded', attempts: 0 }
@@ -33,14 +33,14 @@ export function heldCases(): readonly DispatchCase[] {
 
     contractCase(
       'once one fails or is skipped, the next is queued, due now, and the others stay held',
-      async (desk) => {
-        const { store, accept, advance, claimOne, found, states } = desk
+      async (harness) => {
+        const { store, accept, advance, claimOne, found, states } = harness
         for (const to of ['failed', 'skipped'] as const) {
           const ids = { x: `${to}-x`, y: `${to}-y`, z: `${to}-z` }
           await accept(to, { route: first, deliveries: [delivery(ids.x), fallback(ids.y, 'b'), fallback(ids.z, 'c')] })
           const mine = proof(await claimOne())
           await advance(MINUTE)
-          const { value, from, to: until } = await timed(desk, () => store.settle({ ...mine, to, reason: 'opted_out' }))
+          const { value, from, to: until } = await timed(harness, () => store.settle({ ...mine, to, reason: 'opted_out' }))
           equal(value, { live: true, others: [{ deliveryId: ids.y, channel: 'b', status: 'queued', attempts: 0 }] })
           equal(await states(to), [`${to} opted_out`, 'queued', 'held'])
           between((await found(to)).deliveries[1]?.dueAt, from, until, 'when the next is due')
@@ -58,8 +58,8 @@ export function heldCases(): readonly DispatchCase[] {
       equal(await states('1'), ['failed provider_rejected', 'failed provider_rejected', 'failed provider_rejected'])
     }),
 
-    contractCase('what is held stays while the one before it is tried again', async (desk) => {
-      const { store, accept, advance, claim, claimOne, states } = desk
+    contractCase('what is held stays while the one before it is tried again', async (harness) => {
+      const { store, accept, advance, claim, claimOne, states } = harness
       await accept('1', { route: first, deliveries: three() })
       const settled = await store.settle({ ...proof(await claimOne()), to: 'queued', delayMs: 0, attempt: RETRY })
       equal(settled, { live: true, others: [] })

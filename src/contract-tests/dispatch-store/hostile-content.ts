@@ -60,8 +60,8 @@ export function hostileContentCases(): readonly DispatchCase[] {
       equal((await claimOne()).content, content)
     }),
 
-    contractCase('the events of a digest, and its recipient, are kept whatever they say', async (desk) => {
-      const { accept, advance, claimOne, store, only } = desk
+    contractCase('the events of a digest, and its recipient, are kept whatever they say', async (harness) => {
+      const { accept, advance, claimOne, store, only } = harness
       const recipient = { id: '💌 ', attributes: everything(), addresses: { '__proto__ ': "'", a: '' } }
       for (const id of ['1', '2']) {
         await accept(id, { deliveries: [digested(id, { recipient, eventData: { id, ...everything() } })] })
@@ -79,8 +79,8 @@ export function hostileContentCases(): readonly DispatchCase[] {
       equal((await claimOne()).content, content)
     }),
 
-    contractCase('content that is empty is there, and is not the same as none', async (desk) => {
-      const { accept, found, store, claim } = desk
+    contractCase('content that is empty is there, and is not the same as none', async (harness) => {
+      const { accept, found, store, claim } = harness
       const { content: _, ...mute } = delivery('y', { channel: 'b', status: 'failed', reason: 'template_error' })
       const empty = delivery('x', { content: {} })
       await accept('1', { deliveries: [empty, mute] })
@@ -92,8 +92,8 @@ export function hostileContentCases(): readonly DispatchCase[] {
       matches(await store.retry(TENANT, '1', { expiresInMs: HOUR }), { changed: [{ deliveryId: 'x' }] })
     }),
 
-    contractCase('content of 300 kB is kept to the last character', async (desk) => {
-      const { accept, only, claimOne, store, advance } = desk
+    contractCase('content of 300 kB is kept to the last character', async (harness) => {
+      const { accept, only, claimOne, store, advance } = harness
       const content = { html: longText(300_000), text: 'short' }
       await accept('1', { deliveries: [delivery('x', { content })] })
       equal((await only('1')).content, content)
@@ -117,8 +117,8 @@ export function hostileContentCases(): readonly DispatchCase[] {
       equal((await only('1')).trace, trace)
     }),
 
-    contractCase('what a channel calls things is kept whatever it says', async (desk) => {
-      const { accept, claimOne, store, only } = desk
+    contractCase('what a channel calls things is kept whatever it says', async (harness) => {
+      const { accept, claimOne, store, only } = harness
       await accept('1')
       for (const [at, text] of TEXTS.filter((one) => one !== '').entries()) {
         const attempt = { outcome: 'unknown', code: text, provider: text } as const
@@ -132,8 +132,8 @@ export function hostileContentCases(): readonly DispatchCase[] {
       equal((await only('1')).providerMessageId, providerMessageId)
     }),
 
-    contractCase('a settlement is not lost for a character that cannot be kept', async (desk) => {
-      const { accept, claimOne, store, only, states } = desk
+    contractCase('a settlement is not lost for a character that cannot be kept', async (harness) => {
+      const { accept, claimOne, store, only, states } = harness
       const harmful = ['\0', 'a\0b', '\ud800', '\udc00', 'a\ud83d', '\udca5\ud83d', `${'x'.repeat(500)}\0`]
       await accept('1')
       for (const [at, code] of harmful.entries()) {

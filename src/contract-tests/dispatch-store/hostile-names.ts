@@ -29,32 +29,32 @@ function longAscii(length: number): readonly string[] {
 
 export function hostileNameCases(): readonly DispatchCase[] {
   return [
-    contractCase('recipients are kept as they were sent, and found by nothing else', async (desk) => {
+    contractCase('recipients are kept as they were sent, and found by nothing else', async (harness) => {
       const recipients = [...TEXTS, ...LONG]
       for (const [at, recipient] of recipients.entries()) {
-        await desk.accept(`${at}`, { recipient, deliveries: [delivery(`${at}`, { address: recipient })] })
+        await harness.accept(`${at}`, { recipient, deliveries: [delivery(`${at}`, { address: recipient })] })
       }
       for (const [at, recipient] of recipients.entries()) {
-        matches(await desk.found(`${at}`), { recipient, deliveries: [{ address: recipient }] })
-        equal(await walk(desk, { recipient }), [`${at}`], `found by ${JSON.stringify(recipient.slice(-20))}`)
+        matches(await harness.found(`${at}`), { recipient, deliveries: [{ address: recipient }] })
+        equal(await walk(harness, { recipient }), [`${at}`], `found by ${JSON.stringify(recipient.slice(-20))}`)
       }
-      equal(await walk(desk, { recipient: 'b' }), [])
+      equal(await walk(harness, { recipient: 'b' }), [])
     }),
 
-    contractCase('limits whose keys are nearly the same are counted apart', async (desk) => {
+    contractCase('limits whose keys are nearly the same are counted apart', async (harness) => {
       const keys = [...TEXTS, ...LONG.map((key) => key.slice(-512))]
       for (const [at, key] of keys.entries()) {
         const limits = [{ key, max: 1, windowMs: HOUR }]
-        await desk.accept(`${at}`, {
+        await harness.accept(`${at}`, {
           deliveries: [delivery(`${at}`, { limits }), delivery(`${at}+`, { channel: 'b', limits })],
         })
-        const states = [...(await desk.states(`${at}`))].sort()
+        const states = [...(await harness.states(`${at}`))].sort()
         equal(states, ['queued', 'skipped throttled'], JSON.stringify(key.slice(-20)))
       }
     }),
 
-    contractCase('digests whose keys are nearly the same are kept apart', async (desk) => {
-      const post = digesting(desk)
+    contractCase('digests whose keys are nearly the same are kept apart', async (harness) => {
+      const post = digesting(harness)
       const keys = [...TEXTS, '', ' ', ...LONG.map((key) => key.slice(-512))]
       for (const [at, key] of keys.entries()) {
         equal(await post(`${at}`, { key }), `${at}-d`, JSON.stringify(key.slice(-20)))
@@ -62,55 +62,55 @@ export function hostileNameCases(): readonly DispatchCase[] {
       }
     }),
 
-    contractCase('digests for recipients and addresses that are nearly the same are kept apart', async (desk) => {
-      const post = digesting(desk)
+    contractCase('digests for recipients and addresses that are nearly the same are kept apart', async (harness) => {
+      const post = digesting(harness)
       for (const [at, text] of [...TEXTS, ...LONG].entries()) {
         equal(await post(`r${at}`, {}, {}, { recipient: text }), `r${at}-d`, JSON.stringify(text.slice(-20)))
         equal(await post(`a${at}`, {}, { address: text }), `a${at}-d`, JSON.stringify(text.slice(-20)))
       }
     }),
 
-    contractCase('where one part of what a digest is of ends is never mistaken', async (desk) => {
-      const post = digesting(desk)
+    contractCase('where one part of what a digest is of ends is never mistaken', async (harness) => {
+      const post = digesting(harness)
       for (const mark of [':', '/', '|', '.', '-', '_', ' ', ',', '#', '"', '\\']) {
         equal(await post(`${mark}1`, { key: 'c' }, { address: `a${mark}b` }), `${mark}1-d`)
         equal(await post(`${mark}2`, { key: `b${mark}c` }, { address: 'a' }), `${mark}2-d`)
       }
     }),
 
-    contractCase('tenants whose names are nearly the same are kept apart', async (desk) => {
+    contractCase('tenants whose names are nearly the same are kept apart', async (harness) => {
       for (const [at, tenant] of TEXTS.entries()) {
-        matches(await desk.accept(`${at}`, { ...keyed(), tenant }), { outcome: 'accepted' })
+        matches(await harness.accept(`${at}`, { ...keyed(), tenant }), { outcome: 'accepted' })
       }
       for (const [at, tenant] of TEXTS.entries()) {
-        matches(await desk.found(`${at}`, tenant), { tenant })
-        matches(await desk.other.recall(tenant, 'k'), { answer: { dispatchId: `${at}` } })
-        equal(await walk(desk, { tenant }), [`${at}`], JSON.stringify(tenant))
+        matches(await harness.found(`${at}`, tenant), { tenant })
+        matches(await harness.other.recall(tenant, 'k'), { answer: { dispatchId: `${at}` } })
+        equal(await walk(harness, { tenant }), [`${at}`], JSON.stringify(tenant))
       }
     }),
 
-    contractCase('keys, sessions and events of ASCII are kept apart, however long', async (desk) => {
+    contractCase('keys, sessions and events of ASCII are kept apart, however long', async (harness) => {
       const keys = ['k', 'K', '%', '_', 'k%', "'", '\\', '__proto__', 'constructor', ...longAscii(255)]
       const sessions = ['s', 'S', '%', '_', "'", '\\', '__proto__', 'constructor', '~', '"', '0', ...longAscii(200)]
       const events = ['e', 'E', '_', 'e_', 'a.b', 'a-b', '__proto__', 'constructor', '0', ...longAscii(256)]
       for (const [at, key] of keys.entries()) {
         const sessionId = sessions[at] ?? ''
         const eventType = events[at] ?? ''
-        matches(await desk.accept(`${at}`, { ...keyed(key), sessionId, eventType }), { outcome: 'accepted' }, key)
+        matches(await harness.accept(`${at}`, { ...keyed(key), sessionId, eventType }), { outcome: 'accepted' }, key)
       }
       for (const [at, key] of keys.entries()) {
         const [sessionId, eventType] = [sessions[at], events[at]]
-        matches(await desk.other.recall(TENANT, key), { answer: { dispatchId: `${at}` } })
-        equal(await walk(desk, { sessionId }), [`${at}`], sessionId)
-        equal(await walk(desk, { eventType }), [`${at}`], eventType)
+        matches(await harness.other.recall(TENANT, key), { answer: { dispatchId: `${at}` } })
+        equal(await walk(harness, { sessionId }), [`${at}`], sessionId)
+        equal(await walk(harness, { eventType }), [`${at}`], eventType)
       }
     }),
 
-    contractCase('channels are told apart by every letter of their names', async (desk) => {
+    contractCase('channels are told apart by every letter of their names', async (harness) => {
       const channels = ['c', 'C', '_', '.', '-', '__proto__', 'constructor', 'toString', '0', ...longAscii(64)]
-      await desk.accept('1', { deliveries: channels.map((channel) => delivery(`of ${channel}`, { channel })) })
+      await harness.accept('1', { deliveries: channels.map((channel) => delivery(`of ${channel}`, { channel })) })
       for (const channel of channels) {
-        const { deliveries } = await desk.claim(Object.fromEntries([[channel, 9]]))
+        const { deliveries } = await harness.claim(Object.fromEntries([[channel, 9]]))
         equal(
           deliveries.map((one) => [one.channel, one.deliveryId]),
           [[channel, `of ${channel}`]],
@@ -119,31 +119,31 @@ export function hostileNameCases(): readonly DispatchCase[] {
       }
     }),
 
-    contractCase('receivers are told apart by every letter of their keys', async (desk) => {
+    contractCase('receivers are told apart by every letter of their keys', async (harness) => {
       const keys = [...TEXTS, ...LONG.map((key) => key.slice(-512))]
       for (const [at, concurrencyKey] of keys.entries()) {
-        await desk.accept(`${at}`, { deliveries: [delivery(`${at}`, { concurrencyKey })] })
+        await harness.accept(`${at}`, { deliveries: [delivery(`${at}`, { concurrencyKey })] })
       }
       const busy = keys.slice(1).map((concurrencyKey) => ({ channel: 'a', concurrencyKey }))
-      const { deliveries } = await desk.store.claim({ limits: { a: 999 }, leaseMs: LEASE, busy })
+      const { deliveries } = await harness.store.claim({ limits: { a: 999 }, leaseMs: LEASE, busy })
       matches(deliveries, [{ deliveryId: '0', concurrencyKey: keys[0] }])
-      equal(idsOf(await desk.claimAll()), idsOf(keys.slice(1).map((_, at) => ({ deliveryId: `${at + 1}` }))))
+      equal(idsOf(await harness.claimAll()), idsOf(keys.slice(1).map((_, at) => ({ deliveryId: `${at + 1}` }))))
     }),
 
-    contractCase('ids may be long, and are told apart to the last character', async (desk) => {
+    contractCase('ids may be long, and are told apart to the last character', async (harness) => {
       const ids = [...longAscii(200), '%', '_', "'", '"', '\\', '__proto__', 'constructor']
-      for (const id of ids) await desk.accept(id, { deliveries: [delivery(id)] })
+      for (const id of ids) await harness.accept(id, { deliveries: [delivery(id)] })
       for (const id of ids) {
-        matches(await desk.found(id), { dispatchId: id, deliveries: [{ deliveryId: id }] })
+        matches(await harness.found(id), { dispatchId: id, deliveries: [{ deliveryId: id }] })
       }
-      equal((await walk(desk, { limit: 3 })).sort(), ids.toSorted())
-      const { deliveries } = await desk.claim({ a: 99 })
+      equal((await walk(harness, { limit: 3 })).sort(), ids.toSorted())
+      const { deliveries } = await harness.claim({ a: 99 })
       for (const { deliveryId, fence } of deliveries) {
-        await desk.store.settle({ deliveryId, fence, to: 'failed', reason: 'channel_error' })
+        await harness.store.settle({ deliveryId, fence, to: 'failed', reason: 'channel_error' })
       }
       for (const id of ids) {
-        equal(await desk.states(id), ['failed channel_error'])
-        matches(await desk.store.retry(TENANT, id, { expiresInMs: HOUR }), { changed: [{ deliveryId: id }] })
+        equal(await harness.states(id), ['failed channel_error'])
+        matches(await harness.store.retry(TENANT, id, { expiresInMs: HOUR }), { changed: [{ deliveryId: id }] })
       }
     }),
   ]

@@ -4,8 +4,8 @@ import { contractCase, type DispatchCase } from './store-harness.ts'
 
 export function idempotencyCases(): readonly DispatchCase[] {
   return [
-    contractCase('to free the space of keys whose time is over changes no other', async (desk) => {
-      const { store, other, accept, advance } = desk
+    contractCase('to free the space of keys whose time is over changes no other', async (harness) => {
+      const { store, other, accept, advance } = harness
       const answers: unknown[] = []
       for (const [at, ttlMs] of [HOUR, 5 * HOUR].entries()) {
         const outcome = await accept(`${at}`, keyed(`k${at}`, 'f', ttlMs))
@@ -30,8 +30,8 @@ export function idempotencyCases(): readonly DispatchCase[] {
       equal(await other.recall(TENANT, 'k'), undefined)
     }),
 
-    contractCase('a repeated key is answered as the first time, and stores nothing', async (desk) => {
-      const { other, accept, claim } = desk
+    contractCase('a repeated key is answered as the first time, and stores nothing', async (harness) => {
+      const { other, accept, claim } = harness
       const first = await accept('1', keyed())
       ok(first.outcome === 'accepted', 'the first is accepted')
       equal(await accept('2', keyed(), other), { outcome: 'replayed', answer: first.answer })

@@ -8,8 +8,8 @@ export function leaseCases(): readonly DispatchCase[] {
 
 function lasting(): readonly DispatchCase[] {
   return [
-    contractCase('a lease that ended is handed to another, and not before', async (desk) => {
-      const { store, other, accept, advance, claimOne, only } = desk
+    contractCase('a lease that ended is handed to another, and not before', async (harness) => {
+      const { store, other, accept, advance, claimOne, only } = harness
       await accept('1')
       const first = await claimOne('a', HOUR)
       await advance(HOUR - MARGIN)
@@ -24,8 +24,8 @@ function lasting(): readonly DispatchCase[] {
       matches(await only('1'), { status: 'sending', attempts: 2 })
     }),
 
-    contractCase('only what was taken over from a worker that said nothing is told to be reclaimed', async (desk) => {
-      const { store, accept, advance, claimOne } = desk
+    contractCase('only what was taken over from a worker that said nothing is told to be reclaimed', async (harness) => {
+      const { store, accept, advance, claimOne } = harness
       await accept('1')
       const first = await claimOne()
       equal(first.reclaimed, undefined)
@@ -49,8 +49,8 @@ function lasting(): readonly DispatchCase[] {
       equal(idsOf((await claim()).deliveries), ['1-a'])
     }),
 
-    contractCase('a renewed lease lasts from then on, under the same fence', async (desk) => {
-      const { store, other, accept, advance, claim, claimOne, states } = desk
+    contractCase('a renewed lease lasts from then on, under the same fence', async (harness) => {
+      const { store, other, accept, advance, claim, claimOne, states } = harness
       await accept('1')
       const mine = proof(await claimOne('a', HOUR))
       await advance(HOUR - MARGIN)
@@ -77,8 +77,8 @@ function lasting(): readonly DispatchCase[] {
       equal(await found('1'), before)
     }),
 
-    contractCase('a lease that ended is renewed as long as nobody else has it', async (desk) => {
-      const { store, accept, advance, claim, claimOne } = desk
+    contractCase('a lease that ended is renewed as long as nobody else has it', async (harness) => {
+      const { store, accept, advance, claim, claimOne } = harness
       await accept('1')
       const mine = proof(await claimOne('a', MINUTE))
       await advance(HOUR)
@@ -89,8 +89,8 @@ function lasting(): readonly DispatchCase[] {
       equal(await store.renew(mine, HOUR), false)
     }),
 
-    contractCase('a lease that ended is settled as long as nobody else has it', async (desk) => {
-      const { other, accept, advance, claimOne, states } = desk
+    contractCase('a lease that ended is settled as long as nobody else has it', async (harness) => {
+      const { other, accept, advance, claimOne, states } = harness
       await accept('1')
       const mine = proof(await claimOne('a', MINUTE))
       await advance(HOUR)
@@ -102,8 +102,8 @@ function lasting(): readonly DispatchCase[] {
 
 function refused(): readonly DispatchCase[] {
   return [
-    contractCase('a worker whose lease another has taken over changes nothing', async (desk) => {
-      const { store, other, accept, advance, claimOne, found } = desk
+    contractCase('a worker whose lease another has taken over changes nothing', async (harness) => {
+      const { store, other, accept, advance, claimOne, found } = harness
       await accept('1', {
         route: 'first',
         deliveries: [delivery('x'), delivery('y', { channel: 'b', status: 'held' })],
@@ -163,8 +163,8 @@ function refused(): readonly DispatchCase[] {
       equal([await found('1'), await found('2')], before)
     }),
 
-    contractCase('a fence or a delivery that there is not proves nothing', async (desk) => {
-      const { store, accept, claimOne, found } = desk
+    contractCase('a fence or a delivery that there is not proves nothing', async (harness) => {
+      const { store, accept, claimOne, found } = harness
       await accept('1')
       await accept('2', { deliveries: [delivery('waiting', { delayMs: HOUR })] })
       const mine = proof(await claimOne())
@@ -175,7 +175,7 @@ function refused(): readonly DispatchCase[] {
         equal(await store.renew({ ...mine, ...wrong }, HOUR), false)
       }
       equal(await found('1'), before)
-      equal(await desk.states('2'), ['queued'])
+      equal(await harness.states('2'), ['queued'])
     }),
   ]
 }

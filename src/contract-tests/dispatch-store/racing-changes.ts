@@ -6,8 +6,8 @@ import { contractCase, type DispatchCase, idsOf, numbers } from './store-harness
 /** What a host asks for while workers are at work. */
 export function racingChangeCases(): readonly DispatchCase[] {
   return [
-    contractCase('what is claimed and cancelled at once is one of the two', async (desk) => {
-      const { store, other, accept, states } = desk
+    contractCase('what is claimed and cancelled at once is one of the two', async (harness) => {
+      const { store, other, accept, states } = harness
       for (const at of numbers(20)) await accept(`${at}`)
       const request = { limits: { a: 3 }, leaseMs: LEASE, busy: [] }
       const { done: cancelled, claimed } = await whileClaiming(other, request, numbers(20), (at) =>
@@ -26,8 +26,8 @@ export function racingChangeCases(): readonly DispatchCase[] {
       equal((await store.claim({ ...request, limits: { a: 99 } })).deliveries, [])
     }),
 
-    contractCase('what is put back and cancelled at once is cancelled', async (desk) => {
-      const { store, other, accept, claim, states } = desk
+    contractCase('what is put back and cancelled at once is cancelled', async (harness) => {
+      const { store, other, accept, claim, states } = harness
       for (const at of numbers(20)) await accept(`${at}`)
       const { deliveries } = await claim({ a: 99 })
       await Promise.all(
@@ -41,8 +41,8 @@ export function racingChangeCases(): readonly DispatchCase[] {
       equal((await claim({ a: 99 })).deliveries, [])
     }),
 
-    contractCase('what is sent and cancelled at once is told once', async (desk) => {
-      const { store, other, accept, claimOne, states } = desk
+    contractCase('what is sent and cancelled at once is told once', async (harness) => {
+      const { store, other, accept, claimOne, states } = harness
       for (const at of numbers(10)) {
         const id = `${at}`
         const deliveries = [delivery(`x${at}`), delivery(`y${at}`, { channel: 'b', status: 'held' })]
@@ -52,20 +52,20 @@ export function racingChangeCases(): readonly DispatchCase[] {
           store.settle({ ...mine, to: 'sent', attempt: SENT }),
           other.cancel(TENANT, id),
         ])
-        const told = [...(settled.live ? settled.others : []), ...(cancelled?.changed ?? [])]
-        equal(idsOf(told), [`y${at}`])
+        const reported = [...(settled.live ? settled.others : []), ...(cancelled?.changed ?? [])]
+        equal(idsOf(reported), [`y${at}`])
         const [x, y = ''] = await states(id)
         equal(x, 'sent')
-        equal(y.split(' ')[0], told[0]?.status)
+        equal(y.split(' ')[0], reported[0]?.status)
       }
     }),
 
-    contractCase('an event that joins a digest while another leaves it is in one', async (desk) => {
-      const { store, accept, advance, claim, states, only } = desk
+    contractCase('an event that joins a digest while another leaves it is in one', async (harness) => {
+      const { store, accept, advance, claim, states, only } = harness
       for (const at of numbers(10)) {
         const of = (id: string) => ({ deliveries: [digested(`${id}${at}`, { key: `${at}` })] })
         await accept(`old${at}`, of('old'))
-        await Promise.all([store.cancel(TENANT, `old${at}`), accept(`new${at}`, of('new'), desk.other)])
+        await Promise.all([store.cancel(TENANT, `old${at}`), accept(`new${at}`, of('new'), harness.other)])
         equal(await states(`old${at}`), ['cancelled'])
         matches(await only(`new${at}`), { status: 'queued', eventCount: 1 })
       }
@@ -78,12 +78,12 @@ export function racingChangeCases(): readonly DispatchCase[] {
       )
     }),
 
-    contractCase('of retries at once one has something to change', async (desk) => {
-      const { accept, fail, only } = desk
+    contractCase('of retries at once one has something to change', async (harness) => {
+      const { accept, fail, only } = harness
       for (const id of ['1', '2', '3', '4', '5']) {
         await accept(id)
         await fail()
-        const changes = await race(desk, 6, (handle) => handle.retry(TENANT, id, { expiresInMs: HOUR }))
+        const changes = await race(harness, 6, (handle) => handle.retry(TENANT, id, { expiresInMs: HOUR }))
         const counts = changes.map((change) => change?.changed.length)
         equal([countOf(counts, 1), countOf(counts, 0)], [1, 5])
         equal((await only(id)).status, 'queued')
@@ -91,8 +91,8 @@ export function racingChangeCases(): readonly DispatchCase[] {
       }
     }),
 
-    contractCase('what is removed and retried at once is gone or there, all of it', async (desk) => {
-      const { store, other, accept, fail, advance, claim } = desk
+    contractCase('what is removed and retried at once is gone or there, all of it', async (harness) => {
+      const { store, other, accept, fail, advance, claim } = harness
       const ids = numbers(20).map((at) => `${at}`)
       for (const id of ids) {
         await accept(id)
@@ -120,15 +120,15 @@ export function racingChangeCases(): readonly DispatchCase[] {
       equal(idsOf((await claim({ a: 99 })).deliveries), kept.sort())
     }),
 
-    contractCase('a limit holds where what is held is promoted at once', async (desk) => {
-      const { accept, claim, states } = desk
+    contractCase('a limit holds where what is held is promoted at once', async (harness) => {
+      const { accept, claim, states } = harness
       const limits = [{ key: 'l', max: 3, windowMs: HOUR }]
       for (const at of numbers(12)) {
         const held = delivery(`y${at}`, { channel: 'b', status: 'held', limits })
         await accept(`${at}`, { route: 'first', deliveries: [delivery(`x${at}`), held] })
       }
       const { deliveries } = await claim({ a: 99 })
-      await race(desk, 12, async (handle, at) => {
+      await race(harness, 12, async (handle, at) => {
         const one = deliveries[at]
         ok(one, 'each is handed out')
         await handle.settle({ ...proof(one), to: 'failed', reason: 'channel_error' })

@@ -7,12 +7,12 @@ import { contractCase, type DispatchCase, idsOf, numbers } from './store-harness
 /** Deliveries that are planned again while others come between. */
 export function racingReplanCases(): readonly DispatchCase[] {
   return [
-    contractCase('of replans of one version at once one counts', async (desk) => {
-      const { store, accept, claim, found } = desk
+    contractCase('of replans of one version at once one counts', async (harness) => {
+      const { store, accept, claim, found } = harness
       for (const id of ['1', '2', '3', '4', '5']) {
         await accept(id, { deliveries: [broken(`${id}x`), broken(`${id}y`, { channel: 'b' })], source: SOURCE })
         const { version } = await replannable(store, id)
-        const outcomes = await race(desk, 8, (handle, at) => {
+        const outcomes = await race(harness, 8, (handle, at) => {
           const content = { text: `${at}` }
           const mine = at < 4 ? delivery(`${id}x`, { content }) : delivery(`${id}y`, { channel: 'b', content })
           return handle.replan(TENANT, id, version, [mine], { expiresInMs: HOUR })
@@ -29,18 +29,18 @@ export function racingReplanCases(): readonly DispatchCase[] {
       }
     }),
 
-    contractCase('what is replaced and cancelled at once is one of the two', async (desk) => {
-      const { other, accept, states } = desk
+    contractCase('what is replaced and cancelled at once is one of the two', async (harness) => {
+      const { other, accept, states } = harness
       for (const at of numbers(10)) {
         const id = `${at}`
         await accept(id, { deliveries: [broken(`x${at}`)], source: SOURCE })
-        const [, cancelled] = await Promise.all([replan(desk, id, [delivery(`x${at}`)]), other.cancel(TENANT, id)])
+        const [, cancelled] = await Promise.all([replan(harness, id, [delivery(`x${at}`)]), other.cancel(TENANT, id)])
         equal(await states(id), [cancelled?.changed.length === 1 ? 'cancelled' : 'queued'])
       }
     }),
 
-    contractCase('what is replaced and removed at once is gone or there, all of it', async (desk) => {
-      const { store, other, accept, advance, claim } = desk
+    contractCase('what is replaced and removed at once is gone or there, all of it', async (harness) => {
+      const { store, other, accept, advance, claim } = harness
       const ids = numbers(12).map((at) => `${at}`)
       for (const id of ids) await accept(id, { deliveries: [broken(`${id}-a`)], source: SOURCE })
       await advance(2 * HOUR)
@@ -64,21 +64,21 @@ export function racingReplanCases(): readonly DispatchCase[] {
       equal(idsOf((await claim({ a: 99 })).deliveries), kept.sort())
     }),
 
-    contractCase('a limit holds where what failed is replaced at once', async (desk) => {
-      const { accept, states } = desk
+    contractCase('a limit holds where what failed is replaced at once', async (harness) => {
+      const { accept, states } = harness
       const limits = [{ key: 'l', max: 3, windowMs: HOUR }]
       for (const at of numbers(12)) await accept(`${at}`, { deliveries: [broken(`x${at}`)], source: SOURCE })
-      await race(desk, 12, (store, at) => replan({ store }, `${at}`, [delivery(`x${at}`, { limits })]))
+      await race(harness, 12, (store, at) => replan({ store }, `${at}`, [delivery(`x${at}`, { limits })]))
       const after: string[] = []
       for (const at of numbers(12)) after.push(...(await states(`${at}`)))
       equal([countOf(after, 'queued'), countOf(after, 'skipped throttled')], [3, 9])
     }),
 
-    contractCase('events that are planned again and accepted at once are in one digest, each once', async (desk) => {
-      const { accept, advance, claim } = desk
+    contractCase('events that are planned again and accepted at once are in one digest, each once', async (harness) => {
+      const { accept, advance, claim } = harness
       const ids = numbers(20).map((at) => `${at}`)
       for (const id of ids.slice(0, 10)) await accept(id, { deliveries: [broken(id)], source: SOURCE })
-      await race(desk, 20, async (store, at) => {
+      await race(harness, 20, async (store, at) => {
         const planned = [digested(`${at}`, { max: 100 })]
         if (at < 10) return void (await replan({ store }, `${at}`, planned))
         return void (await accept(`${at}`, { deliveries: planned }, store))
@@ -89,14 +89,14 @@ export function racingReplanCases(): readonly DispatchCase[] {
       equal(claimed?.digest?.events.map(({ dispatchId }) => dispatchId).sort(), ids.sort())
     }),
 
-    contractCase('with the route first, what is replaced and retried at once leaves one to be sent', async (desk) => {
-      const { other, accept, fail, states, claim } = desk
+    contractCase('with the route first, what is replaced and retried at once leaves one to be sent', async (harness) => {
+      const { other, accept, fail, states, claim } = harness
       for (const at of numbers(10)) {
         const id = `${at}`
         const deliveries = [broken(`x${at}`), delivery(`y${at}`, { channel: 'b' })]
         await accept(id, { route: 'first', deliveries, source: SOURCE })
         await fail('b')
-        await Promise.all([replan(desk, id, [delivery(`x${at}`)]), other.retry(TENANT, id, { expiresInMs: HOUR })])
+        await Promise.all([replan(harness, id, [delivery(`x${at}`)]), other.retry(TENANT, id, { expiresInMs: HOUR })])
         const [x = '', y = ''] = await states(id)
         ok([x, y].filter((state) => state === 'queued').length === 1, `${x}, ${y}: one of them is queued`)
         equal((await claim({ a: 9, b: 9 })).deliveries.length, 1)

@@ -3,13 +3,13 @@ import { equal, matches, ok } from '../assertions.ts'
 import { race, whileClaiming } from './racing.ts'
 import { walk } from './reading.ts'
 import { acceptance, delivery, HOUR, LEASE, MINUTE, proof, SENT, TENANT } from './samples.ts'
-import { contractCase, type Desk, type DispatchCase, idsOf, numbers } from './store-harness.ts'
+import { contractCase, type StoreHarness, type DispatchCase, idsOf, numbers } from './store-harness.ts'
 
 /** What several claims at once gave, and what they left, which is handed out after them. */
-async function claimAtOnce(desk: Desk, count: number, limit: number): Promise<ClaimedDelivery[]> {
+async function claimAtOnce(harness: StoreHarness, count: number, limit: number): Promise<ClaimedDelivery[]> {
   const request = { limits: { a: limit }, leaseMs: LEASE, busy: [] }
-  const claims = await race(desk, count, (handle) => handle.claim(request))
-  return [...claims.flatMap(({ deliveries }) => deliveries), ...(await desk.claimAll())]
+  const claims = await race(harness, count, (handle) => handle.claim(request))
+  return [...claims.flatMap(({ deliveries }) => deliveries), ...(await harness.claimAll())]
 }
 
 /** Workers that are at work at once. */
@@ -19,9 +19,9 @@ export function racingWorkerCases(): readonly DispatchCase[] {
 
 function leasing(): readonly DispatchCase[] {
   return [
-    contractCase('claims at once hand out each delivery once', async (desk) => {
-      await race(desk, 60, (handle, at) => desk.accept(`${at}`, {}, handle))
-      const claimed = await claimAtOnce(desk, 20, 7)
+    contractCase('claims at once hand out each delivery once', async (harness) => {
+      await race(harness, 60, (handle, at) => harness.accept(`${at}`, {}, handle))
+      const claimed = await claimAtOnce(harness, 20, 7)
       equal(
         idsOf(claimed),
         numbers(60)
@@ -34,11 +34,11 @@ function leasing(): readonly DispatchCase[] {
       )
     }),
 
-    contractCase('claims at once hand out each lease that ended once', async (desk) => {
-      for (const at of numbers(12)) await desk.accept(`${at}`)
-      await desk.claim({ a: 99 }, MINUTE)
-      await desk.advance(MINUTE)
-      const claimed = await claimAtOnce(desk, 20, 3)
+    contractCase('claims at once hand out each lease that ended once', async (harness) => {
+      for (const at of numbers(12)) await harness.accept(`${at}`)
+      await harness.claim({ a: 99 }, MINUTE)
+      await harness.advance(MINUTE)
+      const claimed = await claimAtOnce(harness, 20, 3)
       equal(
         idsOf(claimed),
         numbers(12)
@@ -51,8 +51,8 @@ function leasing(): readonly DispatchCase[] {
       )
     }),
 
-    contractCase('a lease that ended is settled by its worker or taken over, and not both', async (desk) => {
-      const { store, other, accept, claim, advance, states } = desk
+    contractCase('a lease that ended is settled by its worker or taken over, and not both', async (harness) => {
+      const { store, other, accept, claim, advance, states } = harness
       for (const at of numbers(20)) await accept(`${at}`)
       const leases = (await claim({ a: 99 }, MINUTE)).deliveries.map(proof)
       await advance(MINUTE)
@@ -68,8 +68,8 @@ function leasing(): readonly DispatchCase[] {
       }
     }),
 
-    contractCase('a lease that ended is renewed by its worker or taken over, and not both', async (desk) => {
-      const { store, other, accept, claim, advance } = desk
+    contractCase('a lease that ended is renewed by its worker or taken over, and not both', async (harness) => {
+      const { store, other, accept, claim, advance } = harness
       for (const at of numbers(20)) await accept(`${at}`)
       const leases = (await claim({ a: 99 }, MINUTE)).deliveries.map(proof)
       await advance(MINUTE)
@@ -79,10 +79,10 @@ function leasing(): readonly DispatchCase[] {
       for (const [at, { deliveryId }] of leases.entries()) equal(renewed[at], !taken.includes(deliveryId), deliveryId)
     }),
 
-    contractCase('many workers at once bring every delivery to its end, each sent once', async (desk) => {
-      await race(desk, 40, (handle, at) => desk.accept(`${at}`, {}, handle))
+    contractCase('many workers at once bring every delivery to its end, each sent once', async (harness) => {
+      await race(harness, 40, (handle, at) => harness.accept(`${at}`, {}, handle))
       const sent: string[] = []
-      await race(desk, 4, async (handle) => {
+      await race(harness, 4, async (handle) => {
         for (const _ of numbers(60)) {
           const { deliveries } = await handle.claim({ limits: { a: 3 }, leaseMs: LEASE, busy: [] })
           for (const one of deliveries) {
@@ -97,19 +97,19 @@ function leasing(): readonly DispatchCase[] {
           .map((at) => `${at}-a`)
           .sort(),
       )
-      equal((await walk(desk, { status: 'sent' })).length, 40)
+      equal((await walk(harness, { status: 'sent' })).length, 40)
     }),
   ]
 }
 
 function settling(): readonly DispatchCase[] {
   return [
-    contractCase('of settlements of one lease at once one counts', async (desk) => {
-      const { accept, claimOne, only } = desk
+    contractCase('of settlements of one lease at once one counts', async (harness) => {
+      const { accept, claimOne, only } = harness
       for (const id of ['1', '2', '3']) {
         await accept(id)
         const mine = proof(await claimOne())
-        const settled = await race(desk, 8, (handle, at) => {
+        const settled = await race(harness, 8, (handle, at) => {
           const attempt = { outcome: 'retry', code: `code-${at}` } as const
           if (at % 2 === 0) return handle.settle({ ...mine, to: 'queued', delayMs: HOUR, attempt })
           return handle.settle({ ...mine, to: 'failed', reason: 'attempts_exhausted', attempt })
@@ -122,8 +122,8 @@ function settling(): readonly DispatchCase[] {
       }
     }),
 
-    contractCase('what is accepted, sent and read at once is not lost', async (desk) => {
-      await race(desk, 30, async (handle, at) => {
+    contractCase('what is accepted, sent and read at once is not lost', async (harness) => {
+      await race(harness, 30, async (handle, at) => {
         const channel = `channel-${at % 5}`
         await handle.accept(acceptance(`${at}`, { deliveries: [delivery(`d${at}`, { channel })] }))
         const { deliveries } = await handle.claim({ limits: { [channel]: 1 }, leaseMs: LEASE, busy: [] })
@@ -131,9 +131,9 @@ function settling(): readonly DispatchCase[] {
         await handle.retry(TENANT, `${at}`, { expiresInMs: HOUR })
         return handle.listDispatches({ tenant: TENANT, limit: 5 })
       })
-      equal((await walk(desk, {})).length, 30)
+      equal((await walk(harness, {})).length, 30)
       for (const at of numbers(30)) {
-        const state = `${await desk.states(`${at}`)}`
+        const state = `${await harness.states(`${at}`)}`
         ok(['queued', 'sending', 'failed channel_error'].includes(state), `${at} has its place: ${state}`)
       }
     }),

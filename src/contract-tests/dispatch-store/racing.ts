@@ -2,11 +2,11 @@ import type { ClaimedDelivery, ClaimRequest, Claims, DispatchStore } from '../..
 import { equal } from '../assertions.ts'
 import { walk } from './reading.ts'
 import { delivery, digested, HOUR, keyed, TENANT } from './samples.ts'
-import { contractCase, type Desk, type DispatchCase, numbers } from './store-harness.ts'
+import { contractCase, type StoreHarness, type DispatchCase, numbers } from './store-harness.ts'
 
 /** Does so many things at once, every other one through the second handle. */
 export function race<T>(
-  { store, other }: Desk,
+  { store, other }: StoreHarness,
   count: number,
   act: (handle: DispatchStore, at: number) => Promise<T>,
 ): Promise<T[]> {
@@ -36,22 +36,22 @@ export function countOf<T>(items: readonly T[], item: T): number {
 /** Posts that are accepted at once. */
 export function racingCases(): readonly DispatchCase[] {
   return [
-    contractCase('of a hundred posts of one key at once one is accepted', async (desk) => {
-      const outcomes = await race(desk, 100, (handle, at) => desk.accept(`${at}`, keyed(), handle))
-      const told = outcomes.map(({ outcome }) => outcome)
-      equal([countOf(told, 'accepted'), countOf(told, 'replayed')], [1, 99])
+    contractCase('of a hundred posts of one key at once one is accepted', async (harness) => {
+      const outcomes = await race(harness, 100, (handle, at) => harness.accept(`${at}`, keyed(), handle))
+      const reported = outcomes.map(({ outcome }) => outcome)
+      equal([countOf(reported, 'accepted'), countOf(reported, 'replayed')], [1, 99])
       const winner = outcomes.find(({ outcome }) => outcome === 'accepted')
       for (const one of outcomes) equal('answer' in one && one.answer, winner && 'answer' in winner && winner.answer)
-      equal((await walk(desk, {})).length, 1)
-      equal((await desk.claim({ a: 999 })).deliveries.length, 1)
+      equal((await walk(harness, {})).length, 1)
+      equal((await harness.claim({ a: 999 })).deliveries.length, 1)
     }),
 
-    contractCase('of two bodies posted at once under one key one is accepted', async (desk) => {
+    contractCase('of two bodies posted at once under one key one is accepted', async (harness) => {
       for (const key of ['k1', 'k2', 'k3', 'k4', 'k5']) {
-        const outcomes = await race(desk, 10, (handle, at) =>
-          desk.accept(`${key}-${at}`, keyed(key, at % 4 < 2 ? 'f1' : 'f2'), handle),
+        const outcomes = await race(harness, 10, (handle, at) =>
+          harness.accept(`${key}-${at}`, keyed(key, at % 4 < 2 ? 'f1' : 'f2'), handle),
         )
-        const fingerprint = (await desk.other.recall(TENANT, key))?.fingerprint
+        const fingerprint = (await harness.other.recall(TENANT, key))?.fingerprint
         const expected = (at: number) => ((at % 4 < 2 ? 'f1' : 'f2') === fingerprint ? 'same' : 'key_reused')
         equal(
           outcomes.map(({ outcome }) => (outcome === 'key_reused' ? outcome : 'same')),
@@ -59,52 +59,52 @@ export function racingCases(): readonly DispatchCase[] {
         )
         equal(outcomes.filter(({ outcome }) => outcome === 'accepted').length, 1)
       }
-      equal((await walk(desk, {})).length, 5)
+      equal((await walk(harness, {})).length, 5)
     }),
 
-    contractCase('a limit holds, however many are accepted at once', async (desk) => {
+    contractCase('a limit holds, however many are accepted at once', async (harness) => {
       const limits = [{ key: 'l', max: 10, windowMs: HOUR }]
-      const ids = await race(desk, 50, async (handle, at) => {
-        await desk.accept(`${at}`, { deliveries: [delivery(`${at}`, { limits })] }, handle)
+      const ids = await race(harness, 50, async (handle, at) => {
+        await harness.accept(`${at}`, { deliveries: [delivery(`${at}`, { limits })] }, handle)
         return `${at}`
       })
       const states: string[] = []
-      for (const id of ids) states.push(...(await desk.states(id)))
+      for (const id of ids) states.push(...(await harness.states(id)))
       equal([countOf(states, 'queued'), countOf(states, 'skipped throttled')], [10, 40])
     }),
 
-    contractCase('limits hold, in whatever order they are named at once', async (desk) => {
+    contractCase('limits hold, in whatever order they are named at once', async (harness) => {
       const limits = ['l', 'm', 'n'].map((key) => ({ key, max: 8, windowMs: HOUR }))
-      const ids = await race(desk, 30, async (handle, at) => {
+      const ids = await race(harness, 30, async (handle, at) => {
         const turned = [...limits.slice(at % 3), ...limits.slice(0, at % 3)]
-        await desk.accept(`${at}`, { deliveries: [delivery(`${at}`, { limits: turned })] }, handle)
+        await harness.accept(`${at}`, { deliveries: [delivery(`${at}`, { limits: turned })] }, handle)
         return `${at}`
       })
       const states: string[] = []
-      for (const id of ids) states.push(...(await desk.states(id)))
+      for (const id of ids) states.push(...(await harness.states(id)))
       equal([countOf(states, 'queued'), countOf(states, 'skipped throttled')], [8, 22])
     }),
 
-    contractCase('events that are accepted at once are in one digest, each once', async (desk) => {
+    contractCase('events that are accepted at once are in one digest, each once', async (harness) => {
       const post = (handle: DispatchStore, at: number) =>
-        desk.accept(`${at}`, { deliveries: [digested(`${at}`, { max: 100 })] }, handle)
-      await race(desk, 50, post)
-      const shared = await desk.only('0')
+        harness.accept(`${at}`, { deliveries: [digested(`${at}`, { max: 100 })] }, handle)
+      await race(harness, 50, post)
+      const shared = await harness.only('0')
       equal(shared.eventCount, 50)
-      for (const at of numbers(50)) equal(await desk.only(`${at}`), shared)
-      await desk.advance(HOUR)
-      const [claimed, ...more] = (await desk.claim({ a: 999 })).deliveries
+      for (const at of numbers(50)) equal(await harness.only(`${at}`), shared)
+      await harness.advance(HOUR)
+      const [claimed, ...more] = (await harness.claim({ a: 999 })).deliveries
       equal(more, [])
       const events = claimed?.digest?.events.map(({ dispatchId }) => dispatchId) ?? []
       equal(events.toSorted(), numbers(50).map(String).sort())
     }),
 
-    contractCase('a digest holds no more events than it may, however many are accepted at once', async (desk) => {
+    contractCase('a digest holds no more events than it may, however many are accepted at once', async (harness) => {
       const post = (handle: DispatchStore, at: number) =>
-        desk.accept(`${at}`, { deliveries: [digested(`${at}`, { max: 5 })] }, handle)
-      await race(desk, 30, post)
-      await desk.advance(HOUR)
-      const { deliveries } = await desk.claim({ a: 999 })
+        harness.accept(`${at}`, { deliveries: [digested(`${at}`, { max: 5 })] }, handle)
+      await race(harness, 30, post)
+      await harness.advance(HOUR)
+      const { deliveries } = await harness.claim({ a: 999 })
       const events = deliveries.map(({ digest }) => digest?.events.map(({ dispatchId }) => dispatchId) ?? [])
       equal(
         events.map((ids) => ids.length),

@@ -2,7 +2,7 @@ import type { DispatchStatus } from '../../model/dispatch.ts'
 import type { DispatchQuery } from '../../ports/dispatch-query.ts'
 import { equal, ok } from '../assertions.ts'
 import { delivery, digested, type Given, MINUTE, proof, SENT, TENANT } from './samples.ts'
-import { contractCase, type Desk, type DispatchCase, numbers } from './store-harness.ts'
+import { contractCase, type StoreHarness, type DispatchCase, numbers } from './store-harness.ts'
 
 /** More pages than any list here has: a cursor that leads nowhere must not go on for ever. */
 const MOST_PAGES = 200
@@ -12,11 +12,11 @@ export type Query = Partial<DispatchQuery>
 
 /** Reads a list page by page, each through another handle, and does something between two pages. */
 export async function walk(
-  desk: Desk,
+  harness: StoreHarness,
   query: Query,
   between?: (page: readonly string[]) => Promise<void>,
 ): Promise<string[]> {
-  const { store, other } = desk
+  const { store, other } = harness
   const ids: string[] = []
   let cursor: string | undefined
   for (const at of numbers(MOST_PAGES)) {
@@ -33,7 +33,7 @@ export async function walk(
 }
 
 /** Accepts dispatches a minute apart. */
-export async function acceptAll({ accept, advance }: Desk, dispatches: Readonly<Record<string, Given>>): Promise<void> {
+export async function acceptAll({ accept, advance }: StoreHarness, dispatches: Readonly<Record<string, Given>>): Promise<void> {
   for (const [id, given] of Object.entries(dispatches)) {
     await accept(id, given)
     await advance(MINUTE)
@@ -42,42 +42,42 @@ export async function acceptAll({ accept, advance }: Desk, dispatches: Readonly<
 
 export function readingCases(): readonly DispatchCase[] {
   return [
-    contractCase('a list gives dispatches whole, newest first', async (desk) => {
+    contractCase('a list gives dispatches whole, newest first', async (harness) => {
       const head = { sessionId: 's1', locale: 'de', critical: true } as const
-      await acceptAll(desk, {
+      await acceptAll(harness, {
         one: {},
         two: { ...head, deliveries: [delivery('x'), digested('y', {}, { channel: 'b' })] },
         three: {},
       })
-      const { items } = await desk.other.listDispatches({ tenant: TENANT, limit: 100 })
-      equal(items, [await desk.found('three'), await desk.found('two'), await desk.found('one')])
+      const { items } = await harness.other.listDispatches({ tenant: TENANT, limit: 100 })
+      equal(items, [await harness.found('three'), await harness.found('two'), await harness.found('one')])
     }),
 
-    contractCase('a list may begin with the oldest', async (desk) => {
-      await acceptAll(desk, { one: {}, two: {}, three: {} })
-      equal(await walk(desk, { first: 'oldest' }), ['one', 'two', 'three'])
-      equal(await walk(desk, { first: 'newest' }), ['three', 'two', 'one'])
-      equal(await walk(desk, { first: undefined }), ['three', 'two', 'one'])
+    contractCase('a list may begin with the oldest', async (harness) => {
+      await acceptAll(harness, { one: {}, two: {}, three: {} })
+      equal(await walk(harness, { first: 'oldest' }), ['one', 'two', 'three'])
+      equal(await walk(harness, { first: 'newest' }), ['three', 'two', 'one'])
+      equal(await walk(harness, { first: undefined }), ['three', 'two', 'one'])
     }),
 
-    contractCase('a list is of one tenant', async (desk) => {
-      await acceptAll(desk, { one: {}, two: { tenant: 't2', sessionId: 's1' }, three: { sessionId: 's1' } })
-      equal(await walk(desk, {}), ['three', 'one'])
-      equal(await walk(desk, { tenant: 't2' }), ['two'])
-      equal(await walk(desk, { sessionId: 's1' }), ['three'])
-      equal(await walk(desk, { tenant: 't3' }), [])
-      equal(await walk(desk, { tenant: 't2', eventType: 'e', status: 'queued' }), ['two'])
+    contractCase('a list is of one tenant', async (harness) => {
+      await acceptAll(harness, { one: {}, two: { tenant: 't2', sessionId: 's1' }, three: { sessionId: 's1' } })
+      equal(await walk(harness, {}), ['three', 'one'])
+      equal(await walk(harness, { tenant: 't2' }), ['two'])
+      equal(await walk(harness, { sessionId: 's1' }), ['three'])
+      equal(await walk(harness, { tenant: 't3' }), [])
+      equal(await walk(harness, { tenant: 't2', eventType: 'e', status: 'queued' }), ['two'])
     }),
 
-    contractCase('a list gives those that fit all that is said', async (desk) => {
-      await acceptAll(desk, {
+    contractCase('a list gives those that fit all that is said', async (harness) => {
+      await acceptAll(harness, {
         1: { eventType: 'e', recipient: 'r', sessionId: 's' },
         2: { eventType: 'f', recipient: 'r', sessionId: 's' },
         3: { eventType: 'e', recipient: 'q', sessionId: 's' },
         4: { eventType: 'e', recipient: 'r' },
         5: { eventType: 'e', recipient: 'r', sessionId: 't' },
       })
-      await desk.store.cancel(TENANT, '5')
+      await harness.store.cancel(TENANT, '5')
       const fits: readonly (readonly [Query, string])[] = [
         [{ eventType: 'e' }, '5431'],
         [{ recipient: 'r' }, '5421'],
@@ -90,25 +90,25 @@ export function readingCases(): readonly DispatchCase[] {
         [{ eventType: 'none' }, ''],
         [{ eventType: undefined, recipient: undefined, sessionId: undefined, status: undefined }, '54321'],
       ]
-      for (const [query, ids] of fits) equal(await walk(desk, query), [...ids], JSON.stringify(query))
+      for (const [query, ids] of fits) equal(await walk(harness, query), [...ids], JSON.stringify(query))
     }),
 
-    contractCase('a list has a beginning in time that it includes, and an end that it does not', async (desk) => {
-      await acceptAll(desk, { 1: {}, 2: {}, 3: {}, 4: {} })
+    contractCase('a list has a beginning in time that it includes, and an end that it does not', async (harness) => {
+      await acceptAll(harness, { 1: {}, 2: {}, 3: {}, 4: {} })
       const at: number[] = []
-      for (const id of ['1', '2', '3', '4']) at.push((await desk.found(id)).createdAt)
+      for (const id of ['1', '2', '3', '4']) at.push((await harness.found(id)).createdAt)
       const [, second = 0, , fourth = 0] = at
-      equal(await walk(desk, { since: second }), ['4', '3', '2'])
-      equal(await walk(desk, { since: second + 1 }), ['4', '3'])
-      equal(await walk(desk, { until: second }), ['1'])
-      equal(await walk(desk, { until: second + 1 }), ['2', '1'])
-      equal(await walk(desk, { since: second, until: fourth, first: 'oldest' }), ['2', '3'])
-      equal(await walk(desk, { since: second, until: second }), [])
-      equal(await walk(desk, { since: undefined, until: undefined }), ['4', '3', '2', '1'])
+      equal(await walk(harness, { since: second }), ['4', '3', '2'])
+      equal(await walk(harness, { since: second + 1 }), ['4', '3'])
+      equal(await walk(harness, { until: second }), ['1'])
+      equal(await walk(harness, { until: second + 1 }), ['2', '1'])
+      equal(await walk(harness, { since: second, until: fourth, first: 'oldest' }), ['2', '3'])
+      equal(await walk(harness, { since: second, until: second }), [])
+      equal(await walk(harness, { since: undefined, until: undefined }), ['4', '3', '2', '1'])
     }),
 
-    contractCase('a list knows each dispatch by its state, as it is now', async (desk) => {
-      const { accept, advance, claimOne, store, fail } = desk
+    contractCase('a list knows each dispatch by its state, as it is now', async (harness) => {
+      const { accept, advance, claimOne, store, fail } = harness
       const pair = (id: string, status: 'queued' | 'held' = 'queued') => ({
         deliveries: [delivery(`${id}-a`), delivery(`${id}-b`, { channel: 'b', status })],
       })
@@ -124,10 +124,10 @@ export function readingCases(): readonly DispatchCase[] {
       await accept('sent')
       await store.settle({ ...proof(await claimOne()), to: 'sent', attempt: SENT })
       for (const status of ['partial', 'cancelled', 'skipped', 'failed', 'sent'] as const) {
-        equal(await walk(desk, { status }), [status])
+        equal(await walk(harness, { status }), [status])
       }
       const check = async (status: DispatchStatus, ids: readonly string[]) =>
-        equal((await walk(desk, { status })).sort(), ids, status)
+        equal((await walk(harness, { status })).sort(), ids, status)
       await check('queued', ['first'])
       for (let left = 2; left > 0; left--) {
         const claimed = await claimOne('b')
@@ -141,11 +141,11 @@ export function readingCases(): readonly DispatchCase[] {
       await check('failed', [])
     }),
 
-    contractCase('a list knows a dispatch by its own part of a digest', async (desk) => {
-      for (const id of ['1', '2']) await desk.accept(id, { deliveries: [digested(id)] })
-      await desk.store.cancel(TENANT, '1')
-      equal(await walk(desk, { status: 'cancelled' }), ['1'])
-      equal(await walk(desk, { status: 'queued' }), ['2'])
+    contractCase('a list knows a dispatch by its own part of a digest', async (harness) => {
+      for (const id of ['1', '2']) await harness.accept(id, { deliveries: [digested(id)] })
+      await harness.store.cancel(TENANT, '1')
+      equal(await walk(harness, { status: 'cancelled' }), ['1'])
+      equal(await walk(harness, { status: 'queued' }), ['2'])
     }),
   ]
 }

@@ -1,14 +1,14 @@
 import { equal, matches } from '../assertions.ts'
 import { walk } from './reading.ts'
 import { delivery, digested, HOUR, keyed, MARGIN, proof, SENT, skipped, TENANT } from './samples.ts'
-import { contractCase, type Desk, type DispatchCase, idsOf, numbers } from './store-harness.ts'
+import { contractCase, type StoreHarness, type DispatchCase, idsOf, numbers } from './store-harness.ts'
 
 /** Removes all that is over an hour old. */
-function remove({ store }: Desk, rest: { tenant?: string; limit?: number } = {}): Promise<number> {
+function remove({ store }: StoreHarness, rest: { tenant?: string; limit?: number } = {}): Promise<number> {
   return store.removeDispatches({ acceptedForMs: HOUR, limit: 100, ...rest })
 }
 
-async function send({ store, claimOne }: Desk, channel = 'a'): Promise<void> {
+async function send({ store, claimOne }: StoreHarness, channel = 'a'): Promise<void> {
   await store.settle({ ...proof(await claimOne(channel)), to: 'sent', attempt: SENT })
 }
 
@@ -18,31 +18,31 @@ export function removingCases(): readonly DispatchCase[] {
 
 function removing(): readonly DispatchCase[] {
   return [
-    contractCase('what has ended and is old enough is removed, with its deliveries', async (desk) => {
-      const { store, other, accept, advance, fail, claim } = desk
+    contractCase('what has ended and is old enough is removed, with its deliveries', async (harness) => {
+      const { store, other, accept, advance, fail, claim } = harness
       await accept('sent')
-      await send(desk)
+      await send(harness)
       await accept('failed')
       await fail()
       await accept('cancelled')
       await store.cancel(TENANT, 'cancelled')
       await accept('skipped', { deliveries: [delivery('s', { status: 'skipped', reason: 'opted_out' })] })
       await advance(HOUR - MARGIN)
-      equal(await remove(desk), 0)
+      equal(await remove(harness), 0)
       await advance(2 * MARGIN)
-      equal(await remove(desk), 4)
+      equal(await remove(harness), 4)
       for (const id of ['sent', 'failed', 'cancelled', 'skipped']) {
         equal(await other.findDispatch(TENANT, id), undefined)
         equal(await store.cancel(TENANT, id), undefined)
         equal(await store.retry(TENANT, id, { expiresInMs: HOUR }), undefined)
       }
-      equal(await walk(desk, {}), [])
+      equal(await walk(harness, {}), [])
       equal((await claim()).deliveries, [])
-      equal(await remove(desk), 0)
+      equal(await remove(harness), 0)
     }),
 
-    contractCase('what is open is not removed, however old', async (desk) => {
-      const { accept, advance, claimOne, fail, states } = desk
+    contractCase('what is open is not removed, however old', async (harness) => {
+      const { accept, advance, claimOne, fail, states } = harness
       await accept('queued', { deliveries: [delivery('q', { channel: 'q', delayMs: 50 * HOUR })] })
       await accept('sending', { deliveries: [delivery('s', { channel: 's' })] })
       await claimOne('s', 50 * HOUR)
@@ -52,61 +52,61 @@ function removing(): readonly DispatchCase[] {
       await accept('partly', { deliveries: partly })
       await fail('p1')
       await advance(20 * HOUR)
-      equal(await remove(desk), 0)
+      equal(await remove(harness), 0)
       equal(await states('queued'), ['queued'])
       equal(await states('sending'), ['sending'])
       equal(await states('held'), ['queued', 'held'])
       equal(await states('partly'), ['failed provider_rejected', 'queued'])
     }),
 
-    contractCase('what is removed is of the tenant that is named, or of all', async (desk) => {
+    contractCase('what is removed is of the tenant that is named, or of all', async (harness) => {
       for (const tenant of ['t1', 't2', 't3']) {
-        await desk.accept(tenant, { tenant })
-        await desk.store.cancel(tenant, tenant)
+        await harness.accept(tenant, { tenant })
+        await harness.store.cancel(tenant, tenant)
       }
-      await desk.advance(2 * HOUR)
-      equal(await remove(desk, { tenant: 't2' }), 1)
-      equal([await walk(desk, { tenant: 't1' }), await walk(desk, { tenant: 't2' })], [['t1'], []])
-      equal(await remove(desk), 2)
-      equal(await walk(desk, { tenant: 't3' }), [])
+      await harness.advance(2 * HOUR)
+      equal(await remove(harness, { tenant: 't2' }), 1)
+      equal([await walk(harness, { tenant: 't1' }), await walk(harness, { tenant: 't2' })], [['t1'], []])
+      equal(await remove(harness), 2)
+      equal(await walk(harness, { tenant: 't3' }), [])
     }),
 
-    contractCase('no more is removed at once than was asked for, and what is young stays', async (desk) => {
-      const { accept, advance } = desk
+    contractCase('no more is removed at once than was asked for, and what is young stays', async (harness) => {
+      const { accept, advance } = harness
       for (const at of numbers(5)) await accept(`old${at}`, { deliveries: [skipped(`old${at}`)] })
       await accept('open', { deliveries: [delivery('x', { delayMs: 50 * HOUR })] })
       await advance(2 * HOUR)
       await accept('young', { deliveries: [skipped('young')] })
-      equal(await remove(desk, { limit: 2 }), 2)
-      equal((await walk(desk, {})).length, 5)
-      equal(await remove(desk, { limit: 2 }), 2)
-      equal(await remove(desk, { limit: 2 }), 1, 'fewer than asked for: nothing is left that may go')
-      equal(await remove(desk, { limit: 2 }), 0)
-      equal((await walk(desk, {})).sort(), ['open', 'young'])
+      equal(await remove(harness, { limit: 2 }), 2)
+      equal((await walk(harness, {})).length, 5)
+      equal(await remove(harness, { limit: 2 }), 2)
+      equal(await remove(harness, { limit: 2 }), 1, 'fewer than asked for: nothing is left that may go')
+      equal(await remove(harness, { limit: 2 }), 0)
+      equal((await walk(harness, {})).sort(), ['open', 'young'])
     }),
 
-    contractCase('what is open does not hide what may be removed', async (desk) => {
-      const { accept, advance } = desk
+    contractCase('what is open does not hide what may be removed', async (harness) => {
+      const { accept, advance } = harness
       for (const at of numbers(30))
         await accept(`open${at}`, { deliveries: [delivery(`o${at}`, { delayMs: 50 * HOUR })] })
       await accept('ended', { deliveries: [skipped('ended')] })
       await advance(2 * HOUR)
-      equal(await remove(desk, { limit: 2 }), 1)
-      equal((await walk(desk, { limit: 100 })).length, 30)
+      equal(await remove(harness, { limit: 2 }), 1)
+      equal((await walk(harness, { limit: 100 })).length, 30)
     }),
   ]
 }
 
 function staying(): readonly DispatchCase[] {
   return [
-    contractCase('a delivery that others have too stays theirs', async (desk) => {
-      const { store, other, accept, advance, claimOne, fail, only } = desk
+    contractCase('a delivery that others have too stays theirs', async (harness) => {
+      const { store, other, accept, advance, claimOne, fail, only } = harness
       await accept('1', { deliveries: [digested('d')] })
       await advance(HOUR / 2)
       await accept('2', { deliveries: [digested('e')] })
       await advance(HOUR / 2 + MARGIN)
       await fail()
-      equal(await remove(desk), 1)
+      equal(await remove(harness), 1)
       equal(await other.findDispatch(TENANT, '1'), undefined)
       matches(await only('2'), { deliveryId: 'd', status: 'failed', reason: 'provider_rejected', attempts: 1 })
       matches(await store.retry(TENANT, '2', { expiresInMs: HOUR }), {
@@ -119,27 +119,27 @@ function staying(): readonly DispatchCase[] {
       equal((await only('2')).status, 'sent')
     }),
 
-    contractCase('one that was taken out of a digest is removed, and the digest goes on', async (desk) => {
-      const { store, other, accept, advance, claim } = desk
+    contractCase('one that was taken out of a digest is removed, and the digest goes on', async (harness) => {
+      const { store, other, accept, advance, claim } = harness
       const later = { delayMs: 5 * HOUR }
       for (const id of ['1', '2', '3']) await accept(id, { deliveries: [digested(id, {}, later)] })
       await store.cancel(TENANT, '1')
       await advance(2 * HOUR)
-      equal(await remove(desk), 1)
+      equal(await remove(harness), 1)
       equal(await other.findDispatch(TENANT, '1'), undefined)
       await accept('4', { deliveries: [digested('4', {}, later)] })
-      equal((await desk.only('4')).deliveryId, '1')
+      equal((await harness.only('4')).deliveryId, '1')
       await advance(3 * HOUR)
       const { deliveries } = await claim()
       equal(idsOf(deliveries), ['1'])
       matches(deliveries[0]?.digest?.events, [{ dispatchId: '2' }, { dispatchId: '3' }, { dispatchId: '4' }])
     }),
 
-    contractCase('a key is remembered for as long as it would have been', async (desk) => {
-      const { other, accept, advance } = desk
+    contractCase('a key is remembered for as long as it would have been', async (harness) => {
+      const { other, accept, advance } = harness
       const first = await accept('1', { ...keyed('k', 'f1', 5 * HOUR), deliveries: [skipped('s')] })
       await advance(2 * HOUR)
-      equal(await remove(desk), 1)
+      equal(await remove(harness), 1)
       const answer = 'answer' in first && first.answer
       equal(await other.recall(TENANT, 'k'), { fingerprint: 'f1', answer })
       equal(await accept('2', keyed('k', 'f1')), { outcome: 'replayed', answer })
@@ -148,14 +148,14 @@ function staying(): readonly DispatchCase[] {
       matches(await accept('4', keyed('k', 'f2')), { outcome: 'accepted' })
     }),
 
-    contractCase('a limit counts what was removed for as long as it would have', async (desk) => {
-      const { accept, advance, states } = desk
+    contractCase('a limit counts what was removed for as long as it would have', async (harness) => {
+      const { accept, advance, states } = harness
       const limits = [{ key: 'l', max: 1, windowMs: 5 * HOUR }]
       const post = (id: string) => accept(id, { deliveries: [delivery(id, { limits })] })
       await post('1')
-      await send(desk)
+      await send(harness)
       await advance(2 * HOUR)
-      equal(await remove(desk), 1)
+      equal(await remove(harness), 1)
       await post('2')
       equal(await states('2'), ['skipped throttled'])
       await advance(3 * HOUR)

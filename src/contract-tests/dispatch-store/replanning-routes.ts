@@ -11,13 +11,13 @@ export function replanRouteCases(): readonly DispatchCase[] {
 function counting(): readonly DispatchCase[] {
   const limits = [{ key: 'l', max: 2, windowMs: 100 * HOUR }]
   return [
-    contractCase('what is replaced counts under its limits, and is throttled where they are spent', async (desk) => {
-      const { accept, states } = desk
+    contractCase('what is replaced counts under its limits, and is throttled where they are spent', async (harness) => {
+      const { accept, states } = harness
       const deliveries = [broken('x'), broken('y', { channel: 'b' })]
       await accept('1', { deliveries, source: SOURCE })
       await accept('2', { deliveries: [delivery('z', { channel: 'c', limits })] })
       const planned = [delivery('x', { limits }), delivery('y', { channel: 'b', limits })]
-      matches(await replan(desk, '1', planned), {
+      matches(await replan(harness, '1', planned), {
         changed: [{ status: 'queued' }, { status: 'skipped', reason: 'throttled' }],
       })
       equal(await states('1'), ['queued', 'skipped throttled'])
@@ -29,11 +29,11 @@ function counting(): readonly DispatchCase[] {
 
 function digesting(): readonly DispatchCase[] {
   return [
-    contractCase('what is replaced joins the digest that is open for it', async (desk) => {
-      const { accept, advance, claimOne, only, found } = desk
+    contractCase('what is replaced joins the digest that is open for it', async (harness) => {
+      const { accept, advance, claimOne, only, found } = harness
       await accept('1', { deliveries: [digested('d')] })
       await accept('2', { deliveries: [broken('x'), delivery('y', { channel: 'b' })], source: SOURCE })
-      matches(await replan(desk, '2', [digested('x')]), { changed: [{ deliveryId: 'd', status: 'queued' }] })
+      matches(await replan(harness, '2', [digested('x')]), { changed: [{ deliveryId: 'd', status: 'queued' }] })
       matches(await only('1'), { deliveryId: 'd', eventCount: 2 })
       matches((await found('2')).deliveries, [{ deliveryId: 'd', eventCount: 2 }, { deliveryId: 'y' }])
       await accept('3', { deliveries: [digested('e')] })
@@ -50,10 +50,10 @@ function digesting(): readonly DispatchCase[] {
       )
     }),
 
-    contractCase('what is replaced opens a digest that others join, leave and are sent with', async (desk) => {
-      const { store, accept, advance, claimOne, only, states } = desk
+    contractCase('what is replaced opens a digest that others join, leave and are sent with', async (harness) => {
+      const { store, accept, advance, claimOne, only, states } = harness
       await accept('1', { deliveries: [broken('x')], source: SOURCE })
-      matches(await replan(desk, '1', [digested('x')]), { changed: [{ deliveryId: 'x', status: 'queued' }] })
+      matches(await replan(harness, '1', [digested('x')]), { changed: [{ deliveryId: 'x', status: 'queued' }] })
       matches(await only('1'), { deliveryId: 'x', eventCount: 1 })
       for (const id of ['2', '3']) await accept(id, { deliveries: [digested(id)] })
       matches(await only('2'), { deliveryId: 'x', eventCount: 3 })
@@ -70,11 +70,11 @@ function digesting(): readonly DispatchCase[] {
       equal([await states('1'), await states('2'), await states('3')], [['cancelled'], ['sent'], ['sent']])
     }),
 
-    contractCase('a dispatch whose replaced delivery joined a digest can be removed', async (desk) => {
-      const { store, accept, advance, fail } = desk
+    contractCase('a dispatch whose replaced delivery joined a digest can be removed', async (harness) => {
+      const { store, accept, advance, fail } = harness
       await accept('1', { deliveries: [digested('d')] })
       await accept('2', { deliveries: [broken('x')], source: SOURCE })
-      await replan(desk, '2', [digested('x')])
+      await replan(harness, '2', [digested('x')])
       await advance(2 * HOUR)
       await fail()
       equal(await store.removeDispatches({ acceptedForMs: HOUR, limit: 9 }), 2)
@@ -89,13 +89,13 @@ function first(): readonly DispatchCase[] {
   return [
     contractCase(
       'with the route first, what is replaced and what is retried have their turns in order',
-      async (desk) => {
-        const { accept, fail, states, claimOne } = desk
+      async (harness) => {
+        const { accept, fail, states, claimOne } = harness
         const deliveries = [broken('x'), delivery('y', b), broken('z', { channel: 'c' })]
         await accept('1', { route: 'first', deliveries, source: SOURCE })
         await fail('b')
         const planned = [delivery('x'), delivery('z', { channel: 'c', status: 'held' })]
-        matches(await replan(desk, '1', planned), {
+        matches(await replan(harness, '1', planned), {
           changed: [{ deliveryId: 'x', status: 'queued' }, { deliveryId: 'y', status: 'held' }, { deliveryId: 'z' }],
         })
         equal(await states('1'), ['queued', 'held', 'held'])
@@ -104,42 +104,42 @@ function first(): readonly DispatchCase[] {
       },
     ),
 
-    contractCase('with the route first, what is replaced waits behind what is retried before it', async (desk) => {
-      const { accept, fail, states, claimOne } = desk
+    contractCase('with the route first, what is replaced waits behind what is retried before it', async (harness) => {
+      const { accept, fail, states, claimOne } = harness
       await accept('1', { route: 'first', deliveries: [delivery('x'), broken('y', b)], source: SOURCE })
       await fail()
-      await replan(desk, '1', [delivery('y', b)])
+      await replan(harness, '1', [delivery('y', b)])
       equal(await states('1'), ['queued', 'held'])
       await fail()
       equal(await states('1'), [FAILED, 'queued'])
       matches(await claimOne('b'), { deliveryId: 'y', deferred: true })
     }),
 
-    contractCase('with the route first, the first is due when it was planned to be', async (desk) => {
-      const { accept, advance, claim, claimOne } = desk
+    contractCase('with the route first, the first is due when it was planned to be', async (harness) => {
+      const { accept, advance, claim, claimOne } = harness
       await accept('1', { route: 'first', deliveries: [broken('x'), broken('y', b)], source: SOURCE })
       const planned = [delivery('x', { delayMs: HOUR, deferred: true }), delivery('y', { ...b, status: 'held' })]
-      await replan(desk, '1', planned)
+      await replan(harness, '1', planned)
       equal((await claim({ a: 1, b: 1 })).deliveries, [])
       await advance(HOUR)
       matches(await claimOne(), { deliveryId: 'x' })
     }),
 
-    contractCase('with the route first, a replan passes over what does not fit', async (desk) => {
-      const { accept, states } = desk
+    contractCase('with the route first, a replan passes over what does not fit', async (harness) => {
+      const { accept, states } = harness
       const limits = [{ key: 'l', max: 1, windowMs: 100 * HOUR }]
       await accept('1', { route: 'first', deliveries: [broken('x'), broken('y', b)], source: SOURCE })
       await accept('2', { deliveries: [delivery('z', { channel: 'c', limits })] })
-      await replan(desk, '1', [delivery('x', { limits }), delivery('y', { ...b, status: 'held' })])
+      await replan(harness, '1', [delivery('x', { limits }), delivery('y', { ...b, status: 'held' })])
       equal(await states('1'), ['skipped throttled', 'queued'])
     }),
 
-    contractCase('with the route first, nothing is replaced while something is sent or may yet be', async (desk) => {
-      const { store, accept, claimOne, found } = desk
+    contractCase('with the route first, nothing is replaced while something is sent or may yet be', async (harness) => {
+      const { store, accept, claimOne, found } = harness
       await accept('1', { route: 'first', deliveries: [broken('x'), delivery('y', b)], source: SOURCE })
       const unchanged = async (what: string) => {
         const before = await found('1')
-        const change = await replan(desk, '1', [delivery('x')])
+        const change = await replan(harness, '1', [delivery('x')])
         equal(change, { outcome: 'replanned', changed: [], dispatch: before }, what)
         equal(await found('1'), before, what)
       }

@@ -4,7 +4,7 @@ import type { PlanSource, Replannable } from '../../ports/plan-source.ts'
 import { equal, matches, ok } from '../assertions.ts'
 import { everything, longText } from './hostile-content.ts'
 import { answerOf, broken, delivery, HOUR, keyed, MARGIN, MINUTE, proof, spoil, TENANT } from './samples.ts'
-import { between, contractCase, type Desk, type DispatchCase, timed } from './store-harness.ts'
+import { between, contractCase, type StoreHarness, type DispatchCase, timed } from './store-harness.ts'
 
 export const SOURCE: PlanSource = { eventData: { word: 'canary' } }
 
@@ -17,7 +17,7 @@ export async function replannable(store: DispatchStore, dispatchId: string): Pro
 
 /** Puts these in the place of deliveries, as the dispatch is now. */
 export async function replan(
-  { store }: Pick<Desk, 'store'>,
+  { store }: Pick<StoreHarness, 'store'>,
   dispatchId: string,
   deliveries: readonly NewDelivery[],
   channel?: string,
@@ -32,8 +32,8 @@ export function replanningCases(): readonly DispatchCase[] {
 
 function finding(): readonly DispatchCase[] {
   return [
-    contractCase('what failed in host code can be planned again, from what its event brought', async (desk) => {
-      const { accept, advance, other } = desk
+    contractCase('what failed in host code can be planned again, from what its event brought', async (harness) => {
+      const { accept, advance, other } = harness
       const source = { ...SOURCE, session: 's1', delayMs: MINUTE }
       const failed = [broken('x'), broken('y', { channel: 'b', reason: 'condition_error' })]
       await accept('1', { deliveries: [delivery('z', { channel: 'c' }), ...failed], source, sessionId: 's1' })
@@ -60,14 +60,14 @@ function finding(): readonly DispatchCase[] {
 
 function replacing(): readonly DispatchCase[] {
   return [
-    contractCase('what is replaced is sent like any other, and the rest is as it was', async (desk) => {
-      const { accept, found, claimOne } = desk
+    contractCase('what is replaced is sent like any other, and the rest is as it was', async (harness) => {
+      const { accept, found, claimOne } = harness
       const deliveries = [delivery('w', { channel: 'b' }), broken('x'), broken('y', { channel: 'c' })]
       await accept('1', { deliveries, source: SOURCE, expiresInMs: 72 * HOUR })
       const before = await found('1')
       const content = { text: 'mended' }
       const planned = delivery('x', { address: 'new@example.com', content, concurrencyKey: 'receiver' })
-      const { value: change, from, to } = await timed(desk, () => replan(desk, '1', [planned]))
+      const { value: change, from, to } = await timed(harness, () => replan(harness, '1', [planned]))
       const after = await found('1')
       const changed = [{ deliveryId: 'x', channel: 'a', status: 'queued', attempts: 0 }] as const
       equal(change, { outcome: 'replanned', changed, dispatch: after })
@@ -80,11 +80,11 @@ function replacing(): readonly DispatchCase[] {
       between(claimed.expiresInMs, HOUR - MARGIN, HOUR, 'how long it is worth sending')
     }),
 
-    contractCase('what is replaced may be due later, and expires after that', async (desk) => {
-      const { accept, advance, claim, claimOne } = desk
+    contractCase('what is replaced may be due later, and expires after that', async (harness) => {
+      const { accept, advance, claim, claimOne } = harness
       await accept('1', { deliveries: [broken('x')], source: SOURCE })
       await advance(5 * HOUR)
-      await replan(desk, '1', [delivery('x', { delayMs: 2 * HOUR, deferred: true })])
+      await replan(harness, '1', [delivery('x', { delayMs: 2 * HOUR, deferred: true })])
       await advance(2 * HOUR - MARGIN)
       equal((await claim()).deliveries, [])
       await advance(MARGIN)
@@ -93,32 +93,32 @@ function replacing(): readonly DispatchCase[] {
       between(claimed.expiresInMs, HOUR - MARGIN, HOUR, 'how long it is worth sending')
     }),
 
-    contractCase('what is replaced may be skipped, with its trace', async (desk) => {
-      const { accept, found, claim, store } = desk
+    contractCase('what is replaced may be skipped, with its trace', async (harness) => {
+      const { accept, found, claim, store } = harness
       await accept('1', { deliveries: [broken('x', { reason: 'condition_error' })], source: SOURCE })
       const trace = [{ rule: '>', path: 'data.total', expected: 1, actual: 0, result: false }]
       const planned = { deliveryId: 'x', channel: 'a', status: 'skipped', reason: 'condition_false', trace } as const
-      matches(await replan(desk, '1', [planned]), { changed: [{ status: 'skipped', reason: 'condition_false' }] })
+      matches(await replan(harness, '1', [planned]), { changed: [{ status: 'skipped', reason: 'condition_false' }] })
       matches((await found('1')).deliveries, [{ status: 'skipped', reason: 'condition_false', trace }])
       equal((await claim()).deliveries, [])
       equal(await store.findReplannable(TENANT, '1'), undefined)
     }),
 
-    contractCase('what its event brought is kept until the last that failed is replaced', async (desk) => {
-      const { accept, store } = desk
+    contractCase('what its event brought is kept until the last that failed is replaced', async (harness) => {
+      const { accept, store } = harness
       await accept('1', { deliveries: [broken('x'), broken('y', { channel: 'b' })], source: SOURCE })
       const first = await replannable(store, '1')
-      await replan(desk, '1', [broken('x', { reason: 'condition_error' })])
-      await replan(desk, '1', [delivery('y', { channel: 'b' })])
+      await replan(harness, '1', [broken('x', { reason: 'condition_error' })])
+      await replan(harness, '1', [delivery('y', { channel: 'b' })])
       const second = await replannable(store, '1')
       equal([second.source, second.failed], [SOURCE, [{ deliveryId: 'x', channel: 'a' }]])
       ok(first.version !== second.version, 'it has another version')
-      await replan(desk, '1', [delivery('x')])
+      await replan(harness, '1', [delivery('x')])
       equal(await store.findReplannable(TENANT, '1'), undefined)
     }),
 
-    contractCase('a replan retries what can be sent as it is, too', async (desk) => {
-      const { accept, fail, states } = desk
+    contractCase('a replan retries what can be sent as it is, too', async (harness) => {
+      const { accept, fail, states } = harness
       const deliveries = [broken('x'), ...['b', 'c'].map((channel) => delivery(channel, { channel }))]
       for (const id of ['1', '2']) {
         await accept(id, {
@@ -127,11 +127,11 @@ function replacing(): readonly DispatchCase[] {
         })
         for (const channel of ['b', 'c']) await fail(channel)
       }
-      matches(await replan(desk, '1', [delivery('1x')]), {
+      matches(await replan(harness, '1', [delivery('1x')]), {
         changed: [{ deliveryId: '1x' }, { deliveryId: '1b', attempts: 1 }, { deliveryId: '1c' }],
       })
       equal(await states('1'), ['queued', 'queued', 'queued'])
-      await replan(desk, '2', [delivery('2x')], 'a')
+      await replan(harness, '2', [delivery('2x')], 'a')
       equal(await states('2'), ['queued', 'failed provider_rejected', 'failed provider_rejected'])
     }),
   ]
@@ -140,8 +140,8 @@ function replacing(): readonly DispatchCase[] {
 function refusing(): readonly DispatchCase[] {
   const conflict = { outcome: 'conflict' } as const
   return [
-    contractCase('a replan of another version changes nothing', async (desk) => {
-      const { store, accept, found } = desk
+    contractCase('a replan of another version changes nothing', async (harness) => {
+      const { store, accept, found } = harness
       await accept('1', { deliveries: [broken('x'), broken('y', { channel: 'b' })], source: SOURCE })
       const { version } = await replannable(store, '1')
       const attempt = (of: number) => store.replan(TENANT, '1', of, [delivery('x')], { expiresInMs: HOUR })
@@ -150,14 +150,14 @@ function refusing(): readonly DispatchCase[] {
         if (other !== version) equal(await attempt(other), conflict, `${other}`)
       }
       equal(await found('1'), before)
-      await replan(desk, '1', [delivery('y', { channel: 'b' })])
+      await replan(harness, '1', [delivery('y', { channel: 'b' })])
       const after = await found('1')
       equal(await attempt(version), conflict, 'it was read before another replan')
       equal(await found('1'), after)
     }),
 
-    contractCase('only what failed in host code is replaced, and all that is given or nothing', async (desk) => {
-      const { store, accept, fail, found, claimOne } = desk
+    contractCase('only what failed in host code is replaced, and all that is given or nothing', async (harness) => {
+      const { store, accept, fail, found, claimOne } = harness
       const others = ['queued', 'sending', 'failed', 'skipped'].map((channel) => {
         return delivery(channel, { channel, ...(channel === 'skipped' && { status: 'skipped', reason: 'opted_out' }) })
       })
@@ -184,8 +184,8 @@ function refusing(): readonly DispatchCase[] {
       })
     }),
 
-    contractCase('a replan knows no dispatch of another tenant, and none that there is not', async (desk) => {
-      const { store, accept, found } = desk
+    contractCase('a replan knows no dispatch of another tenant, and none that there is not', async (harness) => {
+      const { store, accept, found } = harness
       await accept('1', { deliveries: [broken('x')], source: SOURCE })
       const { version } = await replannable(store, '1')
       const before = await found('1')
@@ -199,8 +199,8 @@ function refusing(): readonly DispatchCase[] {
 
 function keeping(): readonly DispatchCase[] {
   return [
-    contractCase('what an event brought is given to nobody else', async (desk) => {
-      const { store, other, accept, claim } = desk
+    contractCase('what an event brought is given to nobody else', async (harness) => {
+      const { store, other, accept, claim } = harness
       const shown: unknown[] = []
       const answer = (dispatch: Parameters<typeof answerOf>[0]): DispatchAnswer => {
         shown.push(structuredClone(dispatch))
@@ -211,17 +211,17 @@ function keeping(): readonly DispatchCase[] {
       shown.push(await other.findDispatch(TENANT, '1'), await other.listDispatches({ tenant: TENANT, limit: 9 }))
       shown.push(await other.recall(TENANT, 'k'), await claim({ b: 1 }))
       shown.push(await store.retry(TENANT, '1', { expiresInMs: HOUR }), await store.cancel(TENANT, '1'))
-      shown.push(await replan(desk, '1', [broken('x', { reason: 'condition_error' })]))
+      shown.push(await replan(harness, '1', [broken('x', { reason: 'condition_error' })]))
       equal(JSON.stringify(shown).includes('canary'), false)
     }),
 
-    contractCase('what was answered under a key is the same after a replan', async (desk) => {
-      const { accept, other, store } = desk
+    contractCase('what was answered under a key is the same after a replan', async (harness) => {
+      const { accept, other, store } = harness
       await accept('1', { ...keyed(), deliveries: [broken('x')], source: SOURCE })
       const before = await other.recall(TENANT, 'k')
-      await replan(desk, '1', [delivery('x')])
+      await replan(harness, '1', [delivery('x')])
       equal(await other.recall(TENANT, 'k'), before)
-      equal((await desk.accept('2', keyed(), store)).outcome, 'replayed')
+      equal((await harness.accept('2', keyed(), store)).outcome, 'replayed')
     }),
 
     contractCase('what an event brought is kept whatever it says', async ({ accept, other }) => {
@@ -232,8 +232,8 @@ function keeping(): readonly DispatchCase[] {
 
     contractCase(
       'what an event brought does not change with what was given, or with what a reader was given',
-      async (desk) => {
-        const { accept, other, store } = desk
+      async (harness) => {
+        const { accept, other, store } = harness
         const source = { eventData: { list: [1] } }
         await accept('1', { deliveries: [broken('x')], source })
         spoil(source)
@@ -242,14 +242,14 @@ function keeping(): readonly DispatchCase[] {
         for (const handle of [store, other]) spoil(await replannable(handle, '1'))
         matches(await replannable(other, '1'), before)
         const planned = delivery('x', { content: { data: { list: [1] } } })
-        await replan(desk, '1', [planned])
+        await replan(harness, '1', [planned])
         spoil(planned)
-        matches(await desk.claimOne(), { address: 'jane@example.com', content: { data: { list: [1] } } })
+        matches(await harness.claimOne(), { address: 'jane@example.com', content: { data: { list: [1] } } })
       },
     ),
 
-    contractCase('what an event brought is removed with its dispatch', async (desk) => {
-      const { store, accept, advance } = desk
+    contractCase('what an event brought is removed with its dispatch', async (harness) => {
+      const { store, accept, advance } = harness
       await accept('1', { deliveries: [broken('x')], source: SOURCE })
       await advance(2 * HOUR)
       equal(await store.removeDispatches({ acceptedForMs: HOUR, limit: 9 }), 1)
@@ -258,10 +258,10 @@ function keeping(): readonly DispatchCase[] {
       equal(await store.findReplannable(TENANT, '1'), undefined, 'nor is it that of another')
     }),
 
-    contractCase('what is replaced ends like any other', async (desk) => {
-      const { store, accept, claimOne, states } = desk
+    contractCase('what is replaced ends like any other', async (harness) => {
+      const { store, accept, claimOne, states } = harness
       await accept('1', { deliveries: [broken('x')], source: SOURCE })
-      await replan(desk, '1', [delivery('x')])
+      await replan(harness, '1', [delivery('x')])
       const attempt = { outcome: 'sent' } as const
       equal(await store.settle({ ...proof(await claimOne()), to: 'sent', attempt }), { live: true, others: [] })
       equal(await states('1'), ['sent'])
@@ -269,9 +269,9 @@ function keeping(): readonly DispatchCase[] {
 
     contractCase(
       'what failed in host code can be planned again when the store is opened anew',
-      async (desk) => {
-        await desk.accept('1', { deliveries: [broken('x')], source: SOURCE })
-        const reopened = await desk.reopen()
+      async (harness) => {
+        await harness.accept('1', { deliveries: [broken('x')], source: SOURCE })
+        const reopened = await harness.reopen()
         matches(await replannable(reopened.store, '1'), { source: SOURCE })
         matches(await replan(reopened, '1', [delivery('x')]), { outcome: 'replanned' })
         matches(await reopened.claimOne(), { deliveryId: 'x' })

@@ -11,13 +11,13 @@ export function retryingCases(): readonly DispatchCase[] {
 
 function retrying(): readonly DispatchCase[] {
   return [
-    contractCase('what failed and expired is queued again, due now, with an expiry of its own', async (desk) => {
-      const { store, accept, advance, claim, fail, found } = desk
+    contractCase('what failed and expired is queued again, due now, with an expiry of its own', async (harness) => {
+      const { store, accept, advance, claim, fail, found } = harness
       await accept('1', { deliveries: [delivery('x'), delivery('y', { channel: 'b' })], expiresInMs: HOUR })
       await fail()
       await advance(HOUR)
       await claim({})
-      const { value: change, from, to } = await timed(desk, () => store.retry(TENANT, '1', { expiresInMs: MINUTE }))
+      const { value: change, from, to } = await timed(harness, () => store.retry(TENANT, '1', { expiresInMs: MINUTE }))
       equal(change && byId(change.changed), [
         { deliveryId: 'x', channel: 'a', status: 'queued', attempts: 1 },
         { deliveryId: 'y', channel: 'b', status: 'queued', attempts: 0 },
@@ -62,8 +62,8 @@ function retrying(): readonly DispatchCase[] {
       equal(await states('1'), [FAILED, 'queued', FAILED])
     }),
 
-    contractCase('a digest that could not be rendered is retried with its events', async (desk) => {
-      const { store, accept, advance, claimOne, fail } = desk
+    contractCase('a digest that could not be rendered is retried with its events', async (harness) => {
+      const { store, accept, advance, claimOne, fail } = harness
       for (const id of ['1', '2']) await accept(id, { deliveries: [digested(id)] })
       await advance(HOUR)
       await fail()
@@ -74,8 +74,8 @@ function retrying(): readonly DispatchCase[] {
       matches(await claimOne(), { deliveryId: '1', content: undefined, digest: { events } })
     }),
 
-    contractCase('limits that were never counted are counted by a retry', async (desk) => {
-      const { store, accept, advance, claim, fail, states } = desk
+    contractCase('limits that were never counted are counted by a retry', async (harness) => {
+      const { store, accept, advance, claim, fail, states } = harness
       const limits = [{ key: 'l', max: 1, windowMs: 100 * HOUR }]
       const held = delivery('y', { channel: 'b', status: 'held', limits })
       await accept('1', { route: 'first', deliveries: [delivery('x'), held], expiresInMs: HOUR })
@@ -95,8 +95,8 @@ function retrying(): readonly DispatchCase[] {
 
 function leaving(): readonly DispatchCase[] {
   return [
-    contractCase('a retry leaves what is sent, skipped, cancelled or under way', async (desk) => {
-      const { store, accept, claimOne, fail, found, states } = desk
+    contractCase('a retry leaves what is sent, skipped, cancelled or under way', async (harness) => {
+      const { store, accept, claimOne, fail, found, states } = harness
       const channels = ['sent', 'skipped', 'queued', 'sending', 'failed']
       const deliveries = channels.map((channel) => {
         return delivery(channel, { channel, ...(channel === 'skipped' && { status: 'skipped', reason: 'opted_out' }) })
@@ -124,8 +124,8 @@ function leaving(): readonly DispatchCase[] {
       equal(await found('1'), before)
     }),
 
-    contractCase('a retry changes no other dispatch, and knows none that there is not', async (desk) => {
-      const { store, accept, fail, found } = desk
+    contractCase('a retry changes no other dispatch, and knows none that there is not', async (harness) => {
+      const { store, accept, fail, found } = harness
       for (const id of ['1', '2']) {
         await accept(id)
         await fail()
@@ -145,8 +145,8 @@ function first(): readonly DispatchCase[] {
     delivery('z', { channel: 'c', status: 'held' }),
   ]
   return [
-    contractCase('with the route first, a retry queues the first and holds the others', async (desk) => {
-      const { store, accept, claimOne, fail, states } = desk
+    contractCase('with the route first, a retry queues the first and holds the others', async (harness) => {
+      const { store, accept, claimOne, fail, states } = harness
       await accept('1', { route: 'first', deliveries: three() })
       for (const channel of ['a', 'b', 'c']) await fail(channel)
       const change = await store.retry(TENANT, '1', { expiresInMs: MINUTE })
@@ -159,8 +159,8 @@ function first(): readonly DispatchCase[] {
       between(claimed.expiresInMs, MINUTE - MARGIN, MINUTE, 'how long it is worth sending')
     }),
 
-    contractCase('with the route first, a channel that is named is retried alone', async (desk) => {
-      const { store, accept, fail, states } = desk
+    contractCase('with the route first, a channel that is named is retried alone', async (harness) => {
+      const { store, accept, fail, states } = harness
       await accept('1', { route: 'first', deliveries: three() })
       for (const channel of ['a', 'b', 'c']) await fail(channel)
       await store.retry(TENANT, '1', { channel: 'b', expiresInMs: HOUR })
@@ -169,8 +169,8 @@ function first(): readonly DispatchCase[] {
       equal(await states('1'), [FAILED, FAILED, FAILED])
     }),
 
-    contractCase('with the route first, nothing is retried while something is sent or may yet be', async (desk) => {
-      const { store, accept, fail, claimOne, found } = desk
+    contractCase('with the route first, nothing is retried while something is sent or may yet be', async (harness) => {
+      const { store, accept, fail, claimOne, found } = harness
       const unchanged = async (what: string) => {
         const before = await found('1')
         equal(await store.retry(TENANT, '1', { expiresInMs: HOUR }), { changed: [], dispatch: before }, what)
@@ -185,8 +185,8 @@ function first(): readonly DispatchCase[] {
       await unchanged('the next is sent')
     }),
 
-    contractCase('with the route first, a retry passes over what was never counted and does not fit', async (desk) => {
-      const { store, accept, advance, claim, states } = desk
+    contractCase('with the route first, a retry passes over what was never counted and does not fit', async (harness) => {
+      const { store, accept, advance, claim, states } = harness
       const limits = [{ key: 'l', max: 1, windowMs: 100 * HOUR }]
       const held = delivery('y', { channel: 'b', status: 'held', limits })
       await accept('1', { route: 'first', deliveries: [delivery('x'), held], expiresInMs: HOUR })

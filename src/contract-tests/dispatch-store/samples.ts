@@ -1,5 +1,5 @@
 import type { Dispatch, DispatchAnswer } from '../../model/dispatch.ts'
-import type { Acceptance, LeaseProof, NewDelivery, NewDigest, NewDispatch } from '../../ports/dispatch-store.ts'
+import type { Acceptance, LeaseToken, NewDelivery, NewDigest, NewDispatch } from '../../ports/dispatch-store.ts'
 
 const SECOND = 1_000
 export const MINUTE: number = 60 * SECOND
@@ -102,7 +102,7 @@ export function keyed(key = 'k', fingerprint = 'f1', ttlMs: number = 24 * HOUR):
   return { idempotency: { key, fingerprint, ttlMs } }
 }
 
-export function proof({ deliveryId, fence }: LeaseProof): LeaseProof {
+export function proof({ deliveryId, fence }: LeaseToken): LeaseToken {
   return { deliveryId, fence }
 }
 

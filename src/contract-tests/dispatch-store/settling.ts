@@ -11,8 +11,8 @@ export function settlingCases(): readonly DispatchCase[] {
 
 function ends(): readonly DispatchCase[] {
   return [
-    contractCase('what is sent says so, with what the provider called it', async (desk) => {
-      const { store, accept, claimOne, only } = desk
+    contractCase('what is sent says so, with what the provider called it', async (harness) => {
+      const { store, accept, claimOne, only } = harness
       await accept('1')
       const attempt = { outcome: 'sent', provider: 'p1', providerMessageId: 'm1' } as const
       equal(await store.settle({ ...proof(await claimOne()), to: 'sent', attempt }), ALONE)
@@ -36,11 +36,11 @@ function ends(): readonly DispatchCase[] {
       matches(await claim(), { deliveries: [], expired: [] })
     }),
 
-    contractCase('what is queued again waits until its delay is over', async (desk) => {
-      const { store, accept, advance, claim, claimOne, only } = desk
+    contractCase('what is queued again waits until its delay is over', async (harness) => {
+      const { store, accept, advance, claim, claimOne, only } = harness
       await accept('1')
       const mine = proof(await claimOne())
-      const { from, to } = await timed(desk, () =>
+      const { from, to } = await timed(harness, () =>
         store.settle({ ...mine, to: 'queued', delayMs: HOUR, attempt: RETRY }),
       )
       const stored = await only('1')
@@ -52,8 +52,8 @@ function ends(): readonly DispatchCase[] {
       matches(await claimOne(), { deliveryId: '1-a', attempts: 2 })
     }),
 
-    contractCase('what fails or is skipped says why, and is not handed out again', async (desk) => {
-      const { store, accept, advance, claim, claimOne, states } = desk
+    contractCase('what fails or is skipped says why, and is not handed out again', async (harness) => {
+      const { store, accept, advance, claim, claimOne, states } = harness
       const reasons: readonly DeliveryReason[] = ['provider_rejected', 'attempts_exhausted', 'template_error']
       for (const to of ['failed', 'skipped'] as const) {
         for (const reason of [...reasons, 'opted_out' as const]) {
@@ -93,14 +93,14 @@ function ends(): readonly DispatchCase[] {
 
 function attempts(): readonly DispatchCase[] {
   return [
-    contractCase('how an attempt ended is written down, and told to the next', async (desk) => {
-      const { store, accept, advance, claimOne, only } = desk
+    contractCase('how an attempt ended is written down, and told to the next', async (harness) => {
+      const { store, accept, advance, claimOne, only } = harness
       await accept('1')
-      const begun = await timed(desk, () => claimOne())
+      const begun = await timed(harness, () => claimOne())
       await advance(MINUTE)
       const unknown = { outcome: 'unknown', code: 'timeout', provider: 'p1' } as const
       const mine = proof(begun.value)
-      const ended = await timed(desk, () => store.settle({ ...mine, to: 'queued', delayMs: 0, attempt: unknown }))
+      const ended = await timed(harness, () => store.settle({ ...mine, to: 'queued', delayMs: 0, attempt: unknown }))
       const [first] = (await only('1')).attemptLog
       const { startedAt, endedAt, ...rest } = first ?? {}
       equal(rest, { attempt: 1, ...unknown })
@@ -122,8 +122,8 @@ function attempts(): readonly DispatchCase[] {
       matches(await only('1'), { lastCode: 'busy', providerMessageId: 'm1' })
     }),
 
-    contractCase('an attempt that was none is taken back, and leaves no trace', async (desk) => {
-      const { store, accept, claimOne, only } = desk
+    contractCase('an attempt that was none is taken back, and leaves no trace', async (harness) => {
+      const { store, accept, claimOne, only } = harness
       await accept('1')
       await store.settle({ ...proof(await claimOne()), to: 'queued', delayMs: 0, attempt: RETRY })
       const { dueAt: _, ...before } = await only('1')
@@ -134,8 +134,8 @@ function attempts(): readonly DispatchCase[] {
       matches(await claimOne(), { attempts: 2, history: [{ attempt: 1, ...RETRY }] })
     }),
 
-    contractCase('an attempt that was none is taken back from what fails and is skipped', async (desk) => {
-      const { store, accept, claimOne, only } = desk
+    contractCase('an attempt that was none is taken back from what fails and is skipped', async (harness) => {
+      const { store, accept, claimOne, only } = harness
       for (const to of ['failed', 'skipped'] as const) {
         await accept(to)
         await store.settle({ ...proof(await claimOne()), to, reason: 'opted_out' })
@@ -143,8 +143,8 @@ function attempts(): readonly DispatchCase[] {
       }
     }),
 
-    contractCase('at least the newest fifty attempts are kept, oldest first', async (desk) => {
-      const { store, accept, advance, claimOne, only } = desk
+    contractCase('at least the newest fifty attempts are kept, oldest first', async (harness) => {
+      const { store, accept, advance, claimOne, only } = harness
       await accept('1', { expiresInMs: 1_000 * HOUR })
       for (const at of numbers(60)) {
         const mine = proof(await claimOne())

@@ -4,7 +4,7 @@ import { equal } from '../assertions.ts'
 import { type Query, walk } from './reading.ts'
 import { replan, SOURCE } from './replanning.ts'
 import { broken, delivery, digested, HOUR, LEASE, proof, REJECTED, RETRY, SENT, skipped, TENANT } from './samples.ts'
-import { contractCase, type Desk, type DispatchCase, numbers } from './store-harness.ts'
+import { contractCase, type StoreHarness, type DispatchCase, numbers } from './store-harness.ts'
 
 const STATUSES: readonly DispatchStatus[] = ['queued', 'sent', 'partial', 'failed', 'cancelled', 'skipped']
 /** More than a store may look at for a page where few fit, and few enough to be accepted quickly. */
@@ -12,10 +12,10 @@ const OTHERS = 1_200
 const AT_ONCE = 200
 
 /** Fails unless each of these dispatches is in the list of its status, and in no other. */
-async function checkListed(desk: Desk, ids: readonly string[], what = ''): Promise<void> {
+async function checkListed(harness: StoreHarness, ids: readonly string[], what = ''): Promise<void> {
   const expected = new Map<DispatchStatus, string[]>(STATUSES.map((status) => [status, []]))
   for (const id of ids) {
-    const { deliveries, route } = await desk.found(id)
+    const { deliveries, route } = await harness.found(id)
     expected
       .get(
         statusOfDispatch(
@@ -26,17 +26,17 @@ async function checkListed(desk: Desk, ids: readonly string[], what = ''): Promi
       ?.push(id)
   }
   for (const status of STATUSES)
-    equal((await walk(desk, { status })).sort(), expected.get(status)?.sort(), `${what} listed as ${status}`)
+    equal((await walk(harness, { status })).sort(), expected.get(status)?.sort(), `${what} listed as ${status}`)
 }
 
 /** Claims what is due in these channels, and ends each as it says. */
-async function settleAll(desk: Desk, ends: Readonly<Record<string, 'sent' | 'failed' | 'queued'>>): Promise<void> {
+async function settleAll(harness: StoreHarness, ends: Readonly<Record<string, 'sent' | 'failed' | 'queued'>>): Promise<void> {
   const limits = Object.fromEntries(Object.keys(ends).map((channel) => [channel, 99]))
-  for (const one of (await desk.claim(limits)).deliveries) {
+  for (const one of (await harness.claim(limits)).deliveries) {
     const to = ends[one.channel]
-    if (to === 'sent') await desk.store.settle({ ...proof(one), to, attempt: SENT })
-    if (to === 'queued') await desk.store.settle({ ...proof(one), to, delayMs: 0, attempt: RETRY })
-    if (to === 'failed') await desk.store.settle({ ...proof(one), to, reason: 'provider_rejected', attempt: REJECTED })
+    if (to === 'sent') await harness.store.settle({ ...proof(one), to, attempt: SENT })
+    if (to === 'queued') await harness.store.settle({ ...proof(one), to, delayMs: 0, attempt: RETRY })
+    if (to === 'failed') await harness.store.settle({ ...proof(one), to, reason: 'provider_rejected', attempt: REJECTED })
   }
 }
 
@@ -47,16 +47,16 @@ function pair(id: string, second: 'queued' | 'held' = 'queued') {
 /** Which list a dispatch is in, and that lists hold what there is. */
 export function statusCases(): readonly DispatchCase[] {
   return [
-    contractCase('a page of any one filter is full, however many others were accepted since', async (desk) => {
+    contractCase('a page of any one filter is full, however many others were accepted since', async (harness) => {
       const wanted = { eventType: 'wanted', recipient: 'wanted', sessionId: 'wanted' }
       for (const at of numbers(3)) {
-        await desk.accept(`w${at}`, { ...wanted, deliveries: [{ ...skipped(`w${at}`), status: 'failed' }] })
-        await desk.advance(HOUR)
+        await harness.accept(`w${at}`, { ...wanted, deliveries: [{ ...skipped(`w${at}`), status: 'failed' }] })
+        await harness.advance(HOUR)
       }
-      const accepted = (await desk.found('w2')).createdAt
+      const accepted = (await harness.found('w2')).createdAt
       for (let from = 0; from < OTHERS; from += AT_ONCE)
         await Promise.all(
-          numbers(AT_ONCE).map((at) => desk.accept(`${from + at}`, { deliveries: [skipped(`${from + at}`)] })),
+          numbers(AT_ONCE).map((at) => harness.accept(`${from + at}`, { deliveries: [skipped(`${from + at}`)] })),
         )
       const filters: readonly Query[] = [
         { status: 'failed' },
@@ -66,63 +66,63 @@ export function statusCases(): readonly DispatchCase[] {
         { until: accepted + 1 },
       ]
       for (const filter of filters) {
-        const { items } = await desk.store.listDispatches({ tenant: TENANT, limit: 3, ...filter })
+        const { items } = await harness.store.listDispatches({ tenant: TENANT, limit: 3, ...filter })
         const ids = items.map(({ dispatchId }) => dispatchId)
         equal(ids, ['w2', 'w1', 'w0'], JSON.stringify(filter))
       }
     }),
 
-    contractCase('a dispatch is listed by its status of now, whatever it was before', async (desk) => {
-      const { accept, store } = desk
+    contractCase('a dispatch is listed by its status of now, whatever it was before', async (harness) => {
+      const { accept, store } = harness
       await accept('one')
       await accept('all', { deliveries: pair('all') })
       await accept('first', { route: 'first', deliveries: pair('first', 'held') })
       await accept('none', { deliveries: [] })
       for (const id of ['d1', 'd2']) await accept(id, { deliveries: [digested(`${id}-x`, {}, { channel: 'd' })] })
       const ids = ['one', 'all', 'first', 'none', 'd1', 'd2']
-      await checkListed(desk, ids, 'when it is new,')
-      await settleAll(desk, { a: 'failed' })
-      await checkListed(desk, ids, 'when one failed,')
+      await checkListed(harness, ids, 'when it is new,')
+      await settleAll(harness, { a: 'failed' })
+      await checkListed(harness, ids, 'when one failed,')
       await store.retry(TENANT, 'one', { expiresInMs: HOUR })
       await store.retry(TENANT, 'all', { expiresInMs: HOUR })
-      await checkListed(desk, ids, 'when it is tried again,')
-      await settleAll(desk, { a: 'queued', b: 'sent' })
-      await checkListed(desk, ids, 'when one was sent,')
+      await checkListed(harness, ids, 'when it is tried again,')
+      await settleAll(harness, { a: 'queued', b: 'sent' })
+      await checkListed(harness, ids, 'when one was sent,')
       await store.cancel(TENANT, 'd1')
       await store.cancel(TENANT, 'one')
-      await checkListed(desk, ids, 'when it was cancelled,')
-      await desk.advance(2 * HOUR)
-      await settleAll(desk, { d: 'failed', a: 'sent' })
-      await checkListed(desk, ids, 'when all have ended,')
+      await checkListed(harness, ids, 'when it was cancelled,')
+      await harness.advance(2 * HOUR)
+      await settleAll(harness, { d: 'failed', a: 'sent' })
+      await checkListed(harness, ids, 'when all have ended,')
       await store.removeDispatches({ acceptedForMs: HOUR, limit: 99 })
-      for (const status of STATUSES) equal(await walk(desk, { status }), [], status)
+      for (const status of STATUSES) equal(await walk(harness, { status }), [], status)
     }),
 
-    contractCase('a dispatch is listed as expired ones are', async (desk) => {
-      await desk.accept('one', { expiresInMs: HOUR })
-      await desk.accept('all', { expiresInMs: HOUR, deliveries: pair('all') })
-      await settleAll(desk, { b: 'sent' })
-      await desk.advance(2 * HOUR)
-      await desk.claim({ a: 99, b: 99 })
-      equal(await walk(desk, { status: 'failed' }), ['one'])
-      equal(await walk(desk, { status: 'partial' }), ['all'])
-      equal(await walk(desk, { status: 'queued' }), [])
+    contractCase('a dispatch is listed as expired ones are', async (harness) => {
+      await harness.accept('one', { expiresInMs: HOUR })
+      await harness.accept('all', { expiresInMs: HOUR, deliveries: pair('all') })
+      await settleAll(harness, { b: 'sent' })
+      await harness.advance(2 * HOUR)
+      await harness.claim({ a: 99, b: 99 })
+      equal(await walk(harness, { status: 'failed' }), ['one'])
+      equal(await walk(harness, { status: 'partial' }), ['all'])
+      equal(await walk(harness, { status: 'queued' }), [])
     }),
 
-    contractCase('a dispatch that is planned again is listed by its new status', async (desk) => {
+    contractCase('a dispatch that is planned again is listed by its new status', async (harness) => {
       const ids = ['skipped', 'opens', 'joins']
-      for (const id of ids) await desk.accept(id, { deliveries: [broken(`${id}-a`)], source: SOURCE })
-      await checkListed(desk, ids, 'when it failed,')
-      await replan(desk, 'skipped', [skipped('skipped-a')])
-      await checkListed(desk, ids, 'when it is skipped,')
-      await replan(desk, 'opens', [digested('opens-a')])
-      await checkListed(desk, ids, 'when it opens a digest,')
-      await replan(desk, 'joins', [digested('joins-a')])
-      await checkListed(desk, ids, 'when it joins the digest,')
+      for (const id of ids) await harness.accept(id, { deliveries: [broken(`${id}-a`)], source: SOURCE })
+      await checkListed(harness, ids, 'when it failed,')
+      await replan(harness, 'skipped', [skipped('skipped-a')])
+      await checkListed(harness, ids, 'when it is skipped,')
+      await replan(harness, 'opens', [digested('opens-a')])
+      await checkListed(harness, ids, 'when it opens a digest,')
+      await replan(harness, 'joins', [digested('joins-a')])
+      await checkListed(harness, ids, 'when it joins the digest,')
     }),
 
-    contractCase('a dispatch is listed as it stands, whatever happened to its deliveries at once', async (desk) => {
-      const { store, other, accept } = desk
+    contractCase('a dispatch is listed as it stands, whatever happened to its deliveries at once', async (harness) => {
+      const { store, other, accept } = harness
       const ids = numbers(16).map((at) => `p${at}`)
       for (const id of ids) await accept(id, { deliveries: pair(id) })
       for (const at of numbers(8)) {
@@ -133,7 +133,7 @@ export function statusCases(): readonly DispatchCase[] {
           await accept(id, { deliveries: [digested(`${id}-d`, digest, { delayMs: 60_000 })] })
         }
       }
-      await desk.advance(HOUR / 2)
+      await harness.advance(HOUR / 2)
       const mine = await store.claim({ limits: { a: 99 }, leaseMs: LEASE, busy: [] })
       const others = await other.claim({ limits: { b: 99 }, leaseMs: LEASE, busy: [] })
       const settle = (through: typeof store, one: (typeof mine.deliveries)[number], at: number) =>
@@ -146,11 +146,11 @@ export function statusCases(): readonly DispatchCase[] {
         ...ids.filter((_, at) => at % 3 === 0).map((id) => other.cancel(TENANT, id)),
         ...ids.filter((_, at) => at % 4 === 1).map((id) => store.retry(TENANT, id, { expiresInMs: HOUR })),
       ])
-      await checkListed(desk, ids, 'at first,')
+      await checkListed(harness, ids, 'at first,')
       await Promise.all(ids.map((id) => other.retry(TENANT, id, { expiresInMs: HOUR })))
-      await checkListed(desk, ids, 'after retries,')
+      await checkListed(harness, ids, 'after retries,')
       await Promise.all(ids.map((id) => store.cancel(TENANT, id)))
-      await checkListed(desk, ids, 'after cancels,')
+      await checkListed(harness, ids, 'after cancels,')
     }),
   ]
 }

@@ -11,7 +11,7 @@ const MOST_CLAIMS = 200
 export type DispatchCase = ContractCase<StoreTrial<DispatchStore>>
 
 /** A store on trial, with the calls that nearly every case makes. They write through `store` and read through `other`. */
-export interface Desk {
+export interface StoreHarness {
   readonly store: DispatchStore
   /** The second handle, or the same once more where there is none. */
   readonly other: DispatchStore
@@ -30,7 +30,7 @@ export interface Desk {
   /** The one delivery that a dispatch has. */
   only(dispatchId: string, tenant?: string): Promise<Delivery>
   /** A desk at the same data, once all handles were closed. */
-  reopen(): Promise<Desk>
+  reopen(): Promise<StoreHarness>
   /** Of each delivery of a dispatch its status, and after it the reason if there is one. */
   states(dispatchId: string, tenant?: string): Promise<readonly string[]>
 }
@@ -38,7 +38,7 @@ export interface Desk {
 /** A case, told as a sentence. */
 export function contractCase(
   name: string,
-  run: (desk: Desk) => Promise<void>,
+  run: (harness: StoreHarness) => Promise<void>,
   need?: keyof StoreCapabilities,
 ): DispatchCase {
   return {
@@ -49,12 +49,12 @@ export function contractCase(
         need !== 'secondHandle' || trial.other,
         '`create` gave no `other`: give one, or say that there is no secondHandle',
       )
-      return run(desk(trial))
+      return run(harness(trial))
     },
   }
 }
 
-function desk(trial: StoreTrial<DispatchStore>): Desk {
+function harness(trial: StoreTrial<DispatchStore>): StoreHarness {
   const { store, other = store } = trial
 
   async function found(dispatchId: string, tenant = TENANT): Promise<Dispatch> {
@@ -99,7 +99,7 @@ function desk(trial: StoreTrial<DispatchStore>): Desk {
     async reopen() {
       const reopened = await trial.reopen?.()
       ok(reopened, '`create` gave no `reopen`: give one, or do not say that it is durable')
-      return desk({ ...trial, store: reopened, other: reopened })
+      return harness({ ...trial, store: reopened, other: reopened })
     },
     states: async (dispatchId, tenant) => (await found(dispatchId, tenant)).deliveries.map(stateOf),
   }
@@ -126,10 +126,10 @@ export interface Timed<T> {
   readonly to: number
 }
 
-export async function timed<T>(desk: Desk, work: () => Promise<T>): Promise<Timed<T>> {
-  const from = desk.now()
+export async function timed<T>(harness: StoreHarness, work: () => Promise<T>): Promise<Timed<T>> {
+  const from = harness.now()
   const value = await work()
-  return { value, from, to: desk.now() }
+  return { value, from, to: harness.now() }
 }
 
 /** Fails unless it is a number from one to the other, both included. */

@@ -15,15 +15,15 @@ export function waitingCases(): readonly DispatchCase[] {
       equal((await claim({ a: 1 })).nextDueInMs, 0)
     }),
 
-    contractCase('a channel of which nothing is asked for counts for when the next is due', async (desk) => {
-      const { accept, claim, advance } = desk
+    contractCase('a channel of which nothing is asked for counts for when the next is due', async (harness) => {
+      const { accept, claim, advance } = harness
       await accept('1', { deliveries: [delivery('x', { delayMs: HOUR })] })
       const { deliveries, nextDueInMs } = await claim({ a: 0 })
       equal(deliveries, [])
       between(nextDueInMs, 1, HOUR, 'when the next is due')
       await advance(HOUR)
       matches(await claim({ a: 0 }), { deliveries: [], nextDueInMs: 0 })
-      equal((await desk.only('1')).status, 'queued')
+      equal((await harness.only('1')).status, 'queued')
     }),
 
     contractCase('the next is never said to be due later than it is', async ({ accept, claim, claimOne, advance }) => {
@@ -49,8 +49,8 @@ export function waitingCases(): readonly DispatchCase[] {
 
     contractCase(
       'the end of a lease counts for when the next is due at once, in the claim that gives it',
-      async (desk) => {
-        const { accept, claim } = desk
+      async (harness) => {
+        const { accept, claim } = harness
         const leased = async (id: string, latest: number) => {
           await accept(id)
           const { deliveries, nextDueInMs } = await claim({ a: 9 }, 30 * MINUTE)

@@ -1,18 +1,18 @@
 import { MAX_RUNS_ABOVE } from '../../model/run-tree-limit.ts'
-import type { RunAbove, RunKey, RunStore } from '../../ports/run-store.ts'
+import type { RunAncestor, RunKey, RunStore } from '../../ports/run-store.ts'
 import { equal } from '../assertions.ts'
 import { see } from './reading.ts'
 import { decide, keyOf, put, QUIET, type RunStoreCase, runIds } from './run-fixtures.ts'
-import { changesOf, fullTally } from './totals-fixtures.ts'
+import { changesOf, fullTotals } from './totals-fixtures.ts'
 
 const TOP = { ...QUIET, top: true } as const
 
-async function above(store: RunStore, key: RunKey): Promise<readonly RunAbove[]> {
-  return (await see(store, key)).above
+async function ancestors(store: RunStore, key: RunKey): Promise<readonly RunAncestor[]> {
+  return (await see(store, key)).ancestors
 }
 
-async function aboveIds(store: RunStore, key: RunKey): Promise<readonly string[]> {
-  return (await above(store, key)).map(({ runId }) => runId)
+async function ancestorIds(store: RunStore, key: RunKey): Promise<readonly string[]> {
+  return (await ancestors(store, key)).map(({ runId }) => runId)
 }
 
 /** Runs, each of which has the next for its parent. */
@@ -29,42 +29,42 @@ export const ABOVE_CASES: readonly RunStoreCase[] = [
     name: 'above a run is nothing where neither its state nor the key names a parent',
     async run({ store }) {
       await put(store, keyOf('r'))
-      equal(await above(store, keyOf('r')), [])
+      equal(await ancestors(store, keyOf('r')), [])
     },
   },
   {
     name: 'the parent is the one that the key names, for a run that names none or is not stored',
     async run({ store }) {
       const parent = await put(store, keyOf('p'))
-      equal(await above(store, keyOf('r', { parentRunId: 'p' })), [{ runId: 'p', run: parent }])
+      equal(await ancestors(store, keyOf('r', { parentRunId: 'p' })), [{ runId: 'p', run: parent }])
       await put(store, keyOf('r'))
-      equal(await above(store, keyOf('r', { parentRunId: 'p' })), [{ runId: 'p', run: parent }])
+      equal(await ancestors(store, keyOf('r', { parentRunId: 'p' })), [{ runId: 'p', run: parent }])
     },
   },
   {
     name: 'the parent that the state names comes before the one that the key names',
     async run({ store }) {
       await put(store, keyOf('r'), { parentRunId: 'p' })
-      equal(await aboveIds(store, keyOf('r', { parentRunId: 'q' })), ['p'])
+      equal(await ancestorIds(store, keyOf('r', { parentRunId: 'q' })), ['p'])
       await put(store, keyOf('r'), { parentRunId: 'o' })
-      equal(await aboveIds(store, keyOf('r', { parentRunId: 'q' })), ['o'])
+      equal(await ancestorIds(store, keyOf('r', { parentRunId: 'q' })), ['o'])
     },
   },
   {
     name: 'the runs above are there nearest first, each as it is stored and with what was added below it',
     async run({ store }) {
-      const [low, middle, high] = [fullTally('low', 1, '0.1'), fullTally('mid', 2, '0.2'), fullTally('high', 3, '0.3')]
+      const [low, middle, high] = [fullTotals('low', 1, '0.1'), fullTotals('mid', 2, '0.2'), fullTotals('high', 3, '0.3')]
       await putChain(store, ['r', 'low', 'middle', 'high'])
-      const below = [
+      const descendants = [
         { runId: 'middle', add: middle },
         { runId: 'low', add: low },
         { runId: 'high', add: high },
       ]
-      await decide(store, keyOf('r'), { tallies: changesOf({ below }) })
-      equal(await above(store, keyOf('r')), [
-        { runId: 'low', run: await store.findRun('t', 'low'), below: low },
-        { runId: 'middle', run: await store.findRun('t', 'middle'), below: middle },
-        { runId: 'high', run: await store.findRun('t', 'high'), below: high },
+      await decide(store, keyOf('r'), { totalsChanges: changesOf({ descendants }) })
+      equal(await ancestors(store, keyOf('r')), [
+        { runId: 'low', run: await store.findRun('t', 'low'), descendants: low },
+        { runId: 'middle', run: await store.findRun('t', 'middle'), descendants: middle },
+        { runId: 'high', run: await store.findRun('t', 'high'), descendants: high },
       ])
     },
   },
@@ -75,7 +75,7 @@ export const ABOVE_CASES: readonly RunStoreCase[] = [
       await putChain(store, chain)
       for (const depth of [0, 1, 2, MAX_RUNS_ABOVE - 1, MAX_RUNS_ABOVE, MAX_RUNS_ABOVE + 1, MAX_RUNS_ABOVE + 8]) {
         const from = chain.length - 1 - depth
-        const found = await above(store, keyOf(`r${from}`))
+        const found = await ancestors(store, keyOf(`r${from}`))
         equal(
           found.map(({ runId, run }) => [runId, run?.state.runId]),
           chain.slice(from + 1, from + 1 + MAX_RUNS_ABOVE).map((runId) => [runId, runId]),
@@ -86,11 +86,11 @@ export const ABOVE_CASES: readonly RunStoreCase[] = [
   {
     name: 'a parent that is not stored is the last, with what was added below it',
     async run({ store }) {
-      const add = fullTally('a', 1, '0.1')
+      const add = fullTotals('a', 1, '0.1')
       await put(store, keyOf('r'), { parentRunId: 'p' })
-      equal(await above(store, keyOf('r')), [{ runId: 'p' }])
-      await decide(store, keyOf('r'), { tallies: changesOf({ below: [{ runId: 'p', add }] }) })
-      equal(await above(store, keyOf('r')), [{ runId: 'p', below: add }])
+      equal(await ancestors(store, keyOf('r')), [{ runId: 'p' }])
+      await decide(store, keyOf('r'), { totalsChanges: changesOf({ descendants: [{ runId: 'p', add }] }) })
+      equal(await ancestors(store, keyOf('r')), [{ runId: 'p', descendants: add }])
     },
   },
   {
@@ -100,9 +100,9 @@ export const ABOVE_CASES: readonly RunStoreCase[] = [
       await put(store, keyOf('foreign', { tenant: 'other' }), { parentRunId: 'grand' })
       await put(store, keyOf('grand'))
       for (const parentRunId of ['elsewhere', 'foreign']) {
-        equal(await above(store, keyOf('new', { parentRunId })), [{ runId: parentRunId }])
+        equal(await ancestors(store, keyOf('new', { parentRunId })), [{ runId: parentRunId }])
         await put(store, keyOf(`below-${parentRunId}`), { parentRunId })
-        equal(await above(store, keyOf(`below-${parentRunId}`)), [{ runId: parentRunId }])
+        equal(await ancestors(store, keyOf(`below-${parentRunId}`)), [{ runId: parentRunId }])
       }
     },
   },
@@ -110,12 +110,12 @@ export const ABOVE_CASES: readonly RunStoreCase[] = [
     name: 'a run whose account says top is the last above another, and has none above itself',
     async run({ store }) {
       await putChain(store, ['r', 'low', 'high', 'highest'])
-      await decide(store, keyOf('high'), { account: TOP })
-      equal(await aboveIds(store, keyOf('r')), ['low', 'high'])
-      equal(await above(store, keyOf('high')), [])
-      equal(await above(store, keyOf('high', { parentRunId: 'other' })), [])
-      await decide(store, keyOf('high'), { account: QUIET })
-      equal(await aboveIds(store, keyOf('r')), ['low', 'high', 'highest'])
+      await decide(store, keyOf('high'), { derived: TOP })
+      equal(await ancestorIds(store, keyOf('r')), ['low', 'high'])
+      equal(await ancestors(store, keyOf('high')), [])
+      equal(await ancestors(store, keyOf('high', { parentRunId: 'other' })), [])
+      await decide(store, keyOf('high'), { derived: QUIET })
+      equal(await ancestorIds(store, keyOf('r')), ['low', 'high', 'highest'])
     },
   },
   {
@@ -123,8 +123,8 @@ export const ABOVE_CASES: readonly RunStoreCase[] = [
     async run({ store }) {
       await putChain(store, ['r', 'a', 'b', 'c', 'a'])
       await put(store, keyOf('a'), { parentRunId: 'b' })
-      equal(await aboveIds(store, keyOf('r')), ['a', 'b', 'c'])
-      equal(await aboveIds(store, keyOf('new', { parentRunId: 'c' })), ['c', 'a', 'b'])
+      equal(await ancestorIds(store, keyOf('r')), ['a', 'b', 'c'])
+      equal(await ancestorIds(store, keyOf('new', { parentRunId: 'c' })), ['c', 'a', 'b'])
     },
   },
   {
@@ -132,36 +132,36 @@ export const ABOVE_CASES: readonly RunStoreCase[] = [
     async run({ store }) {
       await putChain(store, ['a', 'b', 'c', 'a'])
       const run = await put(store, keyOf('a'), { parentRunId: 'b' })
-      equal(await aboveIds(store, keyOf('a')), ['b', 'c', 'a'])
-      equal((await above(store, keyOf('a'))).at(-1), { runId: 'a', run })
-      equal(await aboveIds(store, keyOf('b')), ['c', 'a', 'b'])
+      equal(await ancestorIds(store, keyOf('a')), ['b', 'c', 'a'])
+      equal((await ancestors(store, keyOf('a'))).at(-1), { runId: 'a', run })
+      equal(await ancestorIds(store, keyOf('b')), ['c', 'a', 'b'])
     },
   },
   {
     name: 'a run that is its own parent is above itself once, stored or not',
     async run({ store }) {
-      equal(await above(store, keyOf('r', { parentRunId: 'r' })), [{ runId: 'r' }])
+      equal(await ancestors(store, keyOf('r', { parentRunId: 'r' })), [{ runId: 'r' }])
       const run = await put(store, keyOf('r'), { parentRunId: 'r' })
-      equal(await above(store, keyOf('r')), [{ runId: 'r', run }])
+      equal(await ancestors(store, keyOf('r')), [{ runId: 'r', run }])
     },
   },
   {
     name: 'a run that is not stored yet is met again above itself, where its parent names it',
     async run({ store }) {
       await put(store, keyOf('p'), { parentRunId: 'r' })
-      equal(await aboveIds(store, keyOf('r', { parentRunId: 'p' })), ['p', 'r'])
+      equal(await ancestorIds(store, keyOf('r', { parentRunId: 'p' })), ['p', 'r'])
     },
   },
   {
     name: 'a removed run is above others like one that was never stored, and what was added below it stays',
     async run({ store, advance }) {
-      const add = fullTally('a', 1, '0.1')
+      const add = fullTotals('a', 1, '0.1')
       await putChain(store, ['r', 'p', 'grand'])
       await put(store, keyOf('p'), { parentRunId: 'grand', status: 'completed' })
-      await decide(store, keyOf('r'), { tallies: changesOf({ below: [{ runId: 'p', add }] }) })
+      await decide(store, keyOf('r'), { totalsChanges: changesOf({ descendants: [{ runId: 'p', add }] }) })
       await advance(10_000)
       equal(await store.removeRuns({ status: ['completed'], unchangedForMs: 1_000, limit: 10 }), 1)
-      equal(await above(store, keyOf('r')), [{ runId: 'p', below: add }])
+      equal(await ancestors(store, keyOf('r')), [{ runId: 'p', descendants: add }])
     },
   },
 ]

@@ -1,10 +1,10 @@
-import { noTally } from '../../model/tally.ts'
+import { noTotals } from '../../model/totals.ts'
 import type { MergeDecision, RunKey } from '../../ports/run-store.ts'
 import { equal, ok } from '../assertions.ts'
 import { see } from './reading.ts'
-import { decide, keyOf, put, QUIET, type RunStoreCase, type RunTrial, stateOf, UNTOLD } from './run-fixtures.ts'
+import { decide, keyOf, put, QUIET, type RunStoreCase, type RunTrial, stateOf, PENDING } from './run-fixtures.ts'
 import { happened, timed } from './store-time.ts'
-import { countOf, fullTally, sumOf } from './totals-fixtures.ts'
+import { countOf, fullTotals, sumOf } from './totals-fixtures.ts'
 
 const FAILURES = [{ runId: 'other', at: 5, userId: 'u', error: { type: 'timeout', message: 'too late' } }]
 const TALLIES = countOf(3, 'p', 'u')
@@ -14,9 +14,9 @@ function decisionOf(bits: number, key: RunKey): MergeDecision<number> {
   return {
     result: bits,
     ...(bits & 1 && { state: stateOf(key, { status: 'failed', counts: { steps: bits } }) }),
-    ...(bits & 2 && { account: UNTOLD }),
-    ...(bits & 4 && { heard: true }),
-    ...(bits & 8 && { tallies: TALLIES }),
+    ...(bits & 2 && { derived: PENDING }),
+    ...(bits & 4 && { touched: true }),
+    ...(bits & 8 && { totalsChanges: TALLIES }),
     ...(bits & 16 && { failures: FAILURES }),
   }
 }
@@ -35,46 +35,46 @@ async function decideOnStored(trial: RunTrial, bits: number): Promise<void> {
   ok(run, 'a merge gives the run that is stored')
   const what = `a decision of ${Object.keys(decision).join(', ')}`
   equal(run.state, decision.state ?? before.state, what)
-  equal(run.account, decision.account ?? before.account, what)
+  equal(run.derived, decision.derived ?? before.derived, what)
   equal([run.createdAt, run.revision], [before.createdAt, decision.state ? 2 : 1], what)
   if (decision.state) happened(run.updatedAt, when, `the last change, after ${what},`)
   else equal(run.updatedAt, before.updatedAt, what)
-  if (decision.heard) happened(run.lastSeenAt, when, `the last sign of life, after ${what},`)
+  if (decision.touched) happened(run.lastSeenAt, when, `the last sign of life, after ${what},`)
   else equal(run.lastSeenAt, before.lastSeenAt, what)
   equal(await store.findRun('t', key.runId), run, what)
   const session = await store.findSession('t', key.sessionId)
   if (decision.state) happened(session?.updatedAt, when, `the last change of the session, after ${what},`)
   else equal(session?.updatedAt, updatedAt, what)
-  equal(session?.tally, decision.tallies?.session ?? noTally(), what)
+  equal(session?.totals, decision.totalsChanges?.session ?? noTotals(), what)
   equal(session?.failures, decision.failures ?? [], what)
-  equal((await see(store, keyOf('p', { sessionId: key.sessionId }))).below, decision.tallies?.below[0]?.add, what)
+  equal((await see(store, keyOf('p', { sessionId: key.sessionId }))).descendants, decision.totalsChanges?.descendants[0]?.add, what)
 }
 
 async function decideOnNothing(trial: RunTrial, bits: number): Promise<void> {
   const { store } = trial
   const key = keyOf(`r${bits}`, { sessionId: `s${bits}` })
   // A run that is created has an account.
-  const decision = { ...decisionOf(bits, key), ...(bits & 1 && { account: UNTOLD }) }
+  const decision = { ...decisionOf(bits, key), ...(bits & 1 && { derived: PENDING }) }
   const { value, when } = await timed(trial, () => store.mergeRun(key, () => decision))
   const what = `a decision of ${Object.keys(decision).join(', ')}`
   const run = await store.findRun('t', key.runId)
   equal(value, { result: bits, run }, what)
   const session = await store.findSession('t', key.sessionId)
   const spend = await store.findSpend('t', 'u', 0)
-  const sight = await see(store, keyOf('p', { sessionId: key.sessionId }))
+  const snapshot = await see(store, keyOf('p', { sessionId: key.sessionId }))
   if (!decision.state) {
-    equal([run, session, spend.runs, sight.below], [undefined, undefined, 0, undefined], what)
+    equal([run, session, spend.runs, snapshot.descendants], [undefined, undefined, 0, undefined], what)
     return
   }
-  equal([run?.tenant, run?.state, run?.account, run?.revision], ['t', decision.state, UNTOLD, 1], what)
+  equal([run?.tenant, run?.state, run?.derived, run?.revision], ['t', decision.state, PENDING, 1], what)
   happened(run?.createdAt, when, `the creation, after ${what},`)
   equal([run?.updatedAt, run?.lastSeenAt], [run?.createdAt, run?.createdAt], what)
   happened(session?.createdAt, when, `the beginning of the session, after ${what},`)
   equal([session?.tenant, session?.sessionId], ['t', key.sessionId], what)
-  equal(session?.tally, decision.tallies?.session ?? noTally(), what)
+  equal(session?.totals, decision.totalsChanges?.session ?? noTotals(), what)
   equal(session?.failures, decision.failures ?? [], what)
-  equal(sight.below, decision.tallies?.below[0]?.add, what)
-  equal(spend.runs, decision.tallies ? 3 : 0, what)
+  equal(snapshot.descendants, decision.totalsChanges?.descendants[0]?.add, what)
+  equal(spend.runs, decision.totalsChanges ? 3 : 0, what)
   await store.erase('t', { userId: 'u' })
 }
 
@@ -96,7 +96,7 @@ export const DECISION_CASES: readonly RunStoreCase[] = [
     name: 'members of a decision that are undefined are as good as absent',
     async run({ store }) {
       const run = await put(store, keyOf('r'), {}, { failures: FAILURES })
-      const nothing = { state: undefined, account: undefined, tallies: undefined, failures: undefined, heard: false }
+      const nothing = { state: undefined, derived: undefined, totalsChanges: undefined, failures: undefined, touched: false }
       equal(await decide(store, keyOf('r'), nothing), run)
       equal((await store.findSession('t', 's'))?.failures, FAILURES)
     },
@@ -113,7 +113,7 @@ export const DECISION_CASES: readonly RunStoreCase[] = [
       const { revision, updatedAt } = await put(store, keyOf('r'))
       for (let times = 0; times < 5; times++) {
         await advance(1_000)
-        await decide(store, keyOf('r'), { heard: true })
+        await decide(store, keyOf('r'), { touched: true })
       }
       const run = await store.findRun('t', 'r')
       equal([run?.revision, run?.updatedAt], [revision, updatedAt])
@@ -123,11 +123,11 @@ export const DECISION_CASES: readonly RunStoreCase[] = [
     name: 'an account replaces the one before, and is no revision',
     async run({ store }) {
       const cost = { amount: '0.1', currency: 'USD', source: 'local' } as const
-      const accounts = [UNTOLD, { ...QUIET, cost, shares: [cost] }, { ...QUIET, top: true }, QUIET] as const
+      const accounts = [PENDING, { ...QUIET, cost, shares: [cost] }, { ...QUIET, top: true }, QUIET] as const
       await put(store, keyOf('r'))
-      for (const account of accounts) {
-        const run = await decide(store, keyOf('r'), { account })
-        equal([run?.account, run?.revision], [account, 1])
+      for (const derived of accounts) {
+        const run = await decide(store, keyOf('r'), { derived })
+        equal([run?.derived, run?.revision], [derived, 1])
       }
     },
   },
@@ -146,9 +146,9 @@ export const DECISION_CASES: readonly RunStoreCase[] = [
     name: 'a session that is open takes what is added and failures also from a run that is not stored',
     async run({ store }) {
       await store.openSession('t', 's')
-      equal(await decide(store, keyOf('r'), { tallies: TALLIES, failures: FAILURES, account: UNTOLD }), undefined)
+      equal(await decide(store, keyOf('r'), { totalsChanges: TALLIES, failures: FAILURES, derived: PENDING }), undefined)
       const session = await store.findSession('t', 's')
-      equal([session?.tally, session?.failures], [TALLIES.session, FAILURES])
+      equal([session?.totals, session?.failures], [TALLIES.session, FAILURES])
       equal((await store.findSpend('t', 'u', 0)).runs, 3)
       equal(await store.findRun('t', 'r'), undefined)
     },
@@ -156,22 +156,22 @@ export const DECISION_CASES: readonly RunStoreCase[] = [
   {
     name: 'what a decision was made of stays what it was',
     async run({ store }) {
-      const session = fullTally('a', 1, '0.1')
-      const below = fullTally('b', 2, '0.2')
-      const users = [{ userId: 'u', add: below.spend }]
-      const decision = { tallies: { session, below: [{ runId: 'p', add: below }], users }, failures: FAILURES }
+      const session = fullTotals('a', 1, '0.1')
+      const descendants = fullTotals('b', 2, '0.2')
+      const users = [{ userId: 'u', add: descendants.spend }]
+      const decision = { totalsChanges: { session, descendants: [{ runId: 'p', add: descendants }], users }, failures: FAILURES }
       const copy = structuredClone(decision)
       await put(store, keyOf('r'), {}, decision)
       for (let times = 0; times < 3; times++) {
         const more = {
-          session: below,
-          below: [{ runId: 'p', add: session }],
+          session: descendants,
+          descendants: [{ runId: 'p', add: session }],
           users: [{ userId: 'u', add: session.spend }],
         }
-        await decide(store, keyOf('r'), { tallies: more })
+        await decide(store, keyOf('r'), { totalsChanges: more })
       }
       equal(decision, copy)
-      equal((await store.findSession('t', 's'))?.tally, sumOf(session, below, below, below))
+      equal((await store.findSession('t', 's'))?.totals, sumOf(session, descendants, descendants, descendants))
     },
   },
   {
@@ -182,7 +182,7 @@ export const DECISION_CASES: readonly RunStoreCase[] = [
         await advance(1_000)
         const run = await put(store, keyOf('r'), { counts: { steps }, tags: [`${steps}`] })
         given.push({ run, copy: structuredClone(run) })
-        await decide(store, keyOf('r'), { account: UNTOLD, heard: true })
+        await decide(store, keyOf('r'), { derived: PENDING, touched: true })
       }
       for (const { run, copy } of given) equal(run, copy)
     },

@@ -1,10 +1,10 @@
-import { noSpend, noTally } from '../../model/tally.ts'
+import { noSpend, noTotals } from '../../model/totals.ts'
 import { equal } from '../assertions.ts'
 import { listIds, see } from './reading.ts'
-import { decide, HOSTILE_NAMES, keyOf, put, QUIET, type RunStoreCase, runIds, UNTOLD } from './run-fixtures.ts'
-import { changesOf, fullTally, own, spendOf, tallyOf } from './totals-fixtures.ts'
+import { decide, HOSTILE_NAMES, keyOf, put, QUIET, type RunStoreCase, runIds, PENDING } from './run-fixtures.ts'
+import { changesOf, fullTotals, own, spendOf, totalsOf } from './totals-fixtures.ts'
 
-const ADD = fullTally('u', 1, '0.1')
+const ADD = fullTotals('u', 1, '0.1')
 const OF_USER = { latest: { userId: 'u' } }
 
 /** What is gone with a session, and with a user. */
@@ -12,43 +12,43 @@ export const ERASE_CASES: readonly RunStoreCase[] = [
   {
     name: 'a session is erased with its runs, its failures and its sums, and others are left',
     async run({ store }) {
-      const tallies = changesOf({ session: ADD, below: [{ runId: 'r0', add: ADD }] })
+      const totalsChanges = changesOf({ session: ADD, descendants: [{ runId: 'r0', add: ADD }] })
       const failures = [{ runId: 'r0', at: 1 }]
-      for (const runId of runIds(5)) await put(store, keyOf(runId), {}, { tallies, failures })
-      await put(store, keyOf('left', { sessionId: 'other' }), {}, { tallies, failures })
+      for (const runId of runIds(5)) await put(store, keyOf(runId), {}, { totalsChanges, failures })
+      await put(store, keyOf('left', { sessionId: 'other' }), {}, { totalsChanges, failures })
       const other = await store.findSession('t', 'other')
       equal(await store.erase('t', { sessionId: 's' }), 5)
       equal(await store.findSession('t', 's'), undefined)
       equal(await listIds(store), ['left'])
       equal(await store.findRun('t', 'r0'), undefined)
-      equal(await see(store, keyOf('r0', { parentRunId: 'r1' })), { above: [{ runId: 'r1' }] })
+      equal(await see(store, keyOf('r0', { parentRunId: 'r1' })), { ancestors: [{ runId: 'r1' }] })
       equal(await store.findSession('t', 'other'), other)
-      equal((await see(store, keyOf('r0', { sessionId: 'other' }))).below, ADD)
+      equal((await see(store, keyOf('r0', { sessionId: 'other' }))).descendants, ADD)
     },
   },
   {
     name: 'a session that was erased begins anew with its next run',
     async run({ store, advance }) {
-      const tallies = changesOf({ session: ADD, below: [{ runId: 'p', add: ADD }] })
-      await put(store, keyOf('r'), {}, { tallies, failures: [{ runId: 'r', at: 1 }] })
+      const totalsChanges = changesOf({ session: ADD, descendants: [{ runId: 'p', add: ADD }] })
+      await put(store, keyOf('r'), {}, { totalsChanges, failures: [{ runId: 'r', at: 1 }] })
       await store.erase('t', { sessionId: 's' })
       await advance(1_000)
       const run = await put(store, keyOf('r'))
       equal(run.revision, 1)
       const session = await store.findSession('t', 's')
-      equal([session?.createdAt, session?.tally, session?.failures], [run.createdAt, noTally(), []])
-      equal((await see(store, keyOf('p'))).below, undefined)
+      equal([session?.createdAt, session?.totals, session?.failures], [run.createdAt, noTotals(), []])
+      equal((await see(store, keyOf('p'))).descendants, undefined)
     },
   },
   {
     name: 'what is untold goes with its session, and with its user',
     async run({ store }) {
-      await put(store, keyOf('a'), {}, { account: UNTOLD })
-      await put(store, keyOf('b', { sessionId: 'other' }), OF_USER, { account: UNTOLD })
+      await put(store, keyOf('a'), {}, { derived: PENDING })
+      await put(store, keyOf('b', { sessionId: 'other' }), OF_USER, { derived: PENDING })
       equal(await store.erase('t', { sessionId: 's' }), 1)
-      equal(await listIds(store, { untold: true }), ['b'])
+      equal(await listIds(store, { pending: true }), ['b'])
       equal(await store.erase('t', { userId: 'u' }), 1)
-      equal(await listIds(store, { untold: true }), [])
+      equal(await listIds(store, { pending: true }), [])
     },
   },
   {
@@ -66,7 +66,7 @@ export const ERASE_CASES: readonly RunStoreCase[] = [
   {
     name: 'what users spent stays when a session is erased',
     async run({ store }) {
-      await put(store, keyOf('r'), OF_USER, { tallies: changesOf({ users: [{ userId: 'u', add: ADD.spend }] }) })
+      await put(store, keyOf('r'), OF_USER, { totalsChanges: changesOf({ users: [{ userId: 'u', add: ADD.spend }] }) })
       await store.erase('t', { sessionId: 's' })
       equal(await store.findSpend('t', 'u', 0), ADD.spend)
     },
@@ -83,7 +83,7 @@ export const ERASE_CASES: readonly RunStoreCase[] = [
       equal(await store.erase('t', { userId: 'u' }), 2)
       equal([...(await listIds(store))].sort(), ['another', 'before', 'child'])
       equal(await store.findRun('t', 'parent'), undefined)
-      equal((await see(store, keyOf('child'))).above, [{ runId: 'parent' }])
+      equal((await see(store, keyOf('child'))).ancestors, [{ runId: 'parent' }])
       equal(await listIds(store, { userId: 'u' }), [])
     },
   },
@@ -96,11 +96,11 @@ export const ERASE_CASES: readonly RunStoreCase[] = [
         { userId: 'u', add: spend, at: now() - 5 * 86_400_000 },
         { userId: 'U', add: spend },
       ]
-      await put(store, keyOf('r'), {}, { tallies: changesOf({ users }) })
+      await put(store, keyOf('r'), {}, { totalsChanges: changesOf({ users }) })
       equal(await store.erase('t', { userId: 'u' }), 0)
       equal(await store.findSpend('t', 'u', 0), noSpend())
       equal(await store.findSpend('t', 'U', 0), spend)
-      await decide(store, keyOf('r'), { tallies: changesOf({ users: [{ userId: 'u', add: spend }] }) })
+      await decide(store, keyOf('r'), { totalsChanges: changesOf({ users: [{ userId: 'u', add: spend }] }) })
       equal(await store.findSpend('t', 'u', 0), spend)
     },
   },
@@ -108,23 +108,23 @@ export const ERASE_CASES: readonly RunStoreCase[] = [
     name: 'what a user spent below runs is gone with them in every session, and the rest of these sums stays',
     async run({ store }) {
       const users = { ...own('v', ADD.spend), ...own('__proto__', ADD.spend) }
-      const kept = tallyOf({ ...ADD, users })
-      const below = [{ runId: 'p', add: tallyOf({ ...kept, users: { ...users, ...own('u', ADD.spend) } }) }]
+      const kept = totalsOf({ ...ADD, users })
+      const descendants = [{ runId: 'p', add: totalsOf({ ...kept, users: { ...users, ...own('u', ADD.spend) } }) }]
       for (const sessionId of ['s', 'other'])
         await put(
           store,
           keyOf(`r-${sessionId}`, { sessionId }),
           { parentRunId: 'p' },
-          { tallies: changesOf({ below }) },
+          { totalsChanges: changesOf({ descendants }) },
         )
       await store.erase('t', { userId: 'u' })
       for (const sessionId of ['s', 'other']) {
-        equal((await see(store, keyOf('p', { sessionId }))).below, kept)
-        equal((await see(store, keyOf(`r-${sessionId}`, { sessionId }))).above, [{ runId: 'p', below: kept }])
+        equal((await see(store, keyOf('p', { sessionId }))).descendants, kept)
+        equal((await see(store, keyOf(`r-${sessionId}`, { sessionId }))).ancestors, [{ runId: 'p', descendants: kept }])
       }
-      const again = [{ runId: 'p', add: tallyOf({ users: own('u', ADD.spend) }) }]
-      await decide(store, keyOf('r-s'), { tallies: changesOf({ below: again }) })
-      equal((await see(store, keyOf('p'))).below?.users, { ...users, ...own('u', ADD.spend) })
+      const again = [{ runId: 'p', add: totalsOf({ users: own('u', ADD.spend) }) }]
+      await decide(store, keyOf('r-s'), { totalsChanges: changesOf({ descendants: again }) })
+      equal((await see(store, keyOf('p'))).descendants?.users, { ...users, ...own('u', ADD.spend) })
     },
   },
   {
@@ -148,7 +148,7 @@ export const ERASE_CASES: readonly RunStoreCase[] = [
   {
     name: 'what names nobody stays when a user is erased: sessions and their tallies',
     async run({ store }) {
-      await put(store, keyOf('r'), OF_USER, { tallies: changesOf({ session: tallyOf({ ...ADD, users: {} }) }) })
+      await put(store, keyOf('r'), OF_USER, { totalsChanges: changesOf({ session: totalsOf({ ...ADD, users: {} }) }) })
       const session = await store.findSession('t', 's')
       await store.erase('t', { userId: 'u' })
       equal(await store.findSession('t', 's'), session)
@@ -158,15 +158,15 @@ export const ERASE_CASES: readonly RunStoreCase[] = [
     name: 'a user is erased whatever their name is, and nobody else with them',
     async run({ store }) {
       const users = HOSTILE_NAMES.map((userId) => ({ userId, add: ADD.spend }))
-      const below = HOSTILE_NAMES.map((name) => ({ runId: 'p', add: tallyOf({ users: own(name, ADD.spend) }) }))
+      const descendants = HOSTILE_NAMES.map((name) => ({ runId: 'p', add: totalsOf({ users: own(name, ADD.spend) }) }))
       const failures = HOSTILE_NAMES.map((userId, at) => ({ runId: `failed${at}`, at, userId }))
-      await put(store, keyOf('p'), {}, { tallies: changesOf({ users, below }), failures, account: QUIET })
+      await put(store, keyOf('p'), {}, { totalsChanges: changesOf({ users, descendants }), failures, derived: QUIET })
       for (const [at, userId] of HOSTILE_NAMES.entries()) await put(store, keyOf(`r${at}`), { latest: { userId } })
       for (const [at, userId] of HOSTILE_NAMES.entries()) {
         const left = HOSTILE_NAMES.slice(at + 1)
         equal(await store.erase('t', { userId }), 1, `the runs of ${JSON.stringify(userId)}`)
         equal((await listIds(store)).length, left.length + 1)
-        equal(Object.keys((await see(store, keyOf('p'))).below?.users ?? {}).sort(), [...left].sort())
+        equal(Object.keys((await see(store, keyOf('p'))).descendants?.users ?? {}).sort(), [...left].sort())
         equal((await store.findSession('t', 's'))?.failures, failures.slice(at + 1))
         for (const [index, name] of HOSTILE_NAMES.entries())
           equal((await store.findSpend('t', name, 0)).runs, index <= at ? 0 : ADD.spend.runs)

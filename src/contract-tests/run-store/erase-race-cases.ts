@@ -19,24 +19,24 @@ async function eraseAfter(turns: number, store: RunStore, of: Erased): Promise<n
 
 /** Merges a run below one that is erased meanwhile, and holds what came of both against the two orders that there are. */
 async function meet(store: RunStore, other: RunStore, turns: number, of: Erased): Promise<void> {
-  for (const runId of runIds(3)) await put(store, keyOf(runId), OF_USER, { tallies: countOf(1, 'p', 'u') })
+  for (const runId of runIds(3)) await put(store, keyOf(runId), OF_USER, { totalsChanges: countOf(1, 'p', 'u') })
   const key = keyOf('r', { parentRunId: 'r0' })
   let erasing: Promise<number> | undefined
-  const { result: sawParent } = await store.mergeRun(key, ({ above }) => {
+  const { result: sawParent } = await store.mergeRun(key, ({ ancestors }) => {
     erasing ??= eraseAfter(turns, other, of)
     erasing.catch(() => {})
     return {
-      result: above[0]?.run !== undefined,
+      result: ancestors[0]?.run !== undefined,
       state: stateOf(key, { ...OF_USER, parentRunId: 'r0' }),
-      account: QUIET,
-      tallies: countOf(1, 'p', 'u'),
+      derived: QUIET,
+      totalsChanges: countOf(1, 'p', 'u'),
     }
   })
   const erased = await erasing
   const { runs } =
     'userId' in of
       ? await store.findSpend('t', 'u', 0)
-      : ((await store.findSession('t', 's'))?.tally.spend ?? { runs: 0 })
+      : ((await store.findSession('t', 's'))?.totals.spend ?? { runs: 0 })
   equal(
     { sawParent, erased, left: await listIds(store), inSum: runs },
     sawParent ? { sawParent, erased: 4, left: [], inSum: 0 } : { sawParent, erased: 3, left: ['r'], inSum: 1 },

@@ -2,7 +2,7 @@ import { facetsOf } from '../../model/run-facets.ts'
 import type { RunQuery, StoredRun } from '../../ports/run-store.ts'
 import { equal, ok } from '../assertions.ts'
 import { idsOf, listIds, readAll } from './reading.ts'
-import { decide, keyOf, put, QUIET, type RunStoreCase, type RunTrial, UNTOLD } from './run-fixtures.ts'
+import { decide, keyOf, put, QUIET, type RunStoreCase, type RunTrial, PENDING } from './run-fixtures.ts'
 import { standsStill } from './store-time.ts'
 
 /** Runs are so far apart that no clock that runs makes a difference. */
@@ -29,13 +29,13 @@ async function putAllKinds({ store, advance }: RunTrial): Promise<readonly Store
       ...(at % 4 !== 3 && { userId: `u${at % 4}` }),
     }
     const tags = ['a', 'b', 'c'].filter((_, bit) => (at >> bit) & 1)
-    const account = at % 7 === 3 ? UNTOLD : QUIET
-    runs.push(await put(store, key, { ...(status && { status }), latest, tags }, { account }))
+    const derived = at % 7 === 3 ? PENDING : QUIET
+    runs.push(await put(store, key, { ...(status && { status }), latest, tags }, { derived }))
   }
   for (const at of [2, 3, 9, 20]) {
     await advance(10 * MINUTE)
     const { tenant, state } = runs[at] as StoredRun
-    const run = await decide(store, { tenant, ...state }, { heard: true })
+    const run = await decide(store, { tenant, ...state }, { touched: true })
     if (run) runs[at] = run
   }
   return runs
@@ -55,7 +55,7 @@ function fits(run: StoredRun, query: Filter, now: number): boolean {
     [query.since, run.createdAt >= (query.since ?? 0)],
     [query.until, run.createdAt < (query.until ?? 0)],
     [query.silentForMs, now - run.lastSeenAt > (query.silentForMs ?? 0)],
-    [query.untold, run.account.untold.length > 0],
+    [query.pending, run.derived.pending.length > 0],
   ]
   return asked.every(([value, holds]) => value === undefined || holds)
 }
@@ -81,7 +81,7 @@ function filtersFor(runs: readonly StoredRun[], now: number): readonly Filter[] 
       .filter((_, at) => at % 5 === 0)
       .map(({ lastSeenAt }) => ({ silentForMs: now - lastSeenAt - MINUTE / 2 })),
     { silentForMs: now },
-    { untold: true },
+    { pending: true },
   ]
 }
 
@@ -179,12 +179,12 @@ export const LIST_CASES: readonly RunStoreCase[] = [
       const runs = await putAllKinds(trial)
       const now = trial.now()
       const found: number[] = []
-      for (const { tenant, state, account, createdAt, lastSeenAt } of runs) {
+      for (const { tenant, state, derived, createdAt, lastSeenAt } of runs) {
         const { status, provider = '', model = '', userId = '', tags } = facetsOf(state)
         const query: Filter = {
           ...{ tenant, sessionId: state.sessionId, status: [status], provider, model, userId, tag: tags[0] ?? '' },
           ...{ since: createdAt, until: createdAt + 1, silentForMs: now - lastSeenAt - MINUTE / 2 },
-          ...(account.untold.length > 0 && { untold: true as const }),
+          ...(derived.pending.length > 0 && { pending: true as const }),
         }
         found.push(await expectRuns(trial, runs, query, now))
       }
@@ -242,7 +242,7 @@ export const LIST_CASES: readonly RunStoreCase[] = [
       const { store, now, advance } = trial
       await put(store, keyOf('r'))
       await advance(5 * MINUTE)
-      const { lastSeenAt } = (await decide(store, keyOf('r'), { heard: true })) ?? { lastSeenAt: 0 }
+      const { lastSeenAt } = (await decide(store, keyOf('r'), { touched: true })) ?? { lastSeenAt: 0 }
       equal(await listIds(store, { silentForMs: 4 * MINUTE }), [])
       await advance(MINUTE)
       equal(await listIds(store, { silentForMs: MINUTE / 2 }), ['r'])
@@ -254,13 +254,13 @@ export const LIST_CASES: readonly RunStoreCase[] = [
   {
     name: 'a run is untold for as long as its account says so',
     async run({ store }) {
-      await put(store, keyOf('told'))
-      await put(store, keyOf('r'), { status: 'failed' }, { account: UNTOLD })
-      equal(await listIds(store, { untold: true }), ['r'])
-      await decide(store, keyOf('r'), { account: QUIET })
-      equal(await listIds(store, { untold: true }), [])
-      await decide(store, keyOf('r'), { account: { ended: [], untold: ['budget'] } })
-      equal(await listIds(store, { untold: true, tenant: 't', status: ['failed'] }), ['r'])
+      await put(store, keyOf('reported'))
+      await put(store, keyOf('r'), { status: 'failed' }, { derived: PENDING })
+      equal(await listIds(store, { pending: true }), ['r'])
+      await decide(store, keyOf('r'), { derived: QUIET })
+      equal(await listIds(store, { pending: true }), [])
+      await decide(store, keyOf('r'), { derived: { ended: [], pending: ['budget'] } })
+      equal(await listIds(store, { pending: true, tenant: 't', status: ['failed'] }), ['r'])
     },
   },
 ]

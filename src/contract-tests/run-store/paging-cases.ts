@@ -104,11 +104,11 @@ export const PAGING_CASES: readonly RunStoreCase[] = [
         for (const { state } of read) await put(store, keyOf(state.runId), { status: 'expired' })
       }
       equal(idsOf(await readAll(store, { status: ['running'], limit: 2 }, end)), ids)
-      for (const runId of ids) await decide(store, keyOf(runId), { account: { ended: [], untold: ['expired'] } })
+      for (const runId of ids) await decide(store, keyOf(runId), { derived: { ended: [], pending: ['expired'] } })
       const tell = async (read: readonly StoredRun[]): Promise<void> => {
-        for (const { state } of read) await decide(store, keyOf(state.runId), { account: QUIET })
+        for (const { state } of read) await decide(store, keyOf(state.runId), { derived: QUIET })
       }
-      equal(idsOf(await readAll(store, { untold: true, limit: 2 }, tell)), ids)
+      equal(idsOf(await readAll(store, { pending: true, limit: 2 }, tell)), ids)
     },
   },
   {

@@ -1,8 +1,8 @@
-import type { MergeDecision, MergeSight, RunStore } from '../../ports/run-store.ts'
+import type { MergeDecision, MergeSnapshot, RunStore } from '../../ports/run-store.ts'
 import { equal } from '../assertions.ts'
 import { idsOf, readAll, see } from './reading.ts'
 import { keyOf, otherOf, put, QUIET, type RunStoreCase, type RunTrial, runIds, stateOf } from './run-fixtures.ts'
-import { changesOf, countOf, spendOf, tallyOf } from './totals-fixtures.ts'
+import { changesOf, countOf, spendOf, totalsOf } from './totals-fixtures.ts'
 
 const MANY = 100
 const ONE = spendOf({ runs: 1, tokens: 3, cost: { USD: '0.1' } })
@@ -35,13 +35,13 @@ async function together<T>(count: number, start: (at: number) => Promise<T>): Pr
 }
 
 /** Adds one to what the run, its session, what is above it and its user come to. Gives how many the session had before. */
-function countUp(runId: string, sessionId: string, sight: MergeSight, users: readonly string[]): MergeDecision<number> {
-  const steps = (sight.run?.state.counts.steps ?? 0) + 1
+function countUp(runId: string, sessionId: string, snapshot: MergeSnapshot, users: readonly string[]): MergeDecision<number> {
+  const steps = (snapshot.run?.state.counts.steps ?? 0) + 1
   return {
-    result: sight.session?.tally.spend.runs ?? 0,
+    result: snapshot.session?.totals.spend.runs ?? 0,
     state: stateOf(keyOf(runId, { sessionId }), { counts: { steps } }),
-    account: QUIET,
-    tallies: { ...countOf(1, 'p', ''), users: users.map((userId) => ({ userId, add: ONE })) },
+    derived: QUIET,
+    totalsChanges: { ...countOf(1, 'p', ''), users: users.map((userId) => ({ userId, add: ONE })) },
   }
 }
 
@@ -53,7 +53,7 @@ function zeroTo(count: number): readonly number[] {
 export const RACE_CASES: readonly RunStoreCase[] = [
   ...race(`of ${MANY} merges of one run at once, each sees what the ones before wrote`, async ({ store }, turn) => {
     const merges = await together(MANY, (at) =>
-      turn(at).mergeRun(keyOf('r'), (sight) => countUp('r', 's', sight, ['u'])),
+      turn(at).mergeRun(keyOf('r'), (snapshot) => countUp('r', 's', snapshot, ['u'])),
     )
     equal(sorted(merges.map(({ result }) => result)), zeroTo(MANY))
     equal(
@@ -70,11 +70,11 @@ export const RACE_CASES: readonly RunStoreCase[] = [
     `of merges of ${MANY} runs of one session at once, each sees what the ones before added`,
     async ({ store }, turn) => {
       const merges = await together(MANY, (at) =>
-        turn(at).mergeRun(keyOf(`r${at}`), (sight) => countUp(`r${at}`, 's', sight, ['u'])),
+        turn(at).mergeRun(keyOf(`r${at}`), (snapshot) => countUp(`r${at}`, 's', snapshot, ['u'])),
       )
       equal(sorted(merges.map(({ result }) => result)), zeroTo(MANY))
-      equal((await store.findSession('t', 's'))?.tally.spend.runs, MANY)
-      equal((await see(store, keyOf('p'))).below?.spend.runs, MANY)
+      equal((await store.findSession('t', 's'))?.totals.spend.runs, MANY)
+      equal((await see(store, keyOf('p'))).descendants?.spend.runs, MANY)
       equal(await store.findSpend('t', 'u', 0), { ...ONE, runs: MANY, tokens: 3 * MANY, cost: { USD: '10' } })
       equal((await readAll(store, { limit: 30 })).length, MANY)
     },
@@ -83,10 +83,10 @@ export const RACE_CASES: readonly RunStoreCase[] = [
   ...race(`what one user spends in ${MANY} merges over ten sessions at once adds up`, async ({ store }, turn) => {
     await together(MANY, (at) => {
       const sessionId = `s${at % 10}`
-      return turn(at).mergeRun(keyOf(`r${at}`, { sessionId }), (sight) => countUp(`r${at}`, sessionId, sight, ['u']))
+      return turn(at).mergeRun(keyOf(`r${at}`, { sessionId }), (snapshot) => countUp(`r${at}`, sessionId, snapshot, ['u']))
     })
     equal(await store.findSpend('t', 'u', 0), { ...ONE, runs: MANY, tokens: 3 * MANY, cost: { USD: '10' } })
-    for (const at of zeroTo(10)) equal((await store.findSession('t', `s${at}`))?.tally.spend.runs, MANY / 10)
+    for (const at of zeroTo(10)) equal((await store.findSession('t', `s${at}`))?.totals.spend.runs, MANY / 10)
   }),
 
   ...race('merges at once that add to the same users in different orders all come through', async ({ store }, turn) => {
@@ -95,7 +95,7 @@ export const RACE_CASES: readonly RunStoreCase[] = [
       const sessionId = `s${at}`
       const order = [...users.slice(at % 4), ...users.slice(0, at % 4)]
       const inTurn = at % 2 === 0 ? order : order.reverse()
-      return turn(at).mergeRun(keyOf(`r${at}`, { sessionId }), (sight) => countUp(`r${at}`, sessionId, sight, inTurn))
+      return turn(at).mergeRun(keyOf(`r${at}`, { sessionId }), (snapshot) => countUp(`r${at}`, sessionId, snapshot, inTurn))
     })
     for (const userId of users) equal((await store.findSpend('t', userId, 0)).runs, 60)
   }),
@@ -106,7 +106,7 @@ export const RACE_CASES: readonly RunStoreCase[] = [
       const merges = await together(10, (at) => {
         const key = keyOf(runId, { sessionId: `${sessions[at % 2]}` })
         return turn(at % 4 < 2 ? 0 : 1).mergeRun(key, ({ run }) =>
-          run ? { result: run.state.sessionId } : { result: 'created', state: stateOf(key), account: QUIET },
+          run ? { result: run.state.sessionId } : { result: 'created', state: stateOf(key), derived: QUIET },
         )
       })
       const run = await store.findRun('t', runId)
@@ -123,17 +123,17 @@ export const RACE_CASES: readonly RunStoreCase[] = [
   ...race('of a run and the first below it, merged at once, exactly one sees the other', async ({ store }, turn) => {
     await store.openSession('t', 's')
     for (const runId of runIds(20)) {
-      const parent = turn(0).mergeRun(keyOf(runId), ({ below }) => ({
-        result: below !== undefined,
+      const parent = turn(0).mergeRun(keyOf(runId), ({ descendants }) => ({
+        result: descendants !== undefined,
         state: stateOf(keyOf(runId)),
-        account: QUIET,
+        derived: QUIET,
       }))
       const key = keyOf(`below-${runId}`, { parentRunId: runId })
-      const child = turn(1).mergeRun(key, ({ above }) => ({
-        result: above[0]?.run !== undefined,
+      const child = turn(1).mergeRun(key, ({ ancestors }) => ({
+        result: ancestors[0]?.run !== undefined,
         state: stateOf(key, { parentRunId: runId }),
-        account: QUIET,
-        tallies: changesOf({ below: [{ runId, add: tallyOf({ spend: ONE }) }] }),
+        derived: QUIET,
+        totalsChanges: changesOf({ descendants: [{ runId, add: totalsOf({ spend: ONE }) }] }),
       }))
       const saw = (await Promise.all([parent, child])).map(({ result }) => result)
       equal(sorted(saw), [false, true], 'only the one that comes second sees the other')
@@ -165,12 +165,12 @@ export const RACE_CASES: readonly RunStoreCase[] = [
       const erased: number[] = []
       await together(count + 2, async (at) => {
         if (at % 20 === 10) return void erased.push(await turn(at / 10).erase('t', { sessionId: 's' }))
-        await turn(at).mergeRun(keyOf(`r${at}`), (sight) => countUp(`r${at}`, 's', sight, []))
+        await turn(at).mergeRun(keyOf(`r${at}`), (snapshot) => countUp(`r${at}`, 's', snapshot, []))
       })
       const left = await readAll(store)
       const session = await store.findSession('t', 's')
-      equal(session?.tally.spend.runs ?? 0, left.length, 'a sum has just the runs that are left')
-      equal((await see(store, keyOf('p'))).below?.spend.runs ?? 0, left.length)
+      equal(session?.totals.spend.runs ?? 0, left.length, 'a sum has just the runs that are left')
+      equal((await see(store, keyOf('p'))).descendants?.spend.runs ?? 0, left.length)
       equal(
         left.length + erased.reduce((sum, runs) => sum + runs, 0),
         count + 2 - erased.length,

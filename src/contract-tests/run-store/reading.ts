@@ -1,12 +1,12 @@
-import type { MergeSight, RunKey, RunQuery, RunStore, StoredRun } from '../../ports/run-store.ts'
+import type { MergeSnapshot, RunKey, RunQuery, RunStore, StoredRun } from '../../ports/run-store.ts'
 import { ok } from '../assertions.ts'
 
 /** Far more pages than any list of a case has. */
 const MAX_PAGES = 1_000
 
 /** A copy of what a merge sees, which decides nothing. */
-export async function see(store: RunStore, key: RunKey): Promise<MergeSight> {
-  const { result } = await store.mergeRun(key, (sight) => ({ result: structuredClone(sight) }))
+export async function see(store: RunStore, key: RunKey): Promise<MergeSnapshot> {
+  const { result } = await store.mergeRun(key, (snapshot) => ({ result: structuredClone(snapshot) }))
   return result
 }
 

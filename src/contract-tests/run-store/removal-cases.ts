@@ -2,9 +2,9 @@ import type { RunStatus } from '../../model/run.ts'
 import type { RemovalQuery } from '../../ports/run-store.ts'
 import { equal } from '../assertions.ts'
 import { listIds, see } from './reading.ts'
-import { decide, keyOf, put, QUIET, type RunStoreCase, runIds, UNTOLD } from './run-fixtures.ts'
+import { decide, keyOf, put, QUIET, type RunStoreCase, runIds, PENDING } from './run-fixtures.ts'
 import { standsStill } from './store-time.ts'
-import { changesOf, fullTally } from './totals-fixtures.ts'
+import { changesOf, fullTotals } from './totals-fixtures.ts'
 
 const HOUR = 3_600_000
 const ALL: readonly RunStatus[] = [
@@ -43,11 +43,11 @@ export const REMOVAL_CASES: readonly RunStoreCase[] = [
   {
     name: 'a removal takes what last changed long enough ago, whenever it was last heard of',
     async run({ store, advance }) {
-      for (const runId of ['old', 'heard', 'accounted', 'changed'])
+      for (const runId of ['old', 'touched', 'accounted', 'changed'])
         await put(store, keyOf(runId), { status: 'completed' })
       await advance(2 * HOUR)
-      await decide(store, keyOf('heard'), { heard: true })
-      await decide(store, keyOf('accounted'), { account: QUIET })
+      await decide(store, keyOf('touched'), { touched: true })
+      await decide(store, keyOf('accounted'), { derived: QUIET })
       await put(store, keyOf('changed'), { status: 'completed' })
       await put(store, keyOf('young'), { status: 'completed' })
       equal(await store.removeRuns(queryOf()), 3)
@@ -81,14 +81,14 @@ export const REMOVAL_CASES: readonly RunStoreCase[] = [
   {
     name: 'a removal spares what is untold, and that does not count towards its limit',
     async run({ store, advance }) {
-      for (const runId of runIds(10)) await put(store, keyOf(runId), { status: 'completed' }, { account: UNTOLD })
-      for (const runId of runIds(5, 'told')) await put(store, keyOf(runId), { status: 'completed' })
+      for (const runId of runIds(10)) await put(store, keyOf(runId), { status: 'completed' }, { derived: PENDING })
+      for (const runId of runIds(5, 'reported')) await put(store, keyOf(runId), { status: 'completed' })
       await advance(2 * HOUR)
       equal(await store.removeRuns(queryOf({ limit: 3 })), 3)
       equal(await store.removeRuns(queryOf({ limit: 3 })), 2)
       equal(await store.removeRuns(queryOf({ limit: 3 })), 0)
       equal([...(await listIds(store))].sort(), [...runIds(10)].sort())
-      await decide(store, keyOf('r4'), { account: QUIET })
+      await decide(store, keyOf('r4'), { derived: QUIET })
       equal(await store.removeRuns(queryOf({ limit: 3 })), 1)
       equal(await store.findRun('t', 'r4'), undefined)
     },
@@ -110,19 +110,19 @@ export const REMOVAL_CASES: readonly RunStoreCase[] = [
   {
     name: 'a removal leaves the session, its failures and every sum as they are',
     async run({ store, advance }) {
-      const add = fullTally('a', 1, '0.1')
-      const tallies = changesOf({
+      const add = fullTotals('a', 1, '0.1')
+      const totalsChanges = changesOf({
         session: add,
-        below: [{ runId: 'r', add }],
+        descendants: [{ runId: 'r', add }],
         users: [{ userId: 'u', add: add.spend }],
       })
       const failures = [{ runId: 'r', at: 1, userId: 'u' }]
-      await put(store, keyOf('r'), { status: 'completed', latest: { userId: 'u' } }, { tallies, failures })
+      await put(store, keyOf('r'), { status: 'completed', latest: { userId: 'u' } }, { totalsChanges, failures })
       const session = await store.findSession('t', 's')
       await advance(2 * HOUR)
       equal(await store.removeRuns(queryOf()), 1)
       equal(await store.findSession('t', 's'), session)
-      equal((await see(store, keyOf('r'))).below, add)
+      equal((await see(store, keyOf('r'))).descendants, add)
       equal(await store.findSpend('t', 'u', 0), add.spend)
     },
   },

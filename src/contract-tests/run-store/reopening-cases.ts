@@ -1,7 +1,7 @@
 import { equal, ok } from '../assertions.ts'
 import { readAll, see } from './reading.ts'
-import { decide, keyOf, put, type RunStoreCase, UNTOLD } from './run-fixtures.ts'
-import { changesOf, fullTally, sumOf } from './totals-fixtures.ts'
+import { decide, keyOf, put, type RunStoreCase, PENDING } from './run-fixtures.ts'
+import { changesOf, fullTotals, sumOf } from './totals-fixtures.ts'
 
 /** What is there for a process that starts when all others have ended. */
 export const REOPENING_CASES: readonly RunStoreCase[] = [
@@ -10,22 +10,22 @@ export const REOPENING_CASES: readonly RunStoreCase[] = [
     needs: ['durable'],
     async run(trial) {
       const { store } = trial
-      const add = fullTally('u', 1, '0.1')
-      const tallies = changesOf({
+      const add = fullTotals('u', 1, '0.1')
+      const totalsChanges = changesOf({
         session: add,
-        below: [{ runId: 'p', add }],
+        descendants: [{ runId: 'p', add }],
         users: [{ userId: 'u', add: add.spend }],
       })
       const key = keyOf('r', { parentRunId: 'p' })
-      await put(store, key, { parentRunId: 'p' }, { tallies, failures: [{ runId: 'r', at: 1 }], account: UNTOLD })
-      await put(store, keyOf('gone', { sessionId: 'erased' }), {}, { tallies: changesOf({ session: add }) })
+      await put(store, key, { parentRunId: 'p' }, { totalsChanges, failures: [{ runId: 'r', at: 1 }], derived: PENDING })
+      await put(store, keyOf('gone', { sessionId: 'erased' }), {}, { totalsChanges: changesOf({ session: add }) })
       await store.erase('t', { sessionId: 'erased' })
       await store.openSession('t', 'opened')
       const all = async (from: typeof store) => [
         ...(await Promise.all(['s', 'opened', 'erased'].map((id) => from.findSession('t', id)))),
         await from.findSpend('t', 'u', 0),
         await readAll(from),
-        await readAll(from, { untold: true }),
+        await readAll(from, { pending: true }),
         await see(from, key),
         await see(from, keyOf('p')),
       ]
@@ -34,9 +34,9 @@ export const REOPENING_CASES: readonly RunStoreCase[] = [
       const reopened = await trial.reopen?.()
       ok(reopened, 'the trial can be opened anew, or the store does not declare that it is durable')
       equal(await all(reopened), before)
-      equal((await decide(reopened, key, { tallies, heard: true }))?.revision, 1)
-      equal((await reopened.findSession('t', 's'))?.tally, sumOf(add, add))
-      equal((await see(reopened, keyOf('p'))).below, sumOf(add, add))
+      equal((await decide(reopened, key, { totalsChanges, touched: true }))?.revision, 1)
+      equal((await reopened.findSession('t', 's'))?.totals, sumOf(add, add))
+      equal((await see(reopened, keyOf('p'))).descendants, sumOf(add, add))
     },
   },
 ]

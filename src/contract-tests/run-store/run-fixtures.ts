@@ -1,4 +1,4 @@
-import type { RunAccount, RunState } from '../../model/run.ts'
+import type { DerivedRunData, RunState } from '../../model/run.ts'
 import type { MergeDecision, RunKey, RunStore, StoredRun } from '../../ports/run-store.ts'
 import { ok } from '../assertions.ts'
 import type { ContractCase, StoreTrial } from '../contract.ts'
@@ -10,10 +10,10 @@ export type RunTrial = StoreTrial<RunStore>
 export type RunStoreCase = ContractCase<RunTrial>
 
 /** An account of which nothing is to be told. */
-export const QUIET: RunAccount = Object.freeze({ ended: [], untold: [] })
+export const QUIET: DerivedRunData = Object.freeze({ ended: [], pending: [] })
 
 /** An account of which something is to be told. */
-export const UNTOLD: RunAccount = Object.freeze({ ended: ['failed'] as const, untold: ['failed'] as const })
+export const PENDING: DerivedRunData = Object.freeze({ ended: ['failed'] as const, pending: ['failed'] as const })
 
 /** Names that a careless store takes for members of every object, or for one another. */
 export const HOSTILE_NAMES: readonly string[] = Object.freeze([
@@ -51,7 +51,7 @@ export async function put(
   more: Partial<RunState> = {},
   decision: Partial<MergeDecision<undefined>> = {},
 ): Promise<StoredRun> {
-  const decided = { result: undefined, state: stateOf(key, more), account: QUIET, heard: true, ...decision }
+  const decided = { result: undefined, state: stateOf(key, more), derived: QUIET, touched: true, ...decision }
   const { run } = await store.mergeRun(key, () => decided)
   ok(run, 'a merge that decides of a state gives the run')
   return run

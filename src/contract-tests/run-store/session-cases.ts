@@ -1,8 +1,8 @@
-import { noTally } from '../../model/tally.ts'
+import { noTotals } from '../../model/totals.ts'
 import { equal } from '../assertions.ts'
-import { decide, keyOf, put, type RunStoreCase, stateOf, UNTOLD } from './run-fixtures.ts'
+import { decide, keyOf, put, type RunStoreCase, stateOf, PENDING } from './run-fixtures.ts'
 import { happened, timed } from './store-time.ts'
-import { changesOf, fullTally } from './totals-fixtures.ts'
+import { changesOf, fullTotals } from './totals-fixtures.ts'
 
 /** Runs and sessions in the store's time, and sessions that are opened and found. */
 export const SESSION_CASES: readonly RunStoreCase[] = [
@@ -25,7 +25,7 @@ export const SESSION_CASES: readonly RunStoreCase[] = [
       await put(store, keyOf('b'))
       const before = await store.findSession('t', 's')
       await advance(1_000)
-      await decide(store, keyOf('a'), { account: UNTOLD, heard: true, failures: [], tallies: changesOf() })
+      await decide(store, keyOf('a'), { derived: PENDING, touched: true, failures: [], totalsChanges: changesOf() })
       await store.openSession('t', 's')
       await put(store, keyOf('c', { sessionId: 'other' }))
       equal(await store.findSession('t', 's'), before)
@@ -41,7 +41,7 @@ export const SESSION_CASES: readonly RunStoreCase[] = [
       const { value: opened, when } = await timed(trial, () => trial.store.openSession('t', 's'))
       happened(opened.createdAt, when, 'the beginning of the session')
       const { createdAt } = opened
-      const empty = { tenant: 't', sessionId: 's', createdAt, updatedAt: createdAt, tally: noTally(), failures: [] }
+      const empty = { tenant: 't', sessionId: 's', createdAt, updatedAt: createdAt, totals: noTotals(), failures: [] }
       equal(opened, empty)
       equal(await trial.store.findSession('t', 's'), empty)
     },
@@ -56,7 +56,7 @@ export const SESSION_CASES: readonly RunStoreCase[] = [
         store,
         keyOf('r'),
         {},
-        { tallies: changesOf({ session: fullTally('a', 1, '0.1') }), failures: [FAILURE] },
+        { totalsChanges: changesOf({ session: fullTotals('a', 1, '0.1') }), failures: [FAILURE] },
       )
       const found = await store.findSession('t', 's')
       equal(found?.createdAt, opened.createdAt)
@@ -83,13 +83,13 @@ export const SESSION_CASES: readonly RunStoreCase[] = [
     async run({ store }) {
       const names = ['s', 'S', '__proto__', 'constructor', 's.', 's:', `${'x'.repeat(199)}y`, `${'x'.repeat(199)}z`]
       for (const [at, sessionId] of names.entries()) {
-        const tallies = changesOf({ session: fullTally('a', at + 1, '0.1') })
-        await put(store, keyOf(`r${at}`, { sessionId }), {}, { tallies, failures: [{ runId: `r${at}`, at }] })
+        const totalsChanges = changesOf({ session: fullTotals('a', at + 1, '0.1') })
+        await put(store, keyOf(`r${at}`, { sessionId }), {}, { totalsChanges, failures: [{ runId: `r${at}`, at }] })
       }
       for (const [at, sessionId] of names.entries()) {
         const session = await store.findSession('t', sessionId)
         equal(session?.sessionId, sessionId)
-        equal(session?.tally, fullTally('a', at + 1, '0.1'))
+        equal(session?.totals, fullTotals('a', at + 1, '0.1'))
         equal(session?.failures, [{ runId: `r${at}`, at }])
         const { items } = await store.listRuns({ tenant: 't', sessionId, limit: 9 })
         equal(

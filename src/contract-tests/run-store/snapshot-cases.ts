@@ -1,21 +1,21 @@
-import { noTally } from '../../model/tally.ts'
+import { noTotals } from '../../model/totals.ts'
 import { equal, ok, rejects } from '../assertions.ts'
 import { see } from './reading.ts'
-import { decide, keyOf, put, QUIET, type RunStoreCase, stateOf, UNTOLD } from './run-fixtures.ts'
-import { changesOf, fullTally, sumOf } from './totals-fixtures.ts'
+import { decide, keyOf, put, QUIET, type RunStoreCase, stateOf, PENDING } from './run-fixtures.ts'
+import { changesOf, fullTotals, sumOf } from './totals-fixtures.ts'
 
 /** What a merge finds, and what it gives. */
 export const SIGHT_CASES: readonly RunStoreCase[] = [
   {
     name: 'a merge sees nothing where nothing is stored',
     async run({ store }) {
-      equal(await see(store, keyOf('r')), { above: [] })
+      equal(await see(store, keyOf('r')), { ancestors: [] })
     },
   },
   {
     name: 'a merge sees the run and the session as they are stored',
     async run({ store }) {
-      const run = await put(store, keyOf('r'), { counts: { steps: 3 }, status: 'waiting' }, { account: UNTOLD })
+      const run = await put(store, keyOf('r'), { counts: { steps: 3 }, status: 'waiting' }, { derived: PENDING })
       const { run: seen, session } = await see(store, keyOf('r'))
       equal(seen, run)
       equal(session, await store.findSession('t', 's'))
@@ -41,38 +41,38 @@ export const SIGHT_CASES: readonly RunStoreCase[] = [
   {
     name: 'a merge sees the sum of what was added to its session',
     async run({ store }) {
-      const adds = [fullTally('a', 1, '0.1'), fullTally('b', 2, '0.2'), fullTally('a', 4, '0.7')]
+      const adds = [fullTotals('a', 1, '0.1'), fullTotals('b', 2, '0.2'), fullTotals('a', 4, '0.7')]
       await put(store, keyOf('r'))
-      for (const session of adds) await decide(store, keyOf('r'), { tallies: changesOf({ session }) })
-      equal((await see(store, keyOf('new'))).session?.tally, sumOf(...adds))
+      for (const session of adds) await decide(store, keyOf('r'), { totalsChanges: changesOf({ session }) })
+      equal((await see(store, keyOf('new'))).session?.totals, sumOf(...adds))
     },
   },
   {
     name: 'a merge sees the sum of what was added below its run, which need not be stored',
     async run({ store }) {
-      const adds = [fullTally('a', 1, '0.1'), fullTally('b', 2, '0.2'), fullTally('a', 4, '0.7')]
+      const adds = [fullTotals('a', 1, '0.1'), fullTotals('b', 2, '0.2'), fullTotals('a', 4, '0.7')]
       await put(store, keyOf('child'))
       for (const add of adds)
-        await decide(store, keyOf('child'), { tallies: changesOf({ below: [{ runId: 'parent', add }] }) })
-      equal((await see(store, keyOf('parent'))).below, sumOf(...adds))
+        await decide(store, keyOf('child'), { totalsChanges: changesOf({ descendants: [{ runId: 'parent', add }] }) })
+      equal((await see(store, keyOf('parent'))).descendants, sumOf(...adds))
       await put(store, keyOf('parent'))
-      equal((await see(store, keyOf('parent'))).below, sumOf(...adds))
-      equal((await see(store, keyOf('child'))).below, undefined, 'nothing was added below the child')
+      equal((await see(store, keyOf('parent'))).descendants, sumOf(...adds))
+      equal((await see(store, keyOf('child'))).descendants, undefined, 'nothing was added below the child')
     },
   },
   {
     name: 'what is below a run is summed up for each session and each run by itself',
     async run({ store }) {
-      const add = fullTally('a', 1, '0.1')
-      const tallies = changesOf({ below: [{ runId: 'parent', add }] })
-      await put(store, keyOf('child'), {}, { tallies })
+      const add = fullTotals('a', 1, '0.1')
+      const totalsChanges = changesOf({ descendants: [{ runId: 'parent', add }] })
+      await put(store, keyOf('child'), {}, { totalsChanges })
       for (const key of [
         keyOf('Parent'),
         keyOf('parent', { sessionId: 'other' }),
         keyOf('parent', { tenant: 'other' }),
       ])
-        equal((await see(store, key)).below, undefined)
-      equal((await see(store, keyOf('parent'))).below, add)
+        equal((await see(store, key)).descendants, undefined)
+      equal((await see(store, keyOf('parent'))).descendants, add)
     },
   },
   {
@@ -94,7 +94,7 @@ export const SIGHT_CASES: readonly RunStoreCase[] = [
     name: 'a merge gives what was decided, be it what it may, and the run as it is stored now',
     async run({ store }) {
       for (const result of [undefined, null, 0, '', false, new Map([['a', 1]]), () => 1]) {
-        const merged = await store.mergeRun(keyOf('r'), () => ({ result, state: stateOf(keyOf('r')), account: QUIET }))
+        const merged = await store.mergeRun(keyOf('r'), () => ({ result, state: stateOf(keyOf('r')), derived: QUIET }))
         ok(Object.is(merged.result, result), 'a result is passed through as it is')
         equal(merged.run, await store.findRun('t', 'r'))
       }
@@ -129,7 +129,7 @@ export const SIGHT_CASES: readonly RunStoreCase[] = [
       }
       for (let times = 0; times < 30; times++) await rejects(store.mergeRun(keyOf('r'), breakOff), 'a decision throws')
       equal((await put(store, keyOf('r'))).revision, 1)
-      equal((await store.findSession('t', 's'))?.tally, noTally())
+      equal((await store.findSession('t', 's'))?.totals, noTotals())
     },
   },
   {
@@ -139,7 +139,7 @@ export const SIGHT_CASES: readonly RunStoreCase[] = [
       const merges = Array.from({ length: 20 }, () =>
         store.mergeRun(keyOf('r'), () => {
           const counts = { times: ++times }
-          return { result: counts.times, state: stateOf(keyOf('r'), { counts }), account: QUIET }
+          return { result: counts.times, state: stateOf(keyOf('r'), { counts }), derived: QUIET }
         }),
       )
       for (const { result, run } of await Promise.all(merges)) equal(run?.state.counts, { times: result })

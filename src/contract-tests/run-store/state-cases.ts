@@ -103,7 +103,7 @@ export const STATE_CASES: readonly RunStoreCase[] = [
       equal((await store.findRun('t', 'r'))?.state, stateOf(keyOf('r')))
       equal(await listIds(store, { provider: 'p' }), [])
       equal(await listIds(store, { tag: 'a' }), [])
-      equal((await see(store, keyOf('r'))).above, [])
+      equal((await see(store, keyOf('r'))).ancestors, [])
     },
   },
   {
@@ -115,11 +115,11 @@ export const STATE_CASES: readonly RunStoreCase[] = [
         source: 'client',
         pricingVersion: '2026',
       } as const
-      const account = {
+      const derived = {
         cost,
         shares: [cost, cost],
         ended: ['expired', 'failed'],
-        untold: ['budget'],
+        pending: ['budget'],
         top: true,
       } as const
       const failures = TEXTS.map((text, at) => ({
@@ -128,8 +128,8 @@ export const STATE_CASES: readonly RunStoreCase[] = [
         userId: text,
         error: { type: 'x', message: text },
       }))
-      await put(store, keyOf('r'), {}, { account, failures })
-      equal((await store.findRun('t', 'r'))?.account, account)
+      await put(store, keyOf('r'), {}, { derived, failures })
+      equal((await store.findRun('t', 'r'))?.derived, derived)
       equal((await store.findSession('t', 's'))?.failures, failures)
     },
   },
@@ -173,7 +173,7 @@ export const STATE_CASES: readonly RunStoreCase[] = [
         const page = await store.listRuns({ limit: 9 })
         equal(page, { items: [run] })
         spoil(page)
-        const { tally: _, ...session } = (await store.findSession('t', 's')) ?? {}
+        const { totals: _, ...session } = (await store.findSession('t', 's')) ?? {}
         equal(session, { tenant: 't', sessionId: 's', createdAt: run.createdAt, updatedAt: run.updatedAt, failures })
         spoil(session)
       }
@@ -184,7 +184,7 @@ export const STATE_CASES: readonly RunStoreCase[] = [
     name: 'a spend that was given may be changed, and the store has what it had',
     async run({ store }) {
       const add = { runs: 1, tokens: 2, cost: { USD: '0.1' }, unpricedRuns: 0, unpricedTokens: 0 }
-      await put(store, keyOf('r'), {}, { tallies: changesOf({ users: [{ userId: 'u', add: structuredClone(add) }] }) })
+      await put(store, keyOf('r'), {}, { totalsChanges: changesOf({ users: [{ userId: 'u', add: structuredClone(add) }] }) })
       for (const userId of ['u', 'u', 'nobody', 'nobody']) {
         const spend = await store.findSpend('t', userId, 0)
         equal(spend.runs, userId === 'u' ? 1 : 0)
@@ -204,7 +204,7 @@ export const STATE_CASES: readonly RunStoreCase[] = [
       equal((await see(other, keyOf('r'))).run, run)
       equal(idsOf(await readAll(other)), ['r'])
       equal(await other.findSession('t', 's'), await store.findSession('t', 's'))
-      const again = await decide(other, keyOf('r'), { state: stateOf(keyOf('r')), account: QUIET })
+      const again = await decide(other, keyOf('r'), { state: stateOf(keyOf('r')), derived: QUIET })
       equal(await store.findRun('t', 'r'), again)
       equal(again?.revision, 2)
       equal(await other.openSession('t', 'new'), await store.openSession('t', 'new'))

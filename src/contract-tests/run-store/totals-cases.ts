@@ -1,15 +1,15 @@
-import { noSpend, noTally, type Spend, type Tally } from '../../model/tally.ts'
+import { noSpend, noTotals, type Spend, type Totals } from '../../model/totals.ts'
 import { equal } from '../assertions.ts'
 import { see } from './reading.ts'
 import { decide, HOSTILE_NAMES, keyOf, put, type RunStoreCase } from './run-fixtures.ts'
 import { DAY_MS } from './store-time.ts'
-import { changesOf, fullTally, own, spendOf, spendSum, sumOf, tallyOf } from './totals-fixtures.ts'
+import { changesOf, fullTotals, own, spendOf, spendSum, sumOf, totalsOf } from './totals-fixtures.ts'
 
 const MOST = Number.MAX_SAFE_INTEGER
 /** Sums of these are wrong in binary floating point, and in decimals of few places. */
 const AMOUNTS = ['0.1', '0.2', '-0.3', '99999999999999999999.5', '0.0000000000000000001', '-0.01', '7', '0', '1']
 
-function everyName(of: (name: string, at: number) => Tally): readonly Tally[] {
+function everyName(of: (name: string, at: number) => Totals): readonly Totals[] {
   return HOSTILE_NAMES.map(of)
 }
 
@@ -19,21 +19,21 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
     name: 'a tally is the sum of what was added, in every part of it and for every name',
     async run({ store }) {
       const adds = [
-        ...everyName((name, at) => fullTally(name, at + 1, '0.1')),
-        ...everyName((name) => fullTally(name, -3, '-2.25')),
+        ...everyName((name, at) => fullTotals(name, at + 1, '0.1')),
+        ...everyName((name) => fullTotals(name, -3, '-2.25')),
       ]
       await store.openSession('t', 's')
       for (const add of adds)
-        await decide(store, keyOf('r'), { tallies: changesOf({ session: add, below: [{ runId: 'p', add }] }) })
-      equal((await store.findSession('t', 's'))?.tally, sumOf(...adds))
-      equal((await see(store, keyOf('p'))).below, sumOf(...adds))
+        await decide(store, keyOf('r'), { totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }] }) })
+      equal((await store.findSession('t', 's'))?.totals, sumOf(...adds))
+      equal((await see(store, keyOf('p'))).descendants, sumOf(...adds))
     },
   },
   {
     name: 'what is added in one merge to one sum several times is added each time',
     async run({ store }) {
-      const add = fullTally('a', 2, '0.1')
-      const below = [
+      const add = fullTotals('a', 2, '0.1')
+      const descendants = [
         { runId: 'p', add },
         { runId: 'q', add },
         { runId: 'p', add },
@@ -43,9 +43,9 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
         { userId: 'v', add: add.spend },
         { userId: 'u', add: add.spend },
       ]
-      await put(store, keyOf('r'), {}, { tallies: changesOf({ below, users }) })
-      equal((await see(store, keyOf('p'))).below, sumOf(add, add))
-      equal((await see(store, keyOf('q'))).below, add)
+      await put(store, keyOf('r'), {}, { totalsChanges: changesOf({ descendants, users }) })
+      equal((await see(store, keyOf('p'))).descendants, sumOf(add, add))
+      equal((await see(store, keyOf('q'))).descendants, add)
       equal(await store.findSpend('t', 'u', 0), spendSum(add.spend, add.spend))
       equal(await store.findSpend('t', 'v', 0), add.spend)
     },
@@ -53,16 +53,16 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
   {
     name: 'amounts are added as exact decimals',
     async run({ store }) {
-      const adds = AMOUNTS.map((amount) => fullTally('USD', 1, amount))
+      const adds = AMOUNTS.map((amount) => fullTotals('USD', 1, amount))
       await store.openSession('t', 's')
       for (const add of adds) {
         const users = [{ userId: 'u', add: add.spend }]
-        await decide(store, keyOf('r'), { tallies: changesOf({ session: add, below: [{ runId: 'p', add }], users }) })
+        await decide(store, keyOf('r'), { totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }], users }) })
       }
       const sum = sumOf(...adds)
       equal(sum.spend.cost, { USD: '100000000000000000007.4900000000000000001' })
-      equal((await store.findSession('t', 's'))?.tally, sum)
-      equal((await see(store, keyOf('p'))).below, sum)
+      equal((await store.findSession('t', 's'))?.totals, sum)
+      equal((await see(store, keyOf('p'))).descendants, sum)
       equal(await store.findSpend('t', 'u', 0), sum.spend)
     },
   },
@@ -73,16 +73,16 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
       let sum = 0
       for (const by of [MOST - 3, 1, 1, 1, -MOST, -MOST + 2, -1, -1, MOST, MOST]) {
         sum += by
-        const add = tallyOf({ spend: spendOf({ tokens: by }), counts: { inputTokens: by }, time: { modelMs: by } })
+        const add = totalsOf({ spend: spendOf({ tokens: by }), counts: { inputTokens: by }, time: { modelMs: by } })
         const users = [{ userId: 'u', add: add.spend }]
-        await decide(store, keyOf('r'), { tallies: changesOf({ session: add, below: [{ runId: 'p', add }], users }) })
-        const expected = tallyOf({
+        await decide(store, keyOf('r'), { totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }], users }) })
+        const expected = totalsOf({
           spend: spendOf({ tokens: sum }),
           counts: { inputTokens: sum },
           time: { modelMs: sum },
         })
-        equal((await store.findSession('t', 's'))?.tally, expected)
-        equal((await see(store, keyOf('p'))).below, expected)
+        equal((await store.findSession('t', 's'))?.totals, expected)
+        equal((await see(store, keyOf('p'))).descendants, expected)
         equal(await store.findSpend('t', 'u', 0), expected.spend)
       }
       equal(sum, MOST)
@@ -92,35 +92,35 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
     name: 'what came to 0 keeps its name',
     async run({ store }) {
       const name = 'steps'
-      const [add, back] = [fullTally(name, 5, '0.5'), fullTally(name, -5, '-0.5')]
-      await put(store, keyOf('r'), {}, { tallies: changesOf({ session: add, below: [{ runId: 'p', add }] }) })
-      await decide(store, keyOf('r'), { tallies: changesOf({ session: back, below: [{ runId: 'p', add: back }] }) })
-      const { counts, spend } = (await store.findSession('t', 's'))?.tally ?? noTally()
+      const [add, back] = [fullTotals(name, 5, '0.5'), fullTotals(name, -5, '-0.5')]
+      await put(store, keyOf('r'), {}, { totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }] }) })
+      await decide(store, keyOf('r'), { totalsChanges: changesOf({ session: back, descendants: [{ runId: 'p', add: back }] }) })
+      const { counts, spend } = (await store.findSession('t', 's'))?.totals ?? noTotals()
       equal([counts, spend.cost], [own(name, 0), own(name, '0')])
-      equal((await see(store, keyOf('p'))).below, sumOf(add, back))
+      equal((await see(store, keyOf('p'))).descendants, sumOf(add, back))
     },
   },
   {
     name: 'a sum of many models, counters and users is kept whole',
     async run({ store }) {
-      const adds = Array.from({ length: 200 }, (_, at) => fullTally(`${at}-${'n'.repeat(60)}`, at, '0.01'))
+      const adds = Array.from({ length: 200 }, (_, at) => fullTotals(`${at}-${'n'.repeat(60)}`, at, '0.01'))
       const add = sumOf(...adds)
-      await put(store, keyOf('r'), {}, { tallies: changesOf({ session: add, below: [{ runId: 'p', add }] }) })
-      await decide(store, keyOf('r'), { tallies: changesOf({ session: add, below: [{ runId: 'p', add }] }) })
-      equal((await store.findSession('t', 's'))?.tally, sumOf(add, add))
-      equal((await see(store, keyOf('p'))).below, sumOf(add, add))
+      await put(store, keyOf('r'), {}, { totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }] }) })
+      await decide(store, keyOf('r'), { totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }] }) })
+      equal((await store.findSession('t', 's'))?.totals, sumOf(add, add))
+      equal((await see(store, keyOf('p'))).descendants, sumOf(add, add))
     },
   },
   {
     name: 'nothing is added twice, nor taken away, by a merge that has nothing to add',
     async run({ store }) {
-      const add = fullTally('a', 1, '0.1')
+      const add = fullTotals('a', 1, '0.1')
       const users = [{ userId: 'u', add: add.spend }]
-      await put(store, keyOf('r'), {}, { tallies: changesOf({ session: add, below: [{ runId: 'p', add }], users }) })
-      await put(store, keyOf('r'), {}, { tallies: changesOf() })
+      await put(store, keyOf('r'), {}, { totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }], users }) })
+      await put(store, keyOf('r'), {}, { totalsChanges: changesOf() })
       await put(store, keyOf('r'))
-      equal((await store.findSession('t', 's'))?.tally, add)
-      equal((await see(store, keyOf('p'))).below, add)
+      equal((await store.findSession('t', 's'))?.totals, add)
+      equal((await see(store, keyOf('p'))).descendants, add)
       equal(await store.findSpend('t', 'u', 0), add.spend)
     },
   },
@@ -136,7 +136,7 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
     async run({ store }) {
       const names = [...HOSTILE_NAMES, 'x'.repeat(200), `${'x'.repeat(199)}y`, 'ü'.repeat(200)]
       const users = names.map((userId, at) => ({ userId, add: spendOf({ runs: at + 1 }) }))
-      await put(store, keyOf('r'), {}, { tallies: changesOf({ users }) })
+      await put(store, keyOf('r'), {}, { totalsChanges: changesOf({ users }) })
       for (const { userId, add } of users) equal(await store.findSpend('t', userId, 0), add, `the spend of ${userId}`)
     },
   },
@@ -150,7 +150,7 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
           store,
           keyOf(`r${runs}`),
           {},
-          { tallies: changesOf({ users: [{ userId: 'u', add: spendOf({ runs }) }] }) },
+          { totalsChanges: changesOf({ users: [{ userId: 'u', add: spendOf({ runs }) }] }) },
         )
         if (Math.floor(now() / DAY_MS) === day) expected.push([day, spendOf({ runs })])
         await advance(DAY_MS)
@@ -171,7 +171,7 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
           at: instant,
         })),
       )
-      await put(store, keyOf('r'), {}, { tallies: changesOf({ users }) })
+      await put(store, keyOf('r'), {}, { totalsChanges: changesOf({ users }) })
       for (const day of [0, ...days, ...days.map((one) => one + 1)]) {
         const since = users.filter(({ at }) => at >= day * DAY_MS).map(({ add }) => add)
         equal(await store.findSpend('t', 'u', day), spendSum(...since), `the spend from day ${day} on`)
@@ -187,7 +187,7 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
           store,
           keyOf(`r${at}`, { sessionId: `s${at}` }),
           {},
-          { tallies: changesOf({ users: [{ userId: 'u', add }] }) },
+          { totalsChanges: changesOf({ users: [{ userId: 'u', add }] }) },
         )
       equal(await store.findSpend('t', 'u', 0), spendSum(...spends))
     },

@@ -1,16 +1,16 @@
-import { addSpend, addTally, noSpend, noTally, type Spend, type Tally } from '../../model/tally.ts'
-import type { TallyChanges } from '../../ports/run-store.ts'
+import { addSpend, addTotals, noSpend, noTotals, type Spend, type Totals } from '../../model/totals.ts'
+import type { TotalsChanges } from '../../ports/run-store.ts'
 
 export function spendOf(more: Partial<Spend> = {}): Spend {
   return { ...noSpend(), ...more }
 }
 
-export function tallyOf(more: Partial<Tally> = {}): Tally {
-  return { ...noTally(), ...more }
+export function totalsOf(more: Partial<Totals> = {}): Totals {
+  return { ...noTotals(), ...more }
 }
 
 /** A tally of which every part says something. */
-export function fullTally(name: string, by: number, amount: string): Tally {
+export function fullTotals(name: string, by: number, amount: string): Totals {
   const numbers = own(name, by)
   const cost = own(name, amount)
   const spend: Spend = { runs: by, tokens: by * 100, cost, unpricedRuns: by, unpricedTokens: -by }
@@ -27,20 +27,20 @@ export function fullTally(name: string, by: number, amount: string): Tally {
 }
 
 /** What to add to a session, below runs and for users: nothing, where nothing is said. */
-export function changesOf(more: Partial<TallyChanges> = {}): TallyChanges {
-  return { session: noTally(), below: [], users: [], ...more }
+export function changesOf(more: Partial<TotalsChanges> = {}): TotalsChanges {
+  return { session: noTotals(), descendants: [], users: [], ...more }
 }
 
 /** So many runs, for a session, below a run and for a user. */
-export function countOf(runs: number, below: string, userId: string): TallyChanges {
+export function countOf(runs: number, descendants: string, userId: string): TotalsChanges {
   const spend = spendOf({ runs })
-  const add = tallyOf({ spend })
-  return { session: add, below: [{ runId: below, add }], users: [{ userId, add: spend }] }
+  const add = totalsOf({ spend })
+  return { session: add, descendants: [{ runId: descendants, add }], users: [{ userId, add: spend }] }
 }
 
-export function sumOf(...tallies: readonly Tally[]): Tally {
-  const sum = noTally()
-  for (const tally of tallies) addTally(sum, tally)
+export function sumOf(...totalsChanges: readonly Totals[]): Totals {
+  const sum = noTotals()
+  for (const totals of totalsChanges) addTotals(sum, totals)
   return sum
 }
 

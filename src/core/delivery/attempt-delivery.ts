@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery, DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
 import { wake } from '../dispatch/wake.ts'
-import { type HookDeps, type Hooks, tellDelivery } from './hooks.ts'
+import { type HookDeps, type Hooks, reportDelivery } from './hooks.ts'
 import { type Hold, type HoldDeps, type HoldOptions, holdLease, type Lease } from './lease.ts'
 import { type RecheckDeps, recheckPolicy } from './recheck-policy.ts'
 import { type RenderDeps, renderDigest } from './render-digest.ts'
@@ -39,10 +39,10 @@ export type AttemptResult = 'sent' | 'retried' | 'failed' | 'skipped' | 'cancell
 export interface Attempted {
   readonly result: AttemptResult
   /** Resolves when the host was told; absent where it wants to hear nothing. */
-  readonly told?: Promise<void>
+  readonly reported?: Promise<void>
 }
 
-type Change = Parameters<typeof tellDelivery>[0]
+type Change = Parameters<typeof reportDelivery>[0]
 
 /**
  * Sends one claimed delivery, writes down how it went, and begins to tell the host. Throws only when the store does.
@@ -71,7 +71,7 @@ export async function attemptDelivery(
   logEnd(settled.cancelled ? 'cancelled' : settlement.to, claimed, settlement, deps)
   if (!deps.hooks) return { result }
   const own = settled.cancelled ? [] : [changeBy(settlement, claimed)]
-  return { result, told: tellAll([...own, ...settled.others], claimed.dispatch, deps) }
+  return { result, reported: reportAll([...own, ...settled.others], claimed.dispatch, deps) }
 }
 
 function resultOf(settlement: Settlement): AttemptResult {
@@ -79,8 +79,8 @@ function resultOf(settlement: Settlement): AttemptResult {
   return settlement.attempt ? 'retried' : 'released'
 }
 
-async function tellAll(changes: readonly Change[], dispatch: DispatchHead, deps: HookDeps): Promise<void> {
-  await Promise.all(changes.map((change) => tellDelivery(change, dispatch, deps)))
+async function reportAll(changes: readonly Change[], dispatch: DispatchHead, deps: HookDeps): Promise<void> {
+  await Promise.all(changes.map((change) => reportDelivery(change, dispatch, deps)))
 }
 
 /** The steps of an attempt, each of which may be the last. `undefined`: the lease was lost. */

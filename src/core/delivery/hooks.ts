@@ -2,7 +2,7 @@ import type { DispatchAnswer, DispatchHead, DispatchView } from '../../model/dis
 import type { DeliveryChange } from '../../ports/dispatch-store.ts'
 import type { LogFields } from '../../ports/logger.ts'
 import { type ErrorHooks, type FaultDeps, reportFault } from '../answers/report-fault.ts'
-import { endsWithin } from '../time-out.ts'
+import { raceTimeout } from '../time-out.ts'
 
 /** A dispatch that was stored. */
 export interface AcceptedEvent extends DispatchView {
@@ -49,15 +49,15 @@ export interface HookDeps extends FaultDeps {
 }
 
 /** Tells of a dispatch that was accepted, and of those deliveries of it that came to their end by that. */
-export async function tellAccepted(answer: DispatchAnswer, head: EventHead, deps: HookDeps): Promise<void> {
+export async function reportAccepted(answer: DispatchAnswer, head: EventHead, deps: HookDeps): Promise<void> {
   await call('onAccepted', () => acceptedEvent(answer, head.tenant), placeOf(head), deps)
   for (const { deliveryId, channel, status, reason, attempts } of answer.deliveries) {
-    await tellDelivery({ deliveryId, channel, status, attempts, ...(reason !== undefined && { reason }) }, head, deps)
+    await reportDelivery({ deliveryId, channel, status, attempts, ...(reason !== undefined && { reason }) }, head, deps)
   }
 }
 
 /** Tells of a delivery, if it came to its end. */
-export async function tellDelivery(
+export async function reportDelivery(
   change: DeliveryChange & Pick<DeliveryEvent, 'lastCode' | 'providerMessageId'>,
   { dispatchId, tenant, eventType, recipient, sessionId, sandboxed }: EventHead,
   deps: HookDeps,
@@ -99,9 +99,9 @@ async function call<Name extends EventHook>(
 ): Promise<void> {
   const { hooks, clock, logger } = deps
   try {
-    const told: unknown = (hooks as AnyHooks | undefined)?.[name]?.(event())
-    if (typeof told !== 'object' || told === null || !('then' in told)) return
-    const inTime = await endsWithin(Promise.resolve(told), PATIENCE_MS, clock)
+    const reported: unknown = (hooks as AnyHooks | undefined)?.[name]?.(event())
+    if (typeof reported !== 'object' || reported === null || !('then' in reported)) return
+    const inTime = await raceTimeout(Promise.resolve(reported), PATIENCE_MS, clock)
     if (!inTime) logger.log('warn', 'hook.slow', { hook: name, ...place })
   } catch (cause) {
     const line = { level: 'error', event: 'hook.threw', fields: { hook: name } } as const

@@ -1,12 +1,12 @@
 /** Work that has begun and not ended. */
-export interface InHand {
+export interface InFlight {
   /** Gives the work back. */
   keep<T>(work: Promise<T>): Promise<T>
   /** Resolves when there is none. */
   empty(): Promise<void>
 }
 
-export function inHand(): InHand {
+export function inFlight(): InFlight {
   let count = 0
   let waiting: (() => void)[] = []
 

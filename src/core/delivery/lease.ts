@@ -1,8 +1,8 @@
 import { isThrown } from '../../model/thrown.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { DispatchStore, LeaseProof } from '../../ports/dispatch-store.ts'
+import type { DispatchStore, LeaseToken } from '../../ports/dispatch-store.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
-import type { Roster } from './swap-remove-list.ts'
+import type { SwapRemoveList } from './swap-remove-list.ts'
 
 /** How long a delivery is this worker's. Counted from before it was claimed, so that a slow claim takes nothing from the end. */
 export interface Lease {
@@ -22,7 +22,7 @@ export interface HoldOptions {
   /** Milliseconds that one step of the attempt may take. Default: 60,000. */
   readonly timeoutMs?: number
   /** While it is held, what stops it is among these: to be called when the worker does not wait any longer. */
-  readonly stops?: Roster<() => void>
+  readonly stops?: SwapRemoveList<() => void>
 }
 
 /** A lease that is renewed until it is released, or lost. */
@@ -65,7 +65,7 @@ export const STOPPING_MS: number = 1_000
 
 /** Keeps a lease: renews it every third of its time, and ends the attempt when that does not succeed until it is nearly over. */
 export function holdLease(
-  { deliveryId, fence }: LeaseProof,
+  { deliveryId, fence }: LeaseToken,
   lease: Lease,
   deps: HoldDeps,
   { timeoutMs = 60_000, stops }: HoldOptions = {},

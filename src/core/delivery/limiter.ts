@@ -12,7 +12,7 @@ export interface Slot {
 }
 
 /** The free places of a worker. */
-export interface SendSlots {
+export interface Limiter {
   /** What may be claimed now. A channel that has no free place is not named. */
   request(): Pick<ClaimRequest, 'limits' | 'busy'>
   /** Asks for nothing of the channels that have a place, but that their rate keeps from sending now: only when it is due. */
@@ -24,7 +24,7 @@ export interface SendSlots {
 }
 
 /** One channel's places. */
-interface Lane {
+interface ReceiverQueue {
   readonly concurrency: number
   readonly perReceiver: number
   readonly rate: ChannelLimits['rate']
@@ -39,50 +39,50 @@ interface Lane {
   readonly crowded: Map<string, boolean>
 }
 
-export function sendSlots(
+export function createLimiter(
   channels: Readonly<Record<string, Channel>>,
   options: WorkerOptions,
   clock: Pick<Clock, 'now'>,
-): SendSlots {
-  const lanes = new Map(Object.entries(channels).map(([name, channel]) => [name, laneOf(name, channel, options)]))
+): Limiter {
+  const queues = new Map(Object.entries(channels).map(([name, channel]) => [name, queueOf(name, channel, options)]))
 
   return {
     request() {
       const limits: Record<string, number> = {}
       const busy: { channel: string; concurrencyKey: string }[] = []
-      for (const [channel, lane] of lanes) {
-        const free = Math.min(lane.concurrency - lane.taken, freeByRate(lane, clock.now()))
+      for (const [channel, queue] of queues) {
+        const free = Math.min(queue.concurrency - queue.taken, freeByRate(queue, clock.now()))
         if (free <= 0) continue
-        limits[channel] = Math.min(free, placesOfCrowded(lane))
-        for (const [concurrencyKey, taken] of lane.receivers) {
-          if (taken >= lane.perReceiver) busy.push({ channel, concurrencyKey })
+        limits[channel] = Math.min(free, placesOfCrowded(queue))
+        for (const [concurrencyKey, taken] of queue.receivers) {
+          if (taken >= queue.perReceiver) busy.push({ channel, concurrencyKey })
         }
       }
       return { limits, busy }
     },
 
     take({ channel, concurrencyKey: key }) {
-      const lane = lanes.get(channel)
-      if (!lane || lane.taken >= lane.concurrency || freeByRate(lane, clock.now()) <= 0) return undefined
-      const isFull = key !== undefined && placesOf(lane, key) <= 0
-      if (key !== undefined && (isFull || lane.crowded.has(key))) lane.crowded.set(key, false)
-      return isFull ? undefined : slotIn(lane, key, clock)
+      const queue = queues.get(channel)
+      if (!queue || queue.taken >= queue.concurrency || freeByRate(queue, clock.now()) <= 0) return undefined
+      const isFull = key !== undefined && placesOf(queue, key) <= 0
+      if (key !== undefined && (isFull || queue.crowded.has(key))) queue.crowded.set(key, false)
+      return isFull ? undefined : slotIn(queue, key, clock)
     },
 
     heldUp() {
-      const held = [...lanes].filter(([, lane]) => freeByRateInMs(lane, clock.now()) !== undefined)
+      const held = [...queues].filter(([, queue]) => freeByRateInMs(queue, clock.now()) !== undefined)
       return { limits: Object.fromEntries(held.map(([channel]) => [channel, 0])), busy: [] }
     },
 
     freeInMs() {
-      const waits = [...lanes.values()].map((lane) => freeByRateInMs(lane, clock.now()))
+      const waits = [...queues.values()].map((queue) => freeByRateInMs(queue, clock.now()))
       const soonest = Math.min(...waits.filter((wait) => wait !== undefined))
       return soonest < Number.POSITIVE_INFINITY ? soonest : undefined
     },
   }
 }
 
-function laneOf(name: string, { concurrencyKey }: Channel, options: WorkerOptions): Lane {
+function queueOf(name: string, { concurrencyKey }: Channel, options: WorkerOptions): ReceiverQueue {
   const own = options.channels?.[name]
   const concurrency = own?.concurrency ?? options.concurrency ?? 10
   const perReceiver = own?.perReceiver ?? options.perReceiver ?? Math.max(1, Math.floor(concurrency / 5))
@@ -98,31 +98,31 @@ function laneOf(name: string, { concurrencyKey }: Channel, options: WorkerOption
   }
 }
 
-function slotIn(lane: Lane, key: string | undefined, clock: Pick<Clock, 'now'>): Slot {
+function slotIn(queue: ReceiverQueue, key: string | undefined, clock: Pick<Clock, 'now'>): Slot {
   let state: 'waiting' | 'begun' | 'left' = 'waiting'
-  lane.taken++
-  lane.waiting++
-  if (key !== undefined) lane.receivers.set(key, (lane.receivers.get(key) ?? 0) + 1)
+  queue.taken++
+  queue.waiting++
+  if (key !== undefined) queue.receivers.set(key, (queue.receivers.get(key) ?? 0) + 1)
   return {
     begin() {
       if (state !== 'waiting') return
       state = 'begun'
-      lane.waiting--
-      if (lane.rate) lane.begun.push(clock.now())
+      queue.waiting--
+      if (queue.rate) queue.begun.push(clock.now())
     },
     leave() {
       if (state === 'left') return
-      if (state === 'waiting') lane.waiting--
+      if (state === 'waiting') queue.waiting--
       state = 'left'
-      lane.taken--
-      const left = key === undefined ? 0 : (lane.receivers.get(key) ?? 0) - 1
-      if (key !== undefined && left > 0) lane.receivers.set(key, left)
-      else if (key !== undefined) lane.receivers.delete(key)
+      queue.taken--
+      const left = key === undefined ? 0 : (queue.receivers.get(key) ?? 0) - 1
+      if (key !== undefined && left > 0) queue.receivers.set(key, left)
+      else if (key !== undefined) queue.receivers.delete(key)
     },
   }
 }
 
-function placesOf({ perReceiver, receivers }: Lane, key: string): number {
+function placesOf({ perReceiver, receivers }: ReceiverQueue, key: string): number {
   return perReceiver - (receivers.get(key) ?? 0)
 }
 
@@ -130,28 +130,28 @@ function placesOf({ perReceiver, receivers }: Lane, key: string): number {
  * With much queued for one receiver, a claim of every free place brings mostly what must be put back. So no more is asked for
  * than such receivers have places, as long as that brings some of theirs.
  */
-function placesOfCrowded(lane: Lane): number {
+function placesOfCrowded(queue: ReceiverQueue): number {
   let places = 0
-  for (const [key, wasAsked] of [...lane.crowded]) {
-    if (placesOf(lane, key) <= 0) continue
-    if (wasAsked) lane.crowded.delete(key)
+  for (const [key, wasAsked] of [...queue.crowded]) {
+    if (placesOf(queue, key) <= 0) continue
+    if (wasAsked) queue.crowded.delete(key)
     else {
-      lane.crowded.set(key, true)
-      places += placesOf(lane, key)
+      queue.crowded.set(key, true)
+      places += placesOf(queue, key)
     }
   }
   return places || Number.POSITIVE_INFINITY
 }
 
 /** How many more sends the rate lets begin now, those included that have a place and have not begun. */
-function freeByRate({ rate, begun, waiting }: Lane, now: number): number {
+function freeByRate({ rate, begun, waiting }: ReceiverQueue, now: number): number {
   if (!rate) return Number.POSITIVE_INFINITY
   while (begun[0] !== undefined && begun[0] <= now - rate.perMs) begun.shift()
   return rate.max - begun.length - waiting
 }
 
 /** Milliseconds until the rate lets one send begin for which there is a place; `undefined`: that is not what keeps it. */
-function freeByRateInMs({ rate, begun, waiting, taken, concurrency }: Lane, now: number): number | undefined {
+function freeByRateInMs({ rate, begun, waiting, taken, concurrency }: ReceiverQueue, now: number): number | undefined {
   const [oldest] = begun
   if (!rate || oldest === undefined || taken >= concurrency || begun.length + waiting < rate.max) return undefined
   return Math.max(0, oldest + rate.perMs - now)

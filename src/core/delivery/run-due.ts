@@ -1,5 +1,5 @@
 import type { Attempted, AttemptResult } from './attempt-delivery.ts'
-import type { ClaimOf, Found, Sending } from './send-loop.ts'
+import type { ClaimOf, Found, SendLoop } from './send-loop.ts'
 
 /** What one `Worker.runDue` did. What was put back unsent is not counted. */
 export interface RunDueResult {
@@ -16,7 +16,7 @@ export interface RunDueResult {
  * Sends until nothing is due that may be begun, and nothing that it began is being sent. It waits for a rate when something is
  * due by the time that this lets it go. After a stop, or when the store has thrown, it begins nothing more.
  */
-export async function runDue(sending: Sending): Promise<RunDueResult> {
+export async function runDue(sending: SendLoop): Promise<RunDueResult> {
   const { life } = sending
   sending.turned()
   const counts: Record<AttemptResult, number> = {
@@ -70,7 +70,7 @@ export async function runDue(sending: Sending): Promise<RunDueResult> {
     }
     await sending.pause(freeInMs)
   }
-  await sending.told()
+  await sending.reported()
   if (faults.length > 0) throw faults[0]
   const { sent, retried, failed, skipped, cancelled, lost } = counts
   return { attempted: sent + retried + failed + cancelled + lost, sent, retried, failed, skipped, expired }

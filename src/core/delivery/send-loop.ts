@@ -1,17 +1,17 @@
 import type { ClaimedDelivery, Claims, DispatchStore } from '../../ports/dispatch-store.ts'
 import { reportFault } from '../answers/report-fault.ts'
-import { endsWithin } from '../time-out.ts'
+import { raceTimeout } from '../time-out.ts'
 import { type AttemptDeps, type Attempted, attemptDelivery } from './attempt-delivery.ts'
-import { tellDelivery } from './hooks.ts'
-import { inHand } from './in-flight.ts'
+import { reportDelivery } from './hooks.ts'
+import { inFlight } from './in-flight.ts'
 import { type Lease, STOPPING_MS } from './lease.ts'
-import { type Slot, sendSlots } from './limiter.ts'
+import { type Slot, createLimiter } from './limiter.ts'
 import { placeOf, putBack } from './settlements.ts'
-import { roster } from './swap-remove-list.ts'
+import { swapRemoveList } from './swap-remove-list.ts'
 import type { WorkerOptions } from './worker-options.ts'
 
 /** What sending needs. */
-export interface SendingDeps extends AttemptDeps {
+export interface SendLoopDeps extends AttemptDeps {
   readonly store: DispatchStore
   /** Nothing is claimed, and nothing sent. */
   readonly sandbox?: boolean
@@ -30,7 +30,7 @@ export interface Found {
 export type ClaimOf = 'free' | 'held'
 
 /** What a worker is sending. It lives from one stop to the next: a claim of an earlier life begins nothing. */
-export interface Sending {
+export interface SendLoop {
   readonly life: number
   /**
    * Begins what may be begun. One claim at a time, so that no two count on the same place. Rejects when the store does.
@@ -48,7 +48,7 @@ export interface Sending {
   /** Milliseconds until a rate lets more be sent; `undefined`: no rate holds anything up. */
   freeInMs(): number | undefined
   /** Resolves when the host was told of all that has ended. */
-  told(): Promise<void>
+  reported(): Promise<void>
   /** Resolves when a place has become free, after `ms` milliseconds if given, or when it is stopped. */
   pause(ms: number | undefined): Promise<void>
   /**
@@ -67,7 +67,7 @@ export interface Left {
   readonly aborted: number
 }
 
-type ClaimArgs = Parameters<Sending['claim']>
+type ClaimArgs = Parameters<SendLoop['claim']>
 
 /** Deliveries follow one another so long before everything else has its turn. */
 const MAX_BUSY_MS = 20
@@ -75,28 +75,28 @@ const MAX_BUSY_MS = 20
 const NOTHING: Found = { expired: 0, isMore: false }
 
 /** @param onFree Called whenever a place has become free. */
-export function createSending(deps: SendingDeps, options: WorkerOptions, onFree: () => void): Sending {
+export function createSending(deps: SendLoopDeps, options: WorkerOptions, onFree: () => void): SendLoop {
   const { leaseMs = 30_000, sendTimeoutMs: timeoutMs = 60_000 } = options
   const { store, clock, logger, sandbox } = deps
-  const slots = sendSlots(deps.channels, options, clock)
-  const stops = roster<() => void>()
-  const pausing = roster<() => void>()
-  const claims = inHand()
-  const attempts = inHand()
-  const tellings = inHand()
+  const slots = createLimiter(deps.channels, options, clock)
+  const stops = swapRemoveList<() => void>()
+  const pausing = swapRemoveList<() => void>()
+  const claims = inFlight()
+  const attempts = inFlight()
+  const publishing = inFlight()
   let turn: Promise<unknown> = Promise.resolve()
   let turnedAt = clock.now()
   let life = 0
   let left = { givenBack: 0, aborted: 0 }
 
   /** Channels that answer at once would keep the process from all else until nothing is due. */
-  async function giveWay(): Promise<void> {
+  async function yieldToEventLoop(): Promise<void> {
     await new Promise<void>((resolve) => void clock.after(0, resolve, 'keepAlive'))
     turnedAt = clock.now()
   }
 
   async function claimNow(...[mine, onBegun, of]: ClaimArgs): Promise<Found> {
-    if (clock.now() - turnedAt > MAX_BUSY_MS) await giveWay()
+    if (clock.now() - turnedAt > MAX_BUSY_MS) await yieldToEventLoop()
     const { limits, busy } = of === 'held' ? slots.heldUp() : slots.request()
     if (mine !== life || sandbox || Object.keys(limits).length === 0) return NOTHING
     const lease = { since: clock.now(), ms: leaseMs }
@@ -107,7 +107,7 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
       if (slot) begin(claimed, lease, slot, onBegun)
       else surplus.push(claimed)
     }
-    if (expired.length > 0) tellings.keep(tellExpired(expired))
+    if (expired.length > 0) publishing.keep(reportExpired(expired))
     if (mine !== life) left.givenBack += surplus.length
     await Promise.all(surplus.map(release))
     const hasFound = deliveries.length > surplus.length || expired.length > 0
@@ -124,9 +124,9 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
     const options = { timeoutMs, stops, onSend: slot.begin }
     const begunIn = life
     const attempted = attemptDelivery(claimed, lease, deps, options).finally(slot.leave)
-    attempted.then(({ result, told }) => {
+    attempted.then(({ result, reported }) => {
       if (result === 'released' && begunIn !== life) left.givenBack++
-      if (told) tellings.keep(told)
+      if (reported) publishing.keep(reported)
       placeLeft()
     }, placeLeft)
     return attempts.keep(attempted)
@@ -147,11 +147,11 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
     }
   }
 
-  async function tellExpired(expired: Claims['expired']): Promise<void> {
+  async function reportExpired(expired: Claims['expired']): Promise<void> {
     const telling = expired.map(({ dispatch, ...change }) => {
       const { deliveryId, channel, attempts: attempt } = change
       logger.log('warn', 'delivery.expired', { deliveryId, dispatchId: dispatch.dispatchId, channel, attempt })
-      return tellDelivery(change, dispatch, deps)
+      return reportDelivery(change, dispatch, deps)
     })
     await Promise.all(telling)
   }
@@ -159,7 +159,7 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
   async function allEnded(): Promise<void> {
     await claims.empty()
     await attempts.empty()
-    await tellings.empty()
+    await publishing.empty()
   }
 
   return {
@@ -175,7 +175,7 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
       turnedAt = clock.now()
     },
     freeInMs: slots.freeInMs,
-    told: tellings.empty,
+    reported: publishing.empty,
     pause: (ms) =>
       new Promise((resolve) => {
         let callOff = (): void => {}
@@ -204,10 +204,10 @@ export function createSending(deps: SendingDeps, options: WorkerOptions, onFree:
         own.aborted = begun.filter((stop) => going.has(stop)).length
         for (const stop of begun) stop()
       })
-      const inTime = await endsWithin(allEnded(), graceMs + STOPPING_MS, clock)
+      const inTime = await raceTimeout(allEnded(), graceMs + STOPPING_MS, clock)
       callOff()
       // What has been aborted only now is still to be written down.
-      if (!inTime) await endsWithin(attempts.empty(), STOPPING_MS, clock)
+      if (!inTime) await raceTimeout(attempts.empty(), STOPPING_MS, clock)
       return own
     },
   }

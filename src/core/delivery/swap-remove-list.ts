@@ -2,12 +2,12 @@
  * What is there now, where members come and go by the thousand: to leave costs one swap. (A `Set` makes a new table every few
  * changes, and the old ones keep what has left from the garbage collector's quick pass.)
  */
-export interface Roster<T> extends Iterable<T> {
+export interface SwapRemoveList<T> extends Iterable<T> {
   /** Gives what takes the member out again; to call it twice is harmless. */
   add(member: T): () => void
 }
 
-export function roster<T>(): Roster<T> {
+export function swapRemoveList<T>(): SwapRemoveList<T> {
   const entries: { readonly member: T; at: number }[] = []
   return {
     add(member) {

@@ -5,14 +5,14 @@ import type { ClaimedDelivery } from '../../ports/dispatch-store.ts'
 import { reportFault } from '../answers/report-fault.ts'
 import type { Attempted } from './attempt-delivery.ts'
 import { type RunDueResult, runDue } from './run-due.ts'
-import { createSending, type SendingDeps } from './send-loop.ts'
+import { createSending, type SendLoopDeps } from './send-loop.ts'
 import { stayAlive } from './stay-alive.ts'
 import type { WorkerOptions } from './worker-options.ts'
 
 export type { RunDueResult, WorkerOptions }
 
 /** What a worker needs. */
-export interface WorkerDeps extends SendingDeps {
+export interface WorkerDeps extends SendLoopDeps {
   readonly queue: DeliveryQueue
 }
 

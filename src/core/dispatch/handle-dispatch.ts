@@ -10,7 +10,7 @@ import type { EventCatalog } from '../../ports/event-catalog.ts'
 import { type AnswerDeps, answering, port } from '../answers/fault.ts'
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, success } from '../answers/result.ts'
 import { authenticate } from '../authenticate.ts'
-import { type Hooks, tellAccepted } from '../delivery/hooks.ts'
+import { type Hooks, reportAccepted } from '../delivery/hooks.ts'
 import { validate } from '../validate.ts'
 import { authoriseDispatch, grantSpent, quotaOf } from './authorise-dispatch.ts'
 import { dispatchSchema } from './dispatch-schema.ts'
@@ -140,8 +140,8 @@ async function accept(
       wakeFor(outcome.answer.deliveries, dispatch.deliveries, deps)
       if (isDueAtOnce(outcome.answer, dispatch)) deps.onDue?.(dispatch.tenant, dispatch.dispatchId)
       if (deps.hooks) {
-        const told = tellAccepted(outcome.answer, dispatch, deps)
-        deps.background?.(told)
+        const reported = reportAccepted(outcome.answer, dispatch, deps)
+        deps.background?.(reported)
       }
       return success(202, outcome.answer)
     case 'replayed':

@@ -1,7 +1,7 @@
 import type { DispatchAnswer } from '../../model/dispatch.ts'
 import type { Principal } from '../../model/principal.ts'
 import { sha256 } from '../../model/sha256.ts'
-import type { Remembered } from '../../ports/dispatch-store.ts'
+import type { StoredAnswer } from '../../ports/dispatch-store.ts'
 import { type HandlerRequest, type HandlerResult, type Refused, refuse, success } from '../answers/result.ts'
 import { canonicalJson } from '../json/canonical-json.ts'
 
@@ -50,7 +50,7 @@ export async function repeatableOf(
 }
 
 /** The answer to a request whose key is remembered. */
-export function replay(remembered: Remembered, { fingerprint }: Repeatable): HandlerResult<DispatchAnswer> | Refused {
+export function replay(remembered: StoredAnswer, { fingerprint }: Repeatable): HandlerResult<DispatchAnswer> | Refused {
   return remembered.fingerprint === fingerprint ? replayed(remembered.answer) : keyReused()
 }
 

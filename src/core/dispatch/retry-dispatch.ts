@@ -7,7 +7,7 @@ import type {
   ReplanOutcome,
   RetryRequest,
 } from '../../ports/dispatch-store.ts'
-import { type HookDeps, tellDelivery } from '../delivery/hooks.ts'
+import { type HookDeps, reportDelivery } from '../delivery/hooks.ts'
 import { type PlanAgainDeps, type PlannedAgain, planAgain, type UnplannedDelivery } from './plan/plan-again.ts'
 import { wakeFor } from './wake.ts'
 
@@ -49,7 +49,7 @@ export async function retryDispatch(
     if (!change) return undefined
     const { changed, dispatch } = change
     wakeFor(changed, deliveries, deps)
-    deps.background?.(tellAll(changed, dispatch, deps))
+    deps.background?.(reportAll(changed, dispatch, deps))
     return { changed, dispatch, unplanned }
   }
   throw new Error(`Others planned the dispatch again ${TRIES} times meanwhile.`)
@@ -71,6 +71,6 @@ async function storePlanned(
   return change && { outcome: 'replanned', ...change }
 }
 
-async function tellAll(changed: DispatchChange['changed'], head: DispatchHead, deps: RetryDeps): Promise<void> {
-  if (deps.hooks) for (const change of changed) await tellDelivery(change, head, deps)
+async function reportAll(changed: DispatchChange['changed'], head: DispatchHead, deps: RetryDeps): Promise<void> {
+  if (deps.hooks) for (const change of changed) await reportDelivery(change, head, deps)
 }

@@ -23,7 +23,7 @@ interface Fault {
  * Looks through a parsed body for what no store, log or template should meet: depth over 32, over 10,000 values, NUL, lone surrogates, a
  * `__proto__` key, numbers that JSON cannot carry exactly, and values that JSON does not have. Iterative: no body overflows it.
  */
-export function guardJson(body: unknown): readonly Issue[] {
+export function checkJsonSafety(body: unknown): readonly Issue[] {
   const found = new IssueList()
   if (typeof body !== 'object' || body === null) {
     const fault = scalarFault(body)

@@ -105,9 +105,9 @@ export function objectOf<Entries extends v.ObjectEntries>(entries: Entries): v.O
     const output: Record<string, unknown> = {}
     for (const key in members) {
       const field = fields.get(key)
-      const told = field ? field(members[key]) : unknownField(members[key])
-      if (told === TELL) return TELL
-      if (told !== undefined) output[key] = told
+      const reported = field ? field(members[key]) : unknownField(members[key])
+      if (reported === TELL) return TELL
+      if (reported !== undefined) output[key] = reported
     }
     for (const key of required) if (output[key] === undefined) return TELL
     return output

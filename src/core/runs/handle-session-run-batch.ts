@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { type AnswerDeps, answering } from '../answers/fault.ts'
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, success } from '../answers/result.ts'
 import { authenticate } from '../authenticate.ts'
-import { giveWay } from '../yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../yield-to-event-loop.ts'
 import { APPLIED, prefersMinimal, recordRun } from './handle-session-run.ts'
 import { readBatch } from './read-batch.ts'
 import type { RecordDeps, SessionRunDeps } from './record-deps.ts'
@@ -53,7 +53,7 @@ async function inTurns<Result>(
   for (const [index, post] of posts.entries()) {
     results.push(record(post, index))
     if (clock.now() - began < TURN_MS) continue
-    await giveWay(clock)
+    await yieldToEventLoop(clock)
     began = clock.now()
   }
   return Promise.all(results)
@@ -67,6 +67,6 @@ function resultOf({ ok, status, headers, body }: HandlerResult<RunAnswer>, place
 }
 
 /** What is told of places in a post, by their places in the batch. */
-function within<Told extends { readonly pointer: string }>(place: string, told: readonly Told[]): readonly Told[] {
-  return told.map((each) => ({ ...each, pointer: place + each.pointer }))
+function within<Reported extends { readonly pointer: string }>(place: string, reported: readonly Reported[]): readonly Reported[] {
+  return reported.map((each) => ({ ...each, pointer: place + each.pointer }))
 }

@@ -61,8 +61,8 @@ const NO_WARNINGS: readonly Warning[] = Object.freeze([])
 
 /** The end may have come with this post and the start with another: only the merged run shows that they do not fit. */
 function clampedEnd({ timings }: RunUpdate, state: RunState): readonly Warning[] {
-  const told = timings?.endedAt ?? timings?.startedAt
-  return told !== undefined && endsBeforeStart(state) ? [CLAMPED] : []
+  const reported = timings?.endedAt ?? timings?.startedAt
+  return reported !== undefined && endsBeforeStart(state) ? [CLAMPED] : []
 }
 
 /** RFC 7240. */

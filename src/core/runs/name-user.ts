@@ -13,10 +13,10 @@ interface Named {
  * of others. An application may name anybody.
  */
 export function nameUser({ sessionId, userId }: Principal, post: CheckedSessionRun): Named {
-  const { userId: told, ...rest } = post.run
-  if (sessionId === undefined || told === userId) return { post, ignored: NOTHING }
+  const { userId: reported, ...rest } = post.run
+  if (sessionId === undefined || reported === userId) return { post, ignored: NOTHING }
   const run = userId === undefined ? rest : { ...rest, userId }
-  return { post: { ...post, run }, ignored: told === undefined ? NOTHING : [notGranted(userId)] }
+  return { post: { ...post, run }, ignored: reported === undefined ? NOTHING : [notGranted(userId)] }
 }
 
 function notGranted(kept: string | undefined): IgnoredField {

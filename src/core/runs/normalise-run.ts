@@ -19,8 +19,8 @@ export interface NormalisedRun {
 export function normaliseRun({ sessionId, run }: CheckedSessionRun): NormalisedRun {
   const warnings: Warning[] = []
   const status = run.status === undefined ? undefined : statusNamed(run.status)
-  const told = run.usage === undefined ? run.counts : withUsage(run.usage, run.counts, warnings)
-  const counts = run.usageByModel === undefined ? told : withModels(run.usageByModel, told)
+  const reported = run.usage === undefined ? run.counts : withUsage(run.usage, run.counts, warnings)
+  const counts = run.usageByModel === undefined ? reported : withModels(run.usageByModel, reported)
   const error = run.error ?? (run.status !== undefined && saysTimeout(run.status) ? { type: 'timeout' } : undefined)
   const update: Draft = { runId: run.runId, sessionId }
   tell(update, 'status', status)
@@ -67,33 +67,33 @@ function tell<Field extends keyof Draft>(update: Draft, field: Field, value: Dra
 }
 
 /** Tokens that are told of every model alone are those of the run too. */
-function withModels(byModel: readonly ModelUsage[], told: RunCounts | undefined): RunCounts | undefined {
-  if (byModel.length === 0) return told
+function withModels(byModel: readonly ModelUsage[], reported: RunCounts | undefined): RunCounts | undefined {
+  if (byModel.length === 0) return reported
   const counts: Record<string, number> = {}
   for (const name of TOKEN_COUNTS) {
     const sum = byModel.reduce((all, model) => all + (model.counts[name] ?? Number.NaN), 0)
-    if (told?.[name] === undefined && Number.isSafeInteger(sum)) counts[name] = sum
+    if (reported?.[name] === undefined && Number.isSafeInteger(sum)) counts[name] = sum
   }
-  return Object.assign(counts, told)
+  return Object.assign(counts, reported)
 }
 
 /** What the usage tells, but for counts that were told by themselves. */
-function withUsage(told: UsageCounts, explicit: RunCounts | undefined, warnings: Warning[]): RunCounts | undefined {
-  if (told !== NOBODYS_USAGE) return explicit === undefined ? told : overruled(told, explicit, warnings)
+function withUsage(reported: UsageCounts, explicit: RunCounts | undefined, warnings: Warning[]): RunCounts | undefined {
+  if (reported !== NOBODYS_USAGE) return explicit === undefined ? reported : overruled(reported, explicit, warnings)
   const detail = 'is not a usage object of OpenAI, Anthropic, Gemini, Bedrock or the AI SDK, and was dropped'
   warnings.push({ code: 'unknown_field', pointer: '/run/usage', detail })
   return explicit
 }
 
 /** Counts that were told by themselves are believed over the usage. */
-function overruled(told: UsageCounts, explicit: RunCounts, warnings: Warning[]): RunCounts {
+function overruled(reported: UsageCounts, explicit: RunCounts, warnings: Warning[]): RunCounts {
   for (const name of TOKEN_COUNTS) {
     const count = explicit[name]
-    if (told[name] === undefined || count === undefined || count === told[name]) continue
+    if (reported[name] === undefined || count === undefined || count === reported[name]) continue
     const detail = 'is not what the usage tells, and was taken instead'
     warnings.push({ code: 'usage_overruled', pointer: `/run/counts/${name}`, detail })
   }
-  return { ...told, ...explicit }
+  return { ...reported, ...explicit }
 }
 
 function ongoing(timings: RunTimings<number>, warnings: Warning[]): RunTimings<number> {
@@ -110,8 +110,8 @@ function notFinal(path: string): Warning {
 }
 
 function lookAtCounts(run: RunPost, counts: RunCounts | undefined, warnings: Warning[]): void {
-  if (counts && leavesOutCache(counts)) warnings.push(exclusive(toldAt(run, 'inputTokens'), 'the cache'))
-  if (counts && leavesOutReasoning(counts)) warnings.push(exclusive(toldAt(run, 'outputTokens'), 'reasoning'))
+  if (counts && leavesOutCache(counts)) warnings.push(exclusive(reportedAt(run, 'inputTokens'), 'the cache'))
+  if (counts && leavesOutReasoning(counts)) warnings.push(exclusive(reportedAt(run, 'outputTokens'), 'reasoning'))
   run.usageByModel?.forEach((model, index) => {
     const pointer = `/run/usageByModel/${index}/counts`
     if (leavesOutCache(model.counts)) warnings.push(exclusive(`${pointer}/inputTokens`, 'the cache'))
@@ -119,7 +119,7 @@ function lookAtCounts(run: RunPost, counts: RunCounts | undefined, warnings: War
   })
 }
 
-function toldAt({ counts }: RunPost, count: 'inputTokens' | 'outputTokens'): string {
+function reportedAt({ counts }: RunPost, count: 'inputTokens' | 'outputTokens'): string {
   return counts?.[count] === undefined ? '/run/usage' : `/run/counts/${count}`
 }
 

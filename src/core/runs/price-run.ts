@@ -1,6 +1,6 @@
 import { addDecimals } from '../../model/decimal.ts'
 import type { Warning } from '../../model/dispatch.ts'
-import type { ModelUsage, RunAccount, RunCost, RunCounts, RunState, RunUpdate } from '../../model/run.ts'
+import type { ModelUsage, DerivedRunData, RunCost, RunCounts, RunState, RunUpdate } from '../../model/run.ts'
 import type { Price, PriceBook } from '../../ports/price-book.ts'
 import type { StoredRun } from '../../ports/run-store.ts'
 import { askPrice } from './ask-price.ts'
@@ -21,7 +21,7 @@ export interface Priced {
  */
 export function priceRun(run: StoredRun | undefined, state: RunState, rules: MergeRules): Priced | undefined {
   if (latestOf(state, 'cost') !== undefined) return undefined
-  if (run !== undefined && isUsedAlike(run.state, state)) return pricedBefore(run.account)
+  if (run !== undefined && isUsedAlike(run.state, state)) return pricedBefore(run.derived)
   const byModel = latestOf(state, 'usageByModel')
   if (rules.prices === undefined && byModel === undefined) return undefined
   const terms: Terms = { prices: rules.prices, tenant: rules.tenant, at: usedAt(run, state, rules.now) }
@@ -30,7 +30,7 @@ export function priceRun(run: StoredRun | undefined, state: RunState, rules: Mer
   return price && { cost: localCost(price.amount, price.currency, price.version) }
 }
 
-function pricedBefore({ cost, shares }: RunAccount): Priced | undefined {
+function pricedBefore({ cost, shares }: DerivedRunData): Priced | undefined {
   return cost && (shares ? { cost, shares } : { cost })
 }
 
@@ -73,7 +73,7 @@ function priceOf(
   counts: RunCounts,
   { prices, tenant, at }: Terms,
 ): Price | undefined {
-  if (prices === undefined || model === undefined || !tellsTokens(counts)) return undefined
+  if (prices === undefined || model === undefined || !reportsTokens(counts)) return undefined
   return askPrice(
     prices,
     provider === undefined ? { tenant, model, counts, at } : { tenant, provider, model, counts, at },
@@ -112,7 +112,7 @@ function localCost(amount: string, currency: string, version: string | undefined
   return version === undefined ? { amount, currency, source } : { amount, currency, source, pricingVersion: version }
 }
 
-function tellsTokens({ inputTokens, outputTokens, totalTokens }: RunCounts): boolean {
+function reportsTokens({ inputTokens, outputTokens, totalTokens }: RunCounts): boolean {
   return inputTokens !== undefined || outputTokens !== undefined || totalTokens !== undefined
 }
 
@@ -126,8 +126,8 @@ const NONE: readonly Warning[] = Object.freeze([])
 /** The warning for the end of a run that tells of tokens and has no cost, although there is a price book. */
 export function unpricedEnd({ status }: RunUpdate, run: StoredRun, prices: PriceBook | undefined): readonly Warning[] {
   if (prices === undefined || status === undefined || !isFinal(status)) return NONE
-  const { state, account } = run
-  if (costOf(state, account) !== undefined) return NONE
+  const { state, derived } = run
+  if (costOf(state, derived) !== undefined) return NONE
   const isUsed = isSome(state.counts) || latestOf(state, 'usageByModel')?.some(({ counts }) => isSome(counts))
   return isUsed ? [UNPRICED] : NONE
 }

@@ -6,7 +6,7 @@ import type { Redactor } from '../../ports/redactor.ts'
 import type { RunExporter } from '../../ports/run-exporter.ts'
 import type { RunStore } from '../../ports/run-store.ts'
 import type { FaultDeps } from '../answers/report-fault.ts'
-import type { RunAnnouncer } from './events/publisher.ts'
+import type { RunEventPublisher } from './events/publisher.ts'
 
 /** What recording a run needs. */
 export interface SessionRunDeps extends FaultDeps {
@@ -26,5 +26,5 @@ export interface SessionRunDeps extends FaultDeps {
 
 /** What recording needs after authentication. */
 export interface RecordDeps extends Omit<SessionRunDeps, 'auth' | 'ids'> {
-  readonly announcer?: RunAnnouncer | undefined
+  readonly publisher?: RunEventPublisher | undefined
 }

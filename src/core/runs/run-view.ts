@@ -1,4 +1,4 @@
-import type { ModelUsage, Run, RunAccount, RunAgent, RunCost, RunError, RunState, RunTimings } from '../../model/run.ts'
+import type { ModelUsage, Run, DerivedRunData, RunAgent, RunCost, RunError, RunState, RunTimings } from '../../model/run.ts'
 import type { StoredRun } from '../../ports/run-store.ts'
 import { writeInstant } from '../json/write-instant.ts'
 import { copyJson } from './merge/copy-json.ts'
@@ -8,7 +8,7 @@ import { costOf, durationOf, endedAtOf, finalOf, latestOf } from './merge/select
 type Draft<T> = { -readonly [Field in keyof T]: T[Field] }
 
 /** A stored run as a caller sees it. Shares nothing with what is stored. */
-export function viewRun({ state, account, createdAt, updatedAt, lastSeenAt, revision }: StoredRun): Run {
+export function viewRun({ state, derived, createdAt, updatedAt, lastSeenAt, revision }: StoredRun): Run {
   const { runId, sessionId, parentRunId, resumedFromRunId, attempt, seq, tags } = state
   const status = statusOfRun(state)
   const created = writeInstant(createdAt)
@@ -32,8 +32,8 @@ export function viewRun({ state, account, createdAt, updatedAt, lastSeenAt, revi
   show(run, 'timings', viewTimings(state))
   show(run, 'counts', filled({ ...state.counts }))
   show(run, 'countsScope', latestOf(state, 'countsScope'))
-  show(run, 'usageByModel', viewUsage(state, account))
-  show(run, 'cost', copied<RunCost>(costOf(state, account)))
+  show(run, 'usageByModel', viewUsage(state, derived))
+  show(run, 'cost', copied<RunCost>(costOf(state, derived)))
   show(run, 'finishReason', finalOf(state, 'finishReason'))
   if (status === 'waiting') show(run, 'waitingFor', latestOf(state, 'waitingFor'))
   show(run, 'error', copied<RunError>(finalOf(state, 'error')))
@@ -45,7 +45,7 @@ export function viewRun({ state, account, createdAt, updatedAt, lastSeenAt, revi
   return run
 }
 /** Each model with what it cost, be it told or worked out. */
-function viewUsage(state: RunState, { shares }: RunAccount): Run['usageByModel'] {
+function viewUsage(state: RunState, { shares }: DerivedRunData): Run['usageByModel'] {
   const usage = copied<readonly ModelUsage[]>(latestOf(state, 'usageByModel'))
   return usage?.map((share, index) => {
     const cost = share.cost ?? copied(shares?.[index])

@@ -3,7 +3,7 @@ import { canonicalDecimal } from '../../model/decimal.ts'
 import type { ModelUsage, RunCost, RunTimings } from '../../model/run.ts'
 import type { RunPost, SessionRunRequest } from '../../model/run-post.ts'
 import { keysOf } from '../json/json-pointer.ts'
-import { guardJson, isHarmful } from '../json/safety-check.ts'
+import { checkJsonSafety, isHarmful } from '../json/safety-check.ts'
 import { type Fault, listOf, membersOf, objectOf, optional, reading } from '../json/schema-readers.ts'
 import { readCounts, readWhole } from './merge/counts.ts'
 import { readCurrency } from './merge/currencies.ts'
@@ -168,7 +168,7 @@ function readProviderUsage(value: unknown, faults: Fault[]): UsageCounts {
     faults.push({ code: 'type', detail: 'expected an object' })
     return NOBODYS_USAGE
   }
-  for (const { pointer, detail } of guardJson(value)) faults.push({ code: 'format', detail, path: keysOf(pointer) })
+  for (const { pointer, detail } of checkJsonSafety(value)) faults.push({ code: 'format', detail, path: keysOf(pointer) })
   return readUsage(value, faults) ?? NOBODYS_USAGE
 }
 

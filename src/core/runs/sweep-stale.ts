@@ -1,6 +1,6 @@
 import type { MergeDecision, RunQuery, StoredRun } from '../../ports/run-store.ts'
 import { isRefused } from '../answers/result.ts'
-import { giveWay } from '../yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../yield-to-event-loop.ts'
 import { decideMerge, type Recording } from './merge/decide-merge.ts'
 import { type Decide, mergeUpdate } from './merge/merge-update.ts'
 import { statusOfRun } from './merge/run-status.ts'
@@ -28,7 +28,7 @@ export async function sweepStale(olderThanMs: number, deps: SweepDeps): Promise<
   let expired = 0
   let cursor: string | undefined
   do {
-    if (cursor !== undefined) await giveWay(clock)
+    if (cursor !== undefined) await yieldToEventLoop(clock)
     const page = await store.listRuns({ ...query, cursor })
     for (const run of page.items) {
       try {
@@ -46,11 +46,11 @@ export async function sweepStale(olderThanMs: number, deps: SweepDeps): Promise<
 /** Whether it did: the run is looked at again in the call that writes, and must not have been heard of meanwhile. */
 async function expire({ tenant, state, lastSeenAt }: StoredRun, deps: SweepDeps): Promise<boolean> {
   const { sessionId, runId } = state
-  const decide: Decide = ({ run, ...sight }, update, rules) => {
+  const decide: Decide = ({ run, ...snapshot }, update, rules) => {
     if (run === undefined) return GONE
     if (statusOfRun(run.state) !== 'running' || run.lastSeenAt !== lastSeenAt) return unchanged(run)
     const end = { ...update, status: 'expired', timings: { endedAt: run.lastSeenAt } } as const
-    return { ...decideMerge({ run, ...sight }, end, rules), heard: false }
+    return { ...decideMerge({ run, ...snapshot }, end, rules), touched: false }
   }
   const merged = await mergeUpdate(tenant, { sessionId, runId }, deps, decide)
   return !isRefused(merged) && merged.changed

@@ -1,7 +1,7 @@
 import type { Issue } from '../../errors.ts'
 import type { Warning } from '../../model/dispatch.ts'
 import { isRefused, type Refused } from '../answers/result.ts'
-import { guardJson } from '../json/safety-check.ts'
+import { checkJsonSafety } from '../json/safety-check.ts'
 import { membersOf, readQuickly } from '../json/schema-readers.ts'
 import { isStorable } from '../json/storable.ts'
 import { fitSchema, invalid, type Valid } from '../validate.ts'
@@ -18,7 +18,7 @@ export function validateSessionRun(body: unknown, now: number): Valid<CheckedSes
   const circular = namesItself(body)
   // What the schema reads without a fault is harmless too.
   if (quick && ahead.length === 0 && circular.length === 0) return { value: quick.value, warnings: NO_WARNINGS }
-  const dangers = guardJson(body)
+  const dangers = checkJsonSafety(body)
   // Of a body that holds too much no more is looked at: that would take as long again.
   if (dangers.some(({ code }) => code === 'too_many')) return invalid(dangers)
   const fitting = fitSchema(sessionRunSchema, body)
@@ -40,7 +40,7 @@ function namesItself(body: unknown): readonly Issue[] {
 }
 
 /** Of one place one thing is told, and nothing below a key that no answer can carry. */
-function beside(told: readonly Issue[], more: readonly Issue[]): readonly Issue[] {
-  const isNew = ({ pointer }: Issue): boolean => isStorable(pointer) && !told.some((issue) => issue.pointer === pointer)
-  return [...told, ...more.filter(isNew)]
+function beside(reported: readonly Issue[], more: readonly Issue[]): readonly Issue[] {
+  const isNew = ({ pointer }: Issue): boolean => isStorable(pointer) && !reported.some((issue) => issue.pointer === pointer)
+  return [...reported, ...more.filter(isNew)]
 }

@@ -5,7 +5,7 @@ import { claimedDelivery } from '../rules/delivery-copies.ts'
 import type { DeliveryRow } from '../rules/dispatch-rows.ts'
 import { type Expired, expireDelivery } from '../rules/expire-delivery.ts'
 import { EXPIRING, isWaiting, type Waiting } from './delivery-documents.ts'
-import type { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
+import type { DocumentUnitOfWork } from './dispatch-unit-of-work.ts'
 import { prefixOf, timeIn } from './keys.ts'
 import { walk } from './pages.ts'
 import type { Transaction } from './transaction.ts'
@@ -24,7 +24,7 @@ interface Due {
  */
 export async function claimDue(
   { leaseMs, limits, busy }: ClaimRequest,
-  unit: DispatchUnitOfWork,
+  unit: DocumentUnitOfWork,
   tx: Transaction,
   documents: Documents,
 ): Promise<Claims> {
@@ -55,7 +55,7 @@ export async function claimDue(
 }
 
 /** Ends what is past its expiry, whatever its channel. */
-async function expire(unit: DispatchUnitOfWork, now: number, documents: Documents): Promise<Expired[]> {
+async function expire(unit: DocumentUnitOfWork, now: number, documents: Documents): Promise<Expired[]> {
   const expired: Expired[] = []
   for await (const { key, text } of walk(documents, EXPIRING, { first: 'oldest' }, AT_ONCE)) {
     if (timeIn(key, EXPIRING) > now || expired.length >= AT_ONCE) break
@@ -89,7 +89,7 @@ async function dueOf(
 }
 
 /** A delivery whose last lease ended without a word is cancelled instead, if somebody asked for that meanwhile. */
-async function canLease(row: DeliveryRow, unit: DispatchUnitOfWork, now: number): Promise<boolean> {
+async function canLease(row: DeliveryRow, unit: DocumentUnitOfWork, now: number): Promise<boolean> {
   if (!isWaiting(row) || row.wakeAt > now || row.expiresAt <= now) return false
   if (row.status === 'sending' && row.cancelledBy) {
     await unit.readOwners(row)
@@ -99,7 +99,7 @@ async function canLease(row: DeliveryRow, unit: DispatchUnitOfWork, now: number)
 }
 
 /** The fence is new for every lease: the worker of the one before can change nothing. */
-function lease(row: DeliveryRow, unit: DispatchUnitOfWork, now: number, leaseMs: number): ClaimedDelivery {
+function lease(row: DeliveryRow, unit: DocumentUnitOfWork, now: number, leaseMs: number): ClaimedDelivery {
   const fence = crypto.randomUUID()
   const wasSending = row.status === 'sending'
   unit.transitions.lease(row, fence, now + leaseMs)

@@ -64,7 +64,7 @@ interface LoadedCounter {
  * The dispatches that one transaction works on, as rows that refer to one another. The delivery rules change the rows; `save` writes
  * what has changed.
  */
-export class DispatchUnitOfWork {
+export class DocumentUnitOfWork {
   readonly transitions: Transitions
   readonly places: Places
   readonly #tx: Transaction

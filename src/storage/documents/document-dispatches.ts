@@ -1,6 +1,6 @@
 import type { Dispatch, DispatchAnswer } from '../../model/dispatch.ts'
 import type { DispatchQuery } from '../../ports/dispatch-query.ts'
-import type { DispatchStore, LeaseProof, Remembered } from '../../ports/dispatch-store.ts'
+import type { DispatchStore, LeaseToken, StoredAnswer } from '../../ports/dispatch-store.ts'
 import type { Documents } from '../../ports/documents.ts'
 import { acceptDispatch } from '../rules/accept-dispatch.ts'
 import { cancelDispatch, retryDispatch } from '../rules/change-dispatch.ts'
@@ -10,7 +10,7 @@ import { isOpenDispatch, leaveDigests } from '../rules/remove-dispatch.ts'
 import { readReplannable, replanDispatch } from '../rules/replan-dispatch.ts'
 import { settleDelivery } from '../rules/settle-delivery.ts'
 import { claimDue } from './claim-due.ts'
-import { CLOSED, DispatchUnitOfWork, dispatchesOf, type ListedDispatch } from './dispatch-unit-of-work.ts'
+import { CLOSED, DocumentUnitOfWork, dispatchesOf, type ListedDispatch } from './dispatch-unit-of-work.ts'
 import { type Forgettable, forgetExpired, putForgettable } from './forgettable.ts'
 import { keyOf } from './keys.ts'
 import { readPage, walk } from './pages.ts'
@@ -23,9 +23,9 @@ interface Answered extends Forgettable {
 
 /** The dispatches of a document store. */
 export function documentDispatches(documents: Documents): DispatchStore {
-  function change<T>(work: (unit: DispatchUnitOfWork, tx: Transaction) => Promise<T>): Promise<T> {
+  function change<T>(work: (unit: DocumentUnitOfWork, tx: Transaction) => Promise<T>): Promise<T> {
     return transact(documents, async (tx) => {
-      const unit = new DispatchUnitOfWork(tx)
+      const unit = new DocumentUnitOfWork(tx)
       const result = await work(unit, tx)
       await unit.save()
       return result
@@ -35,7 +35,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
   /** Reads a dispatch as it was at one moment. */
   function read<T>(tenant: string, dispatchId: string, view: (row: DispatchRow, now: number) => T) {
     return transact(documents, async (tx): Promise<T | undefined> => {
-      const row = await new DispatchUnitOfWork(tx).dispatch(dispatchId)
+      const row = await new DocumentUnitOfWork(tx).dispatch(dispatchId)
       return row?.head.tenant === tenant ? view(row, tx.now) : undefined
     })
   }
@@ -151,12 +151,12 @@ export function documentDispatches(documents: Documents): DispatchStore {
   }
 }
 
-async function leased({ deliveryId, fence }: LeaseProof, unit: DispatchUnitOfWork): Promise<DeliveryRow | undefined> {
+async function leased({ deliveryId, fence }: LeaseToken, unit: DocumentUnitOfWork): Promise<DeliveryRow | undefined> {
   const row = await unit.delivery(deliveryId)
   return row?.status === 'sending' && row.fence === fence ? row : undefined
 }
 
-async function find(tenant: string, dispatchId: string, unit: DispatchUnitOfWork): Promise<DispatchRow | undefined> {
+async function find(tenant: string, dispatchId: string, unit: DocumentUnitOfWork): Promise<DispatchRow | undefined> {
   const row = await unit.dispatchWithOwners(dispatchId)
   return row?.head.tenant === tenant ? row : undefined
 }
@@ -166,7 +166,7 @@ function answerKey(tenant: string, key: string): string {
 }
 
 /** The answer of an idempotency key until its time is over, whether or not it was removed. */
-function remembered(found: Answered | undefined, now: number): Remembered | undefined {
+function remembered(found: Answered | undefined, now: number): StoredAnswer | undefined {
   return found && found.until > now ? { fingerprint: found.fingerprint, answer: found.answer } : undefined
 }
 

@@ -1,18 +1,18 @@
 import { dayOf } from '../../model/day.ts'
 import { MAX_RUNS_ABOVE } from '../../model/run-tree-limit.ts'
-import { addSpend, addTally, noSpend, noTally, type Spend, type Tally } from '../../model/tally.ts'
+import { addSpend, addTotals, noSpend, noTotals, type Spend, type Totals } from '../../model/totals.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type {
   MergeDecision,
-  RunAbove,
+  RunAncestor,
   RunKey,
   RunStore,
   StoredRun,
   StoredSession,
-  TallyChanges,
+  TotalsChanges,
 } from '../../ports/run-store.ts'
-import { runAfter } from '../rules/apply-decision.ts'
-import { belowKey, runEntries, runKey, sessionKey, spendKey } from './run-documents.ts'
+import { applyDecision } from '../rules/apply-decision.ts'
+import { descendantKey, runEntries, runKey, sessionKey, spendKey } from './run-documents.ts'
 import { eraseSession, eraseUser } from './run-erasure.ts'
 import { listRuns, removeRuns } from './run-lists.ts'
 import { type Transaction, transact } from './transaction.ts'
@@ -25,13 +25,13 @@ export function documentRuns(documents: Documents): RunStore {
     mergeRun: (key, decide) =>
       transact(documents, async (tx) => {
         const { tenant, sessionId, runId } = key
-        const [run, session, below] = await Promise.all([
+        const [run, session, descendants] = await Promise.all([
           tx.get<StoredRun>(runKey(tenant, runId)),
           tx.get<StoredSession>(sessionKey(tenant, sessionId)),
-          tx.get<Tally>(belowKey(tenant, sessionId, runId)),
+          tx.get<Totals>(descendantKey(tenant, sessionId, runId)),
         ])
-        const decision = decide({ run, session, below, above: await runsAbove(tx, key, run) })
-        const after = runAfter(run, decision, tenant, tx.now)
+        const decision = decide({ run, session, descendants, ancestors: await runAncestors(tx, key, run) })
+        const after = applyDecision(run, decision, tenant, tx.now)
         tx.put(runKey(tenant, runId), after)
         tx.index(runEntries(run), runEntries(after))
         await changeSession(tx, key, session, decision)
@@ -68,18 +68,18 @@ export function documentRuns(documents: Documents): RunStore {
 }
 
 /** From parent to parent within the session. A parent that is not stored was read too: to create it is a conflict. */
-async function runsAbove(tx: Transaction, key: RunKey, run: StoredRun | undefined): Promise<readonly RunAbove[]> {
+async function runAncestors(tx: Transaction, key: RunKey, run: StoredRun | undefined): Promise<readonly RunAncestor[]> {
   const { tenant, sessionId } = key
-  const above: RunAbove[] = []
-  let runId = run?.account.top ? undefined : (run?.state.parentRunId ?? key.parentRunId)
-  while (runId !== undefined && above.length < MAX_RUNS_ABOVE && !above.some((one) => one.runId === runId)) {
+  const ancestors: RunAncestor[] = []
+  let runId = run?.derived.top ? undefined : (run?.state.parentRunId ?? key.parentRunId)
+  while (runId !== undefined && ancestors.length < MAX_RUNS_ABOVE && !ancestors.some((one) => one.runId === runId)) {
     const found: StoredRun | undefined = await tx.get<StoredRun>(runKey(tenant, runId))
-    const below = await tx.get<Tally>(belowKey(tenant, sessionId, runId))
+    const descendants = await tx.get<Totals>(descendantKey(tenant, sessionId, runId))
     const next = found?.state.sessionId === sessionId ? found : undefined
-    above.push({ runId, ...(next && { run: next }), ...(below && { below }) })
-    runId = next?.account.top ? undefined : next?.state.parentRunId
+    ancestors.push({ runId, ...(next && { run: next }), ...(descendants && { descendants }) })
+    runId = next?.derived.top ? undefined : next?.state.parentRunId
   }
-  return above
+  return ancestors
 }
 
 /** Adds the sums to the session, and creates it for a run. Without a session nothing is added. */
@@ -87,22 +87,22 @@ async function changeSession(
   tx: Transaction,
   { tenant, sessionId }: RunKey,
   found: StoredSession | undefined,
-  { state, tallies, failures }: MergeDecision<unknown>,
+  { state, totalsChanges, failures }: MergeDecision<unknown>,
 ): Promise<void> {
   const session = found ?? (state && newSession(tenant, sessionId, tx.now))
   if (!session) return
-  if (tallies) await addSums(tx, tenant, sessionId, tallies)
-  const tally = tallies ? sumOf(session.tally, tallies.session) : session.tally
-  const changed = { ...session, tally, ...(failures && { failures }), ...(state && { updatedAt: tx.now }) }
+  if (totalsChanges) await addSums(tx, tenant, sessionId, totalsChanges)
+  const totals = totalsChanges ? sumOf(session.totals, totalsChanges.session) : session.totals
+  const changed = { ...session, totals, ...(failures && { failures }), ...(state && { updatedAt: tx.now }) }
   tx.put(sessionKey(tenant, sessionId), changed)
 }
 
-async function addSums(tx: Transaction, tenant: string, sessionId: string, tallies: TallyChanges): Promise<void> {
-  for (const { runId, add } of tallies.below) {
-    const key = belowKey(tenant, sessionId, runId)
-    tx.put(key, sumOf((await tx.get<Tally>(key)) ?? noTally(), add))
+async function addSums(tx: Transaction, tenant: string, sessionId: string, totalsChanges: TotalsChanges): Promise<void> {
+  for (const { runId, add } of totalsChanges.descendants) {
+    const key = descendantKey(tenant, sessionId, runId)
+    tx.put(key, sumOf((await tx.get<Totals>(key)) ?? noTotals(), add))
   }
-  for (const { userId, add, at } of tallies.users) {
+  for (const { userId, add, at } of totalsChanges.users) {
     const key = spendKey(tenant, userId)
     const days = (await tx.get<SpendByDay>(key)) ?? {}
     const day = dayOf(at ?? tx.now)
@@ -113,12 +113,12 @@ async function addSums(tx: Transaction, tenant: string, sessionId: string, talli
 }
 
 /** A sum that was JSON is added to a new one: its names come from callers, and a plain object has names of its own. */
-function sumOf(...tallies: readonly Tally[]): Tally {
-  const sum = noTally()
-  for (const tally of tallies) addTally(sum, tally)
+function sumOf(...totalsChanges: readonly Totals[]): Totals {
+  const sum = noTotals()
+  for (const totals of totalsChanges) addTotals(sum, totals)
   return sum
 }
 
 function newSession(tenant: string, sessionId: string, now: number): StoredSession {
-  return { tenant, sessionId, createdAt: now, updatedAt: now, tally: noTally(), failures: [] }
+  return { tenant, sessionId, createdAt: now, updatedAt: now, totals: noTotals(), failures: [] }
 }

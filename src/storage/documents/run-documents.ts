@@ -26,8 +26,8 @@ export function sessionKey(tenant: string, sessionId: string): string {
 }
 
 /** What was added below a run. */
-export function belowKey(tenant: string, sessionId: string, runId: string): string {
-  return keyOf('below', tenant, sessionId, runId)
+export function descendantKey(tenant: string, sessionId: string, runId: string): string {
+  return keyOf('descendants', tenant, sessionId, runId)
 }
 
 /** What a user spent, by day. */
@@ -59,7 +59,7 @@ export function runEntries(run: StoredRun | undefined): Entries {
     [runsOfSession(tenant, sessionId) + place]: listed,
     [ALL_RUNS + placeOfAll]: listed,
     ...(isOpenRun(status) && { [OPEN_RUNS + placeOfAll]: listed }),
-    ...(run.account.untold.length > 0 && { [PENDING_RUNS + placeOfAll]: listed }),
+    ...(run.derived.pending.length > 0 && { [PENDING_RUNS + placeOfAll]: listed }),
   }
 }
 

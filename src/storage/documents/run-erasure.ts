@@ -1,5 +1,5 @@
 import { facetsOf } from '../../model/run-facets.ts'
-import type { Tally } from '../../model/tally.ts'
+import type { Totals } from '../../model/totals.ts'
 import type { Documents, StoredDocument } from '../../ports/documents.ts'
 import type { StoredRun, StoredSession } from '../../ports/run-store.ts'
 import { prefixOf } from './keys.ts'
@@ -16,7 +16,7 @@ export function eraseSession(tenant: string, sessionId: string, documents: Docum
     const key = sessionKey(tenant, sessionId)
     await tx.get(key)
     tx.put(key, undefined)
-    for await (const { key: below } of walk(documents, prefixOf('below', tenant, sessionId))) await remove(tx, below)
+    for await (const { key: descendants } of walk(documents, prefixOf('descendants', tenant, sessionId))) await remove(tx, descendants)
     const runs = walk(documents, runsOfSession(tenant, sessionId))
     return removeListed(tx, runs, (run) => run.state.sessionId === sessionId)
   })
@@ -35,7 +35,7 @@ export function eraseUser(tenant: string, userId: string, documents: Documents):
       if (listedIn(entry).userId === userId) runs.push(entry)
     const runIds = new Set(runs.map((entry) => listedIn(entry).runId))
     await eraseFailures(tx, tenant, userId, runIds, documents)
-    await eraseSpendBelow(tx, tenant, userId, documents)
+    await eraseSpendOfDescendants(tx, tenant, userId, documents)
     return removeListed(tx, runs, (run) => facetsOf(run.state).userId === userId)
   })
 }
@@ -57,13 +57,13 @@ async function eraseFailures(
   }
 }
 
-async function eraseSpendBelow(tx: Transaction, tenant: string, userId: string, documents: Documents): Promise<void> {
-  for await (const { key, text } of walk(documents, prefixOf('below', tenant))) {
-    const listed: Tally = JSON.parse(text)
+async function eraseSpendOfDescendants(tx: Transaction, tenant: string, userId: string, documents: Documents): Promise<void> {
+  for await (const { key, text } of walk(documents, prefixOf('descendants', tenant))) {
+    const listed: Totals = JSON.parse(text)
     if (!Object.hasOwn(listed.users, userId)) continue
-    const below = await tx.get<Tally>(key)
-    if (below) Reflect.deleteProperty(below.users, userId)
-    tx.put(key, below)
+    const descendants = await tx.get<Totals>(key)
+    if (descendants) Reflect.deleteProperty(descendants.users, userId)
+    tx.put(key, descendants)
   }
 }
 

@@ -18,12 +18,12 @@ import {
 import { transact } from './transaction.ts'
 
 export async function listRuns(query: RunQuery, documents: Documents): Promise<Page<StoredRun>> {
-  const { silentForMs, untold } = query
+  const { silentForMs, pending } = query
   const now = await documents.now()
   const isNow = (run: StoredRun): boolean =>
     fits(listedRun(run), query) &&
     (silentForMs === undefined || now - run.lastSeenAt > silentForMs) &&
-    (!untold || run.account.untold.length > 0)
+    (!pending || run.derived.pending.length > 0)
   return readPage<ListedRun, StoredRun>(
     documents,
     indexFor(query),
@@ -43,7 +43,7 @@ export async function removeRuns(query: RemovalQuery, documents: Documents): Pro
   const { tenant, status, unchangedForMs, limit } = query
   const changedBefore = Math.floor(await documents.now()) - unchangedForMs
   const mayGo = (run: StoredRun): boolean =>
-    status.includes(facetsOf(run.state).status) && run.updatedAt < changedBefore && run.account.untold.length === 0
+    status.includes(facetsOf(run.state).status) && run.updatedAt < changedBefore && run.derived.pending.length === 0
   let removed = 0
   // No run was changed before it was created.
   for await (const { text } of walk(documents, ALL_RUNS, { first: 'oldest', until: changedBefore })) {
@@ -56,8 +56,8 @@ export async function removeRuns(query: RemovalQuery, documents: Documents): Pro
 }
 
 /** The smallest index that has all runs of a query. */
-function indexFor({ tenant, sessionId, status, untold }: RunQuery): string {
-  if (untold) return PENDING_RUNS
+function indexFor({ tenant, sessionId, status, pending }: RunQuery): string {
+  if (pending) return PENDING_RUNS
   if (tenant === undefined) return status?.every(isOpenRun) ? OPEN_RUNS : ALL_RUNS
   return sessionId === undefined ? runsOfTenant(tenant) : runsOfSession(tenant, sessionId)
 }

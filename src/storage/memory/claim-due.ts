@@ -4,7 +4,7 @@ import { claimedDelivery } from '../rules/delivery-copies.ts'
 import type { Transitions } from '../rules/delivery-transitions.ts'
 import type { DeliveryRow } from '../rules/dispatch-rows.ts'
 import { type Expired, expireDelivery } from '../rules/expire-delivery.ts'
-import type { DueLanes } from './receiver-queues.ts'
+import type { ReceiverQueues } from './receiver-queues.ts'
 
 /** A claim finds about so many to be expired, so that none has to clear away a million; it then says that there are more. */
 const EXPIRED_AT_ONCE = 1_000
@@ -18,7 +18,7 @@ const EXPIRED_AT_ONCE = 1_000
 export function claimDue(
   { leaseMs, limits, busy }: ClaimRequest,
   now: number,
-  lanes: DueLanes<DeliveryRow>,
+  queues: ReceiverQueues<DeliveryRow>,
   moves: Transitions,
   newFence: () => string,
 ): Claims {
@@ -30,7 +30,7 @@ export function claimDue(
   /** The first of these that is due, once those before it that are past their expiry are out of the way. */
   function firstDue(channels: ReadonlySet<string> | readonly string[]): DeliveryRow | undefined {
     while (expired.length < EXPIRED_AT_ONCE) {
-      const row = lanes.first(channels)
+      const row = queues.first(channels)
       if (!row || row.wakeAt > now) return undefined
       if (row.expiresAt > now) return row
       expired.push(...expireDelivery(row, moves))
@@ -46,8 +46,8 @@ export function claimDue(
     return claimedDelivery(row, fence, now, wasSending)
   }
 
-  for (const channel of lanes.channels) firstDue([channel])
-  return lanes.without(busy, () => {
+  for (const channel of queues.channels) firstDue([channel])
+  return queues.without(busy, () => {
     for (;;) {
       const row = firstDue(open)
       if (!row) break
@@ -60,7 +60,7 @@ export function claimDue(
         left.set(row.channel, more - 1)
       }
     }
-    const next = lanes.first(left.keys())
+    const next = queues.first(left.keys())
     if (expired.length >= EXPIRED_AT_ONCE) return { deliveries, expired, nextDueInMs: 0 }
     return { deliveries, expired, ...(next && { nextDueInMs: Math.max(0, next.wakeAt - now) }) }
   })

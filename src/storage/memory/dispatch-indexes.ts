@@ -7,7 +7,7 @@ import { cursorAt, type ListPlace, walkList } from './walk-list.ts'
 type List = SortedList<DispatchRow>
 
 /** What is kept of one tenant: lists in the order of {@link ListPlace}. A list that nothing is in is not kept. */
-interface Shelf {
+interface TenantIndexes {
   readonly rows: List
   readonly bySession: Map<string, List>
   readonly byRecipient: Map<string, List>
@@ -22,7 +22,7 @@ interface RowPage {
 }
 
 /** The dispatches of all tenants, in the lists that something is looked for in: a row is in or out of each. */
-export interface DispatchShelves {
+export interface DispatchIndexes {
   find(tenant: string, dispatchId: string): DispatchRow | undefined
   add(row: DispatchRow): void
   remove(row: DispatchRow): void
@@ -40,9 +40,9 @@ export interface DispatchShelves {
 /** Looked at for one page at most, so that a combination that little fits does not hold up everything else. */
 const MAX_SEEN = 10_000
 
-export function dispatchShelves(): DispatchShelves {
+export function dispatchIndexes(): DispatchIndexes {
   const byId = new Map<string, DispatchRow>()
-  const byTenant = new Map<string, Shelf>()
+  const byTenant = new Map<string, TenantIndexes>()
   const everywhere = newList()
   let places = 0
 
@@ -56,27 +56,27 @@ export function dispatchShelves(): DispatchShelves {
       row.place = ++places
       byId.set(row.head.dispatchId, row)
       everywhere.add(row)
-      const shelf = entry(byTenant, row.head.tenant, newShelf)
-      shelf.rows.add(row)
+      const tenantIndexes = entry(byTenant, row.head.tenant, newIndexes)
+      tenantIndexes.rows.add(row)
       row.listed = currentStatus(row)
       const { recipient, eventType, sessionId } = row.head
-      entry(shelf.byRecipient, recipient, newList).add(row)
-      entry(shelf.byEventType, eventType, newList).add(row)
-      entry(shelf.byStatus, row.listed, newList).add(row)
-      if (sessionId !== undefined) entry(shelf.bySession, sessionId, newList).add(row)
+      entry(tenantIndexes.byRecipient, recipient, newList).add(row)
+      entry(tenantIndexes.byEventType, eventType, newList).add(row)
+      entry(tenantIndexes.byStatus, row.listed, newList).add(row)
+      if (sessionId !== undefined) entry(tenantIndexes.bySession, sessionId, newList).add(row)
     },
 
     remove(row) {
       const { dispatchId, tenant, recipient, eventType, sessionId } = row.head
       byId.delete(dispatchId)
       everywhere.delete(row)
-      const shelf = byTenant.get(tenant)
-      if (!shelf) return
-      shelf.rows.delete(row)
-      removeFrom(shelf.byRecipient, recipient, row)
-      removeFrom(shelf.byEventType, eventType, row)
-      if (row.listed !== undefined) removeFrom(shelf.byStatus, row.listed, row)
-      if (sessionId !== undefined) removeFrom(shelf.bySession, sessionId, row)
+      const tenantIndexes = byTenant.get(tenant)
+      if (!tenantIndexes) return
+      tenantIndexes.rows.delete(row)
+      removeFrom(tenantIndexes.byRecipient, recipient, row)
+      removeFrom(tenantIndexes.byEventType, eventType, row)
+      if (row.listed !== undefined) removeFrom(tenantIndexes.byStatus, row.listed, row)
+      if (sessionId !== undefined) removeFrom(tenantIndexes.bySession, sessionId, row)
       row.listed = undefined
     },
 
@@ -94,8 +94,8 @@ export function dispatchShelves(): DispatchShelves {
 
     page(query) {
       const { tenant, limit } = query
-      const shelf = byTenant.get(tenant)
-      const list = shelf && listFor(shelf, query)
+      const tenantIndexes = byTenant.get(tenant)
+      const list = tenantIndexes && listFor(tenantIndexes, query)
       const rows: DispatchRow[] = []
       let seen = 0
       let last: string | undefined = query.cursor
@@ -122,7 +122,7 @@ function isBelow(one: DispatchRow, other: DispatchRow): boolean {
   return age < 0 || (age === 0 && one.place < other.place)
 }
 
-function newShelf(): Shelf {
+function newIndexes(): TenantIndexes {
   return {
     rows: newList(),
     bySession: new Map(),
@@ -139,11 +139,11 @@ function removeFrom(lists: Map<string, List>, name: string, row: DispatchRow): v
 }
 
 /** The list that has all that may fit: the shortest, as a rule. What else is asked for is held against each row of it. */
-function listFor(shelf: Shelf, { sessionId, recipient, status, eventType }: DispatchQuery): List | undefined {
-  if (sessionId !== undefined) return shelf.bySession.get(sessionId)
-  if (recipient !== undefined) return shelf.byRecipient.get(recipient)
-  if (eventType !== undefined && (status === undefined || status === 'sent')) return shelf.byEventType.get(eventType)
-  return status === undefined ? shelf.rows : shelf.byStatus.get(status)
+function listFor(tenantIndexes: TenantIndexes, { sessionId, recipient, status, eventType }: DispatchQuery): List | undefined {
+  if (sessionId !== undefined) return tenantIndexes.bySession.get(sessionId)
+  if (recipient !== undefined) return tenantIndexes.byRecipient.get(recipient)
+  if (eventType !== undefined && (status === undefined || status === 'sent')) return tenantIndexes.byEventType.get(eventType)
+  return status === undefined ? tenantIndexes.rows : tenantIndexes.byStatus.get(status)
 }
 
 function placeOf({ head, place }: DispatchRow): ListPlace {

@@ -40,11 +40,11 @@ export class DueHeap<T extends Due> {
   #rise(item: T, from: number): void {
     let slot = from
     while (slot > 0) {
-      const above = (slot - 1) >> 1
-      const parent = this.#items[above]
+      const ancestors = (slot - 1) >> 1
+      const parent = this.#items[ancestors]
       if (!parent || parent.wakeAt <= item.wakeAt) break
       this.#put(parent, slot)
-      slot = above
+      slot = ancestors
     }
     this.#put(item, slot)
   }
@@ -52,16 +52,16 @@ export class DueHeap<T extends Due> {
   #sink(item: T, from: number): void {
     let slot = from
     for (;;) {
-      let below = 2 * slot + 1
-      let child = this.#items[below]
-      const right = this.#items[below + 1]
+      let descendants = 2 * slot + 1
+      let child = this.#items[descendants]
+      const right = this.#items[descendants + 1]
       if (child && right && right.wakeAt < child.wakeAt) {
         child = right
-        below++
+        descendants++
       }
       if (!child || child.wakeAt >= item.wakeAt) break
       this.#put(child, slot)
-      slot = below
+      slot = descendants
     }
     this.#put(item, slot)
   }

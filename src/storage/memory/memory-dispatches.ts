@@ -1,6 +1,6 @@
 import type { DispatchAnswer } from '../../model/dispatch.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { DispatchStore, LeaseProof } from '../../ports/dispatch-store.ts'
+import type { DispatchStore, LeaseToken } from '../../ports/dispatch-store.ts'
 import { acceptDispatch } from '../rules/accept-dispatch.ts'
 import { cancelDispatch, retryDispatch } from '../rules/change-dispatch.ts'
 import { compoundKey } from '../rules/compound-key.ts'
@@ -14,10 +14,10 @@ import { sendLimits } from '../rules/send-limits.ts'
 import { settleDelivery } from '../rules/settle-delivery.ts'
 import { claimDue } from './claim-due.ts'
 import { memoryCounters } from './counters.ts'
-import { dispatchShelves } from './dispatch-indexes.ts'
+import { dispatchIndexes } from './dispatch-indexes.ts'
 import { type Expiring, expiringMap } from './expiring-map.ts'
 import { openDigests } from './open-digests.ts'
-import { dueLanes } from './receiver-queues.ts'
+import { receiverQueues } from './receiver-queues.ts'
 
 interface Answered extends Expiring {
   readonly fingerprint: string
@@ -26,30 +26,30 @@ interface Answered extends Expiring {
 
 /** The dispatch half of the memory store. Every method runs to its end in one turn of the loop: nothing can come between. */
 export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
-  const shelves = dispatchShelves()
+  const tenants = dispatchIndexes()
   const answered = expiringMap<Answered>()
-  const lanes = dueLanes<DeliveryRow>()
+  const queues = receiverQueues<DeliveryRow>()
   const digests = openDigests()
   /** What is being sent, by its id. */
   const leases = new Map<string, DeliveryRow>()
   let fences = 0
   const places: Places = {
-    place: lanes.place,
-    remove: lanes.remove,
+    place: queues.place,
+    remove: queues.remove,
     changed(row) {
       digests.update(row)
       if (row.fence !== undefined) leases.set(row.deliveryId, row)
       else if (leases.get(row.deliveryId) === row) leases.delete(row.deliveryId)
       // To be leased changes nothing of how a dispatch stands.
       if (row.status === 'sending') return
-      if (!row.digest) shelves.update(row.dispatch)
-      else for (const dispatch of ownersOf(row)) shelves.update(dispatch)
+      if (!row.digest) tenants.update(row.dispatch)
+      else for (const dispatch of ownersOf(row)) tenants.update(dispatch)
     },
     openDigest: digests.find,
   }
   const moves = transitions(places, sendLimits(memoryCounters()))
 
-  function leased({ deliveryId, fence }: LeaseProof): DeliveryRow | undefined {
+  function leased({ deliveryId, fence }: LeaseToken): DeliveryRow | undefined {
     const row = leases.get(deliveryId)
     return row?.fence === fence ? row : undefined
   }
@@ -69,7 +69,7 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
       if (found) return { outcome: 'replayed', answer: copyJson(found.answer) }
       const row = acceptDispatch(acceptance, now, places, moves)
       if (!row) return { outcome: 'quota_spent' }
-      shelves.add(row)
+      tenants.add(row)
       const given = answer(readDispatch(row))
       if (idempotency && key !== undefined) {
         const { fingerprint, ttlMs } = idempotency
@@ -79,7 +79,7 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
     },
 
     async claim(request) {
-      return claimDue(request, clock.now(), lanes, moves, () => `${++fences}`)
+      return claimDue(request, clock.now(), queues, moves, () => `${++fences}`)
     },
 
     async renew(lease, leaseMs) {
@@ -94,48 +94,48 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
     },
 
     async cancel(tenant, dispatchId) {
-      const row = shelves.find(tenant, dispatchId)
+      const row = tenants.find(tenant, dispatchId)
       return row && { changed: cancelDispatch(row, moves), dispatch: readDispatch(row) }
     },
 
     async retry(tenant, dispatchId, options) {
-      const row = shelves.find(tenant, dispatchId)
+      const row = tenants.find(tenant, dispatchId)
       return row && { changed: retryDispatch(row, options, clock.now(), moves), dispatch: readDispatch(row) }
     },
 
     async findReplannable(tenant, dispatchId) {
-      const row = shelves.find(tenant, dispatchId)
+      const row = tenants.find(tenant, dispatchId)
       return row && readReplannable(row, clock.now())
     },
 
     async replan(tenant, dispatchId, version, deliveries, options) {
-      const row = shelves.find(tenant, dispatchId)
+      const row = tenants.find(tenant, dispatchId)
       const changed = row && replanDispatch(row, { ...options, version, deliveries }, clock.now(), places, moves)
       if (!row || !changed) return row && { outcome: 'conflict' }
-      shelves.update(row)
+      tenants.update(row)
       return { outcome: 'replanned', changed, dispatch: readDispatch(row) }
     },
 
     async findDispatch(tenant, dispatchId) {
-      const row = shelves.find(tenant, dispatchId)
+      const row = tenants.find(tenant, dispatchId)
       return row && readDispatch(row)
     },
 
     async listDispatches(query) {
-      const { rows, ...page } = shelves.page(query)
+      const { rows, ...page } = tenants.page(query)
       return { ...page, items: rows.map(readDispatch) }
     },
 
     async removeDispatches({ tenant, acceptedForMs, limit }) {
       const now = clock.now()
       const gone: DispatchRow[] = []
-      for (const row of shelves.all(tenant)) {
+      for (const row of tenants.all(tenant)) {
         if (gone.length >= limit || now - row.head.createdAt <= acceptedForMs) break
         if (!isOpenDispatch(row)) gone.push(row)
       }
       for (const row of gone) {
         leaveDigests(row)
-        shelves.remove(row)
+        tenants.remove(row)
       }
       return gone.length
     },

@@ -7,17 +7,17 @@ export interface Laned extends Due {
 }
 
 /** A receiver: it is due when the first of its own is. */
-interface Lane<T extends Due> extends Due {
+interface ReceiverQueue<T extends Due> extends Due {
   readonly items: DueHeap<T>
 }
 
-interface ChannelLanes<T extends Due> {
-  readonly byKey: Map<string | undefined, Lane<T>>
-  readonly earliest: DueHeap<Lane<T>>
+interface ChannelQueues<T extends Due> {
+  readonly byKey: Map<string | undefined, ReceiverQueue<T>>
+  readonly earliest: DueHeap<ReceiverQueue<T>>
 }
 
 /** Heaps of heaps: what is due first is found, however much stands behind a receiver that is to be passed over. */
-export interface DueLanes<T extends Laned> {
+export interface ReceiverQueues<T extends Laned> {
   /** Lets it be due at `wakeAt`, whether or not it stands here already. */
   place(item: T, wakeAt: number): void
   remove(item: T): void
@@ -28,13 +28,13 @@ export interface DueLanes<T extends Laned> {
   /** What `work` gives, while nothing of these receivers is seen. It may move what it does see. */
   without<R>(busy: readonly { readonly channel: string; readonly concurrencyKey: string }[], work: () => R): R
   /** How many receivers have something. */
-  readonly lanes: number
+  readonly queues: number
 }
 
-export function dueLanes<T extends Laned>(): DueLanes<T> {
-  const byChannel = new Map<string, ChannelLanes<T>>()
+export function receiverQueues<T extends Laned>(): ReceiverQueues<T> {
+  const byChannel = new Map<string, ChannelQueues<T>>()
 
-  function channelOf({ channel }: T): ChannelLanes<T> {
+  function channelOf({ channel }: T): ChannelQueues<T> {
     let found = byChannel.get(channel)
     if (!found) {
       found = { byKey: new Map(), earliest: new DueHeap() }
@@ -46,25 +46,25 @@ export function dueLanes<T extends Laned>(): DueLanes<T> {
   return {
     place(item, wakeAt) {
       const { byKey, earliest } = channelOf(item)
-      let lane = byKey.get(item.concurrencyKey)
-      if (!lane) {
-        lane = { items: new DueHeap(), wakeAt, slot: -1 }
-        byKey.set(item.concurrencyKey, lane)
+      let queue = byKey.get(item.concurrencyKey)
+      if (!queue) {
+        queue = { items: new DueHeap(), wakeAt, slot: -1 }
+        byKey.set(item.concurrencyKey, queue)
       }
-      lane.items.place(item, wakeAt)
-      earliest.place(lane, lane.items.first?.wakeAt ?? wakeAt)
+      queue.items.place(item, wakeAt)
+      earliest.place(queue, queue.items.first?.wakeAt ?? wakeAt)
     },
 
     remove(item) {
       if (item.slot < 0) return
       const { byKey, earliest } = channelOf(item)
-      const lane = byKey.get(item.concurrencyKey)
-      if (!lane) return
-      lane.items.remove(item)
-      const { first } = lane.items
-      if (first) earliest.place(lane, first.wakeAt)
+      const queue = byKey.get(item.concurrencyKey)
+      if (!queue) return
+      queue.items.remove(item)
+      const { first } = queue.items
+      if (first) earliest.place(queue, first.wakeAt)
       else {
-        earliest.remove(lane)
+        earliest.remove(queue)
         byKey.delete(item.concurrencyKey)
       }
     },
@@ -83,22 +83,22 @@ export function dueLanes<T extends Laned>(): DueLanes<T> {
     },
 
     without(busy, work) {
-      const aside: { lane: Lane<T>; earliest: DueHeap<Lane<T>> }[] = []
+      const aside: { queue: ReceiverQueue<T>; earliest: DueHeap<ReceiverQueue<T>> }[] = []
       for (const { channel, concurrencyKey } of busy) {
-        const lanes = byChannel.get(channel)
-        const lane = lanes?.byKey.get(concurrencyKey)
-        if (!lanes || !lane) continue
-        lanes.earliest.remove(lane)
-        aside.push({ lane, earliest: lanes.earliest })
+        const queues = byChannel.get(channel)
+        const queue = queues?.byKey.get(concurrencyKey)
+        if (!queues || !queue) continue
+        queues.earliest.remove(queue)
+        aside.push({ queue, earliest: queues.earliest })
       }
       try {
         return work()
       } finally {
-        for (const { lane, earliest } of aside) earliest.place(lane, lane.wakeAt)
+        for (const { queue, earliest } of aside) earliest.place(queue, queue.wakeAt)
       }
     },
 
-    get lanes() {
+    get queues() {
       let count = 0
       for (const { byKey } of byChannel.values()) count += byKey.size
       return count

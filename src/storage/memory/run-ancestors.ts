@@ -1,36 +1,36 @@
 import { MAX_RUNS_ABOVE } from '../../model/run-tree-limit.ts'
-import type { Tally } from '../../model/tally.ts'
-import type { MergeSight, RunAbove, RunKey, StoredRun } from '../../ports/run-store.ts'
-import type { Room, Shelf } from './run-indexes.ts'
+import type { Totals } from '../../model/totals.ts'
+import type { MergeSnapshot, RunAncestor, RunKey, StoredRun } from '../../ports/run-store.ts'
+import type { SessionEntry, TenantIndexes } from './run-indexes.ts'
 
-const NONE: MergeSight['above'] = []
+const NONE: MergeSnapshot['ancestors'] = []
 
 /** The runs above one, as {@link MergeSight.above} has them; none, where the run's own account says `top`. */
-export function runsAbove(
+export function runAncestors(
   key: RunKey,
   run: StoredRun | undefined,
-  shelf: Shelf | undefined,
-  room: Room | undefined,
-): MergeSight['above'] {
+  tenantIndexes: TenantIndexes | undefined,
+  room: SessionEntry | undefined,
+): MergeSnapshot['ancestors'] {
   let runId = run?.state.parentRunId ?? key.parentRunId
-  if (runId === undefined || run?.account.top) return NONE
-  const above: RunAbove[] = []
+  if (runId === undefined || run?.derived.top) return NONE
+  const ancestors: RunAncestor[] = []
   const met = new Set<string>()
-  while (runId !== undefined && above.length < MAX_RUNS_ABOVE && !met.has(runId)) {
+  while (runId !== undefined && ancestors.length < MAX_RUNS_ABOVE && !met.has(runId)) {
     met.add(runId)
-    const next: StoredRun | undefined = runIn(room, runId, shelf)
-    above.push(aboveOf(runId, next, room?.below.get(runId)))
-    runId = next?.account.top ? undefined : next?.state.parentRunId
+    const next: StoredRun | undefined = runIn(room, runId, tenantIndexes)
+    ancestors.push(ancestorsOf(runId, next, room?.descendants.get(runId)))
+    runId = next?.derived.top ? undefined : next?.state.parentRunId
   }
-  return above
+  return ancestors
 }
 
 /** The run, if it is in that session. */
-function runIn(room: Room | undefined, runId: string, shelf: Shelf | undefined): StoredRun | undefined {
-  const row = shelf?.byId.get(runId)
+function runIn(room: SessionEntry | undefined, runId: string, tenantIndexes: TenantIndexes | undefined): StoredRun | undefined {
+  const row = tenantIndexes?.byId.get(runId)
   return row !== undefined && row.room === room ? row.run : undefined
 }
 
-function aboveOf(runId: string, run: StoredRun | undefined, below: Tally | undefined): RunAbove {
-  return { runId, ...(run && { run }), ...(below && { below }) }
+function ancestorsOf(runId: string, run: StoredRun | undefined, descendants: Totals | undefined): RunAncestor {
+  return { runId, ...(run && { run }), ...(descendants && { descendants }) }
 }

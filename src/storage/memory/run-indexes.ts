@@ -1,5 +1,5 @@
 import type { RunState, RunStatus } from '../../model/run.ts'
-import { noTally, type Spend, type Tally } from '../../model/tally.ts'
+import { noTotals, type Spend, type Totals } from '../../model/totals.ts'
 import type { StoredRun, StoredSession } from '../../ports/run-store.ts'
 import { isOpenRun } from '../rules/is-open-run.ts'
 import { SortedList } from './sorted-list.ts'
@@ -11,23 +11,23 @@ export interface RunRow {
   readonly place: number
   /** When it was created, or the one before it, where the clock went back meanwhile. */
   readonly at: number
-  readonly room: Room
+  readonly room: SessionEntry
 }
 
 /** What is kept of one session. */
-export interface Room {
+export interface SessionEntry {
   readonly session: { -readonly [Name in keyof StoredSession]: StoredSession[Name] }
   /** By place. */
   readonly rows: SortedList<RunRow>
   /** The sums below runs, by their ids. */
-  readonly below: Map<string, Tally>
+  readonly descendants: Map<string, Totals>
 }
 
 /** What runs of a tenant are looked for by. */
 export type FacetName = 'status' | 'provider' | 'model' | 'userId' | 'tag'
 
 /** What is kept of one tenant. */
-export interface Shelf {
+export interface TenantIndexes {
   readonly byId: Map<string, RunRow>
   /** By place. */
   readonly rows: SortedList<RunRow>
@@ -35,14 +35,14 @@ export interface Shelf {
   readonly byAge: Map<RunStatus, SortedList<RunRow>>
   /** Indexes, each in the order of a list: those that were asked for. A list that nothing is in is not kept. */
   readonly byFacet: Map<FacetName, Map<string, SortedList<RunRow>>>
-  readonly rooms: Map<string, Room>
+  readonly rooms: Map<string, SessionEntry>
   /** By user, and then by day. */
   readonly spend: Map<string, Map<number, Spend>>
 }
 
 /** The runs of all tenants, in all the lists that something is looked for in: a row is in or out of each, and no trace is left. */
-export interface RunShelves {
-  readonly byTenant: ReadonlyMap<string, Shelf>
+export interface RunIndexes {
+  readonly byTenant: ReadonlyMap<string, TenantIndexes>
   /** The clock has never gone back: lists are in the order of `createdAt`, too. */
   readonly isInOrder: boolean
   /** The rows of all tenants, by place. */
@@ -50,37 +50,37 @@ export interface RunShelves {
   /** Those of runs that have not ended. */
   readonly open: SortedList<RunRow>
   /** Those of runs whose account has something untold. */
-  readonly untold: SortedList<RunRow>
-  openShelf(tenant: string): Shelf
-  openRoom(shelf: Shelf, tenant: string, sessionId: string, now: number): Room
-  add(shelf: Shelf, room: Room, run: StoredRun): void
-  replace(shelf: Shelf, row: RunRow, run: StoredRun): void
-  remove(shelf: Shelf, row: RunRow): void
-  removeAll(shelf: Shelf, rows: readonly RunRow[]): void
+  readonly pending: SortedList<RunRow>
+  openIndexes(tenant: string): TenantIndexes
+  openRoom(tenantIndexes: TenantIndexes, tenant: string, sessionId: string, now: number): SessionEntry
+  add(tenantIndexes: TenantIndexes, room: SessionEntry, run: StoredRun): void
+  replace(tenantIndexes: TenantIndexes, row: RunRow, run: StoredRun): void
+  remove(tenantIndexes: TenantIndexes, row: RunRow): void
+  removeAll(tenantIndexes: TenantIndexes, rows: readonly RunRow[]): void
 }
 
 /** From so many rows on, they are taken out of every list at once. */
 const MANY = 256
 
-export function runShelves(): RunShelves {
-  const byTenant = new Map<string, Shelf>()
+export function runIndexes(): RunIndexes {
+  const byTenant = new Map<string, TenantIndexes>()
   const all = new SortedList(isListedBelow)
   const open = new SortedList(isListedBelow)
-  const untold = new SortedList(isListedBelow)
+  const pending = new SortedList(isListedBelow)
   let places = 0
   let latest = 0
   let isInOrder = true
 
-  function remove(shelf: Shelf, row: RunRow): void {
+  function remove(tenantIndexes: TenantIndexes, row: RunRow): void {
     const status = statusOf(row.run.state)
-    takeOut(shelf, row, row.run.state)
-    shelf.byId.delete(row.run.state.runId)
+    takeOut(tenantIndexes, row, row.run.state)
+    tenantIndexes.byId.delete(row.run.state.runId)
     all.delete(row)
-    shelf.rows.delete(row)
+    tenantIndexes.rows.delete(row)
     row.room.rows.delete(row)
-    shelf.byAge.get(status)?.delete(row)
+    tenantIndexes.byAge.get(status)?.delete(row)
     if (isOpenRun(status)) open.delete(row)
-    if (isUntold(row.run)) untold.delete(row)
+    if (isPending(row.run)) pending.delete(row)
   }
 
   return {
@@ -90,55 +90,55 @@ export function runShelves(): RunShelves {
     byTenant,
     all,
     open,
-    untold,
+    pending,
 
-    openShelf: (tenant) => entry(byTenant, tenant, newShelf),
+    openIndexes: (tenant) => entry(byTenant, tenant, newIndexes),
 
-    openRoom: (shelf, tenant, sessionId, now) => entry(shelf.rooms, sessionId, () => newRoom(tenant, sessionId, now)),
+    openRoom: (tenantIndexes, tenant, sessionId, now) => entry(tenantIndexes.rooms, sessionId, () => newRoom(tenant, sessionId, now)),
 
-    add(shelf, room, run) {
+    add(tenantIndexes, room, run) {
       if (run.createdAt < latest) isInOrder = false
       latest = Math.max(latest, run.createdAt)
       const row: RunRow = { run, place: ++places, at: latest, room }
-      putIn(shelf, row, run.state)
+      putIn(tenantIndexes, row, run.state)
       const status = statusOf(run.state)
-      shelf.byId.set(run.state.runId, row)
+      tenantIndexes.byId.set(run.state.runId, row)
       all.add(row)
-      shelf.rows.add(row)
+      tenantIndexes.rows.add(row)
       room.rows.add(row)
-      entry(shelf.byAge, status, newAges).add(row)
+      entry(tenantIndexes.byAge, status, newAges).add(row)
       if (isOpenRun(status)) open.add(row)
-      if (isUntold(run)) untold.add(row)
+      if (isPending(run)) pending.add(row)
     },
 
-    replace(shelf, row, run) {
+    replace(tenantIndexes, row, run) {
       const old = row.run
       const was = statusOf(old.state)
       const is = statusOf(run.state)
       const ages = was !== is || old.updatedAt !== run.updatedAt
-      if (ages) shelf.byAge.get(was)?.delete(row)
+      if (ages) tenantIndexes.byAge.get(was)?.delete(row)
       row.run = run
-      if (ages) entry(shelf.byAge, is, newAges).add(row)
+      if (ages) entry(tenantIndexes.byAge, is, newAges).add(row)
       if (isOpenRun(was) !== isOpenRun(is)) keep(open, row, isOpenRun(is))
-      if (isUntold(old) !== isUntold(run)) keep(untold, row, isUntold(run))
+      if (isPending(old) !== isPending(run)) keep(pending, row, isPending(run))
       if (hasSameFacets(old.state, run.state)) return
-      takeOut(shelf, row, old.state, run.state)
-      putIn(shelf, row, run.state, old.state)
+      takeOut(tenantIndexes, row, old.state, run.state)
+      putIn(tenantIndexes, row, run.state, old.state)
     },
 
     remove,
 
-    removeAll(shelf, rows) {
+    removeAll(tenantIndexes, rows) {
       if (rows.length < MANY) {
-        for (const row of rows) remove(shelf, row)
+        for (const row of rows) remove(tenantIndexes, row)
         return
       }
       const gone = new Set(rows)
-      for (const row of gone) shelf.byId.delete(row.run.state.runId)
+      for (const row of gone) tenantIndexes.byId.delete(row.run.state.runId)
       const rooms = new Set(rows.map(({ room }) => room))
-      const lists = [all, open, untold, shelf.rows, ...shelf.byAge.values(), ...[...rooms].map((room) => room.rows)]
+      const lists = [all, open, pending, tenantIndexes.rows, ...tenantIndexes.byAge.values(), ...[...rooms].map((room) => room.rows)]
       for (const list of lists) list.deleteAll(gone)
-      for (const row of gone) takeOut(shelf, row, row.run.state)
+      for (const row of gone) takeOut(tenantIndexes, row, row.run.state)
     },
   }
 }
@@ -152,7 +152,7 @@ export function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return made
 }
 
-function newShelf(): Shelf {
+function newIndexes(): TenantIndexes {
   return {
     byId: new Map(),
     rows: new SortedList(isListedBelow),
@@ -163,11 +163,11 @@ function newShelf(): Shelf {
   }
 }
 
-function newRoom(tenant: string, sessionId: string, now: number): Room {
+function newRoom(tenant: string, sessionId: string, now: number): SessionEntry {
   return {
-    session: { tenant, sessionId, createdAt: now, updatedAt: now, tally: noTally(), failures: [] },
+    session: { tenant, sessionId, createdAt: now, updatedAt: now, totals: noTotals(), failures: [] },
     rows: new SortedList(isListedBelow),
-    below: new Map(),
+    descendants: new Map(),
   }
 }
 
@@ -184,7 +184,7 @@ function isListedBelow(one: RunRow, other: RunRow): boolean {
 }
 
 /** Runs by the values of a facet. The index is built when it is first asked for, so that a host that never filters pays nothing. */
-export function runsBy({ byFacet, rows }: Shelf, name: FacetName): ReadonlyMap<string, SortedList<RunRow>> {
+export function runsBy({ byFacet, rows }: TenantIndexes, name: FacetName): ReadonlyMap<string, SortedList<RunRow>> {
   return entry(byFacet, name, () => {
     const lists = new Map<string, SortedList<RunRow>>()
     for (const row of rows.up())
@@ -194,14 +194,14 @@ export function runsBy({ byFacet, rows }: Shelf, name: FacetName): ReadonlyMap<s
 }
 
 /** Adds a row to the indexes, for the values of a state that another state lacks. */
-function putIn({ byFacet }: Shelf, row: RunRow, state: RunState, other?: RunState): void {
+function putIn({ byFacet }: TenantIndexes, row: RunRow, state: RunState, other?: RunState): void {
   for (const [name, lists] of byFacet)
     for (const value of valuesOf(state, name))
       if (!other || !valuesOf(other, name).includes(value)) entry(lists, value, newPlaces).add(row)
 }
 
 /** Removes a row from the indexes, for the values of a state that another state lacks. */
-function takeOut({ byFacet }: Shelf, row: RunRow, state: RunState, other?: RunState): void {
+function takeOut({ byFacet }: TenantIndexes, row: RunRow, state: RunState, other?: RunState): void {
   for (const [name, lists] of byFacet)
     for (const value of valuesOf(state, name))
       if (!other || !valuesOf(other, name).includes(value)) removeFrom(lists, value, row)
@@ -240,8 +240,8 @@ function statusOf({ status }: RunState): RunStatus {
   return status ?? 'running'
 }
 
-function isUntold({ account }: StoredRun): boolean {
-  return account.untold.length > 0
+function isPending({ derived }: StoredRun): boolean {
+  return derived.pending.length > 0
 }
 
 function keep(list: SortedList<RunRow>, row: RunRow, belongs: boolean): void {

@@ -3,7 +3,7 @@ import type { Page } from '../../ports/dispatch-query.ts'
 import type { RunQuery, StoredRun } from '../../ports/run-store.ts'
 import { copyJson } from '../rules/copy-json.ts'
 import { isOpenRun } from '../rules/is-open-run.ts'
-import { type FacetName, type RunRow, type RunShelves, runsBy } from './run-indexes.ts'
+import { type FacetName, type RunRow, type RunIndexes, runsBy } from './run-indexes.ts'
 import type { SortedList } from './sorted-list.ts'
 import { cursorAt, isPlacedBelow, walkList } from './walk-list.ts'
 
@@ -14,13 +14,13 @@ const MAX_SEEN = 10_000
  * One page of runs, in the order in which they were created. Where very few runs fit a combination of filters, the page ends early:
  * a filter that stands alone has lists of its own.
  */
-export function runPage(shelves: RunShelves, query: RunQuery, now: number): Page<StoredRun> {
+export function runPage(tenants: RunIndexes, query: RunQuery, now: number): Page<StoredRun> {
   const items: StoredRun[] = []
   let seen = 0
   let last: string | undefined = query.cursor
   // Where lists are not in the order of time, all of a list is held against it.
-  const range = shelves.isInOrder ? query : { first: query.first, cursor: query.cursor }
-  for (const row of walk(listsFor(shelves, query), range)) {
+  const range = tenants.isInOrder ? query : { first: query.first, cursor: query.cursor }
+  for (const row of walk(listsFor(tenants, query), range)) {
     if (fits(row.run, query, now)) {
       if (items.length >= query.limit) return { items, ...(last !== undefined && { nextCursor: last }) }
       items.push(copyJson(row.run))
@@ -34,17 +34,17 @@ export function runPage(shelves: RunShelves, query: RunQuery, now: number): Page
 type List = SortedList<RunRow>
 
 /** The lists that have all that may fit, and nothing twice: the shortest, as a rule. */
-function listsFor({ byTenant, all, open, untold }: RunShelves, query: RunQuery): readonly List[] {
+function listsFor({ byTenant, all, open, pending }: RunIndexes, query: RunQuery): readonly List[] {
   const { tenant, sessionId, status, userId, tag, model, provider } = query
-  if (query.untold) return [untold]
+  if (query.pending) return [pending]
   if (tenant === undefined) return [status?.every(isOpenRun) ? open : all]
-  const shelf = byTenant.get(tenant)
-  if (!shelf) return []
+  const tenantIndexes = byTenant.get(tenant)
+  if (!tenantIndexes) return []
   const by = (name: FacetName, values: readonly string[]): readonly List[] =>
-    [...new Set(values)].flatMap((value) => runsBy(shelf, name).get(value) ?? [])
+    [...new Set(values)].flatMap((value) => runsBy(tenantIndexes, name).get(value) ?? [])
   const isRare = status !== undefined && !status.includes('completed')
   if (sessionId !== undefined) {
-    const room = shelf.rooms.get(sessionId)
+    const room = tenantIndexes.rooms.get(sessionId)
     return room ? [room.rows] : []
   }
   if (userId !== undefined) return by('userId', [userId])
@@ -52,7 +52,7 @@ function listsFor({ byTenant, all, open, untold }: RunShelves, query: RunQuery):
   if (isRare) return by('status', status)
   if (model !== undefined) return by('model', [model])
   if (provider !== undefined) return by('provider', [provider])
-  return status === undefined ? [shelf.rows] : by('status', status)
+  return status === undefined ? [tenantIndexes.rows] : by('status', status)
 }
 
 /** The rows of several lists in one order. */

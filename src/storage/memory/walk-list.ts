@@ -41,11 +41,11 @@ export function* walkList<T>(
     }
     return
   }
-  const below = (row: T): boolean => {
+  const descendants = (row: T): boolean => {
     const place = placeOf(row)
     return (until === undefined || place.at < until) && (last === undefined || isPlacedBelow(place, last))
   }
-  for (const row of list.down(below)) {
+  for (const row of list.down(descendants)) {
     if (since !== undefined && placeOf(row).at < since) return
     yield row
   }

@@ -1,28 +1,28 @@
-import type { RunAccount } from '../../model/run.ts'
+import type { DerivedRunData } from '../../model/run.ts'
 import type { MergeDecision, StoredRun } from '../../ports/run-store.ts'
 
-const NO_ACCOUNT: RunAccount = Object.freeze({ ended: [], untold: [] })
+const NO_DERIVED: DerivedRunData = Object.freeze({ ended: [], pending: [] })
 
 /** What is stored of a run after a decision: what was, where nothing was decided of it. */
-export function runAfter(
+export function applyDecision(
   run: StoredRun | undefined,
-  { state, account, heard }: MergeDecision<unknown>,
+  { state, derived, touched }: MergeDecision<unknown>,
   tenant: string,
   now: number,
 ): StoredRun | undefined {
   if (!run) {
     if (!state) return undefined
     const created = { createdAt: now, updatedAt: now, lastSeenAt: now }
-    return { tenant, state, account: account ?? NO_ACCOUNT, ...created, revision: 1 }
+    return { tenant, state, derived: derived ?? NO_DERIVED, ...created, revision: 1 }
   }
-  if (!state && !account && !heard) return run
+  if (!state && !derived && !touched) return run
   return {
     tenant,
     state: state ?? run.state,
-    account: account ?? run.account,
+    derived: derived ?? run.derived,
     createdAt: run.createdAt,
     updatedAt: state ? now : run.updatedAt,
-    lastSeenAt: heard ? now : run.lastSeenAt,
+    lastSeenAt: touched ? now : run.lastSeenAt,
     revision: state ? run.revision + 1 : run.revision,
   }
 }

@@ -22,7 +22,7 @@ export function testMounts(host: Host): void {
     const { mounts } = host
     if (mounts === 'strips') {
       test('stands where the framework takes the prefix off', async () => {
-        const { url, endpoints } = await start({ below: '/v1' })
+        const { url, endpoints } = await start({ descendants: '/v1' })
         for (const path of [DISPATCH, RUN, BATCH]) {
           const reply = await call(`${url}/v1${path}?a=%C3%A4`, { body: ['{"a":', '"ä"}'] })
           expect(reply.json).toMatchObject({ body: { a: 'ä' }, query: { a: 'ä' } })

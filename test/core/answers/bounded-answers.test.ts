@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { boundedIssues, IssueList } from '../../../src/core/answers/issue-list.ts'
 import { problem, refuse } from '../../../src/core/answers/result.ts'
 import { keysOf, pointerTo } from '../../../src/core/json/json-pointer.ts'
-import { guardJson } from '../../../src/core/json/safety-check.ts'
+import { checkJsonSafety } from '../../../src/core/json/safety-check.ts'
 import type { Issue } from '../../../src/errors.ts'
 
 const issue = (pointer: string): Issue => ({ pointer, code: 'type', detail: '' })
@@ -33,16 +33,16 @@ describe('a list of faults', () => {
   })
 
   it('of a harmful body is no longer either, and names keys as keys', () => {
-    expect(guardJson(Array.from({ length: 60 }, () => 'a\0'))).toHaveLength(50)
-    expect(guardJson({ 'a\0': 1 })).toMatchObject([{ detail: 'holds a NUL character in a key' }])
+    expect(checkJsonSafety(Array.from({ length: 60 }, () => 'a\0'))).toHaveLength(50)
+    expect(checkJsonSafety({ 'a\0': 1 })).toMatchObject([{ detail: 'holds a NUL character in a key' }])
   })
 })
 
 describe('a body of very many values', () => {
   it('holds at most 10,000, wherever they are', () => {
-    expect(guardJson({ list: Array(9_998).fill(1) })).toEqual([])
+    expect(checkJsonSafety({ list: Array(9_998).fill(1) })).toEqual([])
     for (const body of [{ list: Array(9_999).fill(1) }, Array.from({ length: 5_000 }, () => [1])])
-      expect(guardJson(body)).toEqual([{ pointer: '', code: 'too_many', detail: 'holds more than 10000 values' }])
+      expect(checkJsonSafety(body)).toEqual([{ pointer: '', code: 'too_many', detail: 'holds more than 10000 values' }])
   })
 })
 

@@ -52,9 +52,9 @@ describe('a reported error', () => {
       new SallyportError('option_invalid', 'The body was read.'),
       { cause: 'The body was read.', causeCode: 'option_invalid', stack: expect.any(String) },
     ],
-  ])('of a port is logged without its message: %s', (_, cause, told) => {
+  ])('of a port is logged without its message: %s', (_, cause, reported) => {
     const fields = logged(cause, 'store')
-    expect(fields).toEqual(told)
+    expect(fields).toEqual(reported)
     expect(JSON.stringify(fields)).not.toContain('jane')
   })
 

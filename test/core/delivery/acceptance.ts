@@ -1,5 +1,5 @@
 import type { Dispatch, DispatchAnswer } from '../../../src/model/dispatch.ts'
-import type { Acceptance, LeaseProof, NewDelivery, Settlement } from '../../../src/ports/dispatch-store.ts'
+import type { Acceptance, LeaseToken, NewDelivery, Settlement } from '../../../src/ports/dispatch-store.ts'
 import type { ModelDelivery, ModelDispatch } from './delivery-model.ts'
 import { type Accept, CHANNELS, type Ending, type Replan, type Wanted } from './operations.ts'
 
@@ -72,7 +72,7 @@ function answerOf({ dispatchId, eventType, recipient }: Dispatch): DispatchAnswe
 }
 
 /** `isRendered`: what a digest says was put down before, and is so once. */
-export function settlementOf({ deliveryId, fence }: LeaseProof, ending: Ending, isRendered: boolean): Settlement {
+export function settlementOf({ deliveryId, fence }: LeaseToken, ending: Ending, isRendered: boolean): Settlement {
   const proof = { deliveryId, fence }
   if (ending.to !== 'queued') return { ...proof, ...ending }
   const { rendered, ...queued } = ending

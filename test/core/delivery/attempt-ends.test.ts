@@ -12,8 +12,8 @@ describe('the end of an attempt', () => {
     const deps = await depsFor(recordingChannel())
     expect(await attemptDelivery(await claimOne(deps), leased(deps), deps)).toEqual({ result: 'sent' })
     const hearing = await depsFor(recordingChannel(), { hooks: {} })
-    const { told } = await attemptDelivery(await claimOne(hearing), leased(hearing), hearing)
-    expect(told).toBeInstanceOf(Promise)
+    const { reported } = await attemptDelivery(await claimOne(hearing), leased(hearing), hearing)
+    expect(reported).toBeInstanceOf(Promise)
   })
 
   it('on a channel that is not known here is logged as that', async () => {

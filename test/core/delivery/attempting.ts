@@ -39,8 +39,8 @@ export async function depsFor(
 
 /** Attempts a delivery, and waits until the host was told. */
 export async function attemptClaimed(...args: Parameters<typeof attemptDelivery>): Promise<AttemptResult> {
-  const { result, told } = await attemptDelivery(...args)
-  await told
+  const { result, reported } = await attemptDelivery(...args)
+  await reported
   return result
 }
 

@@ -18,7 +18,7 @@ const ATTEMPTS = SCHEDULE.length + 1
 const LEASE_MS = 30_000
 const events = defineEvents({ e: { channels: { a: {} } } })
 
-interface House {
+interface TestApp {
   readonly clock: FakeClock
   readonly worker: Worker
   readonly store: DispatchStore
@@ -28,7 +28,7 @@ interface House {
 }
 
 /** A host with one delivery that is due, on a channel that does as it is told. */
-async function house(send: Channel['send'], change: Partial<DispatchStore> = {}): Promise<House> {
+async function app(send: Channel['send'], change: Partial<DispatchStore> = {}): Promise<TestApp> {
   const clock = fakeClock()
   const store = { ...memoryStore({ clock }), ...change }
   const a: Channel = {
@@ -41,7 +41,7 @@ async function house(send: Channel['send'], change: Partial<DispatchStore> = {})
   }
   const ports = { auth: testAuth, clock, ids: countingIds(), logger: recordingLogger() }
   const sallyport = createSallyport({ ...ports, events, store, channels: { a }, worker: { leaseMs: LEASE_MS } })
-  const own: House = {
+  const own: TestApp = {
     ...{ clock, store, sends: 0, worker: sallyport.worker },
     async delivery() {
       const [dispatch] = (await sallyport.dispatches.list()).items
@@ -55,7 +55,7 @@ async function house(send: Channel['send'], change: Partial<DispatchStore> = {})
 }
 
 /** Works on, and lets time pass, for longer than all attempts together can take. */
-async function workThrough({ clock, worker }: House): Promise<void> {
+async function workThrough({ clock, worker }: TestApp): Promise<void> {
   for (let round = 0; round < 10; round++) {
     let isDone = false
     const run = worker.runDue().finally(() => {
@@ -71,7 +71,7 @@ async function workThrough({ clock, worker }: House): Promise<void> {
 }
 
 test('a channel that throws null is tried as often as its schedule has it, and has then failed', async () => {
-  const own = await house(() => {
+  const own = await app(() => {
     throw null
   })
   await workThrough(own)
@@ -80,7 +80,7 @@ test('a channel that throws null is tried as often as its schedule has it, and h
 })
 
 test('a channel that hangs, deaf to its signal, is left at the time limit, and has then failed', async () => {
-  const own = await house(() => new Promise(() => {}))
+  const own = await app(() => new Promise(() => {}))
   await workThrough(own)
   expect(own.sends).toBe(ATTEMPTS)
   const { status, reason, attempts, attemptLog = [] } = await own.delivery()
@@ -91,7 +91,7 @@ test('a channel that hangs, deaf to its signal, is left at the time limit, and h
 })
 
 test('a channel that hangs past a lease which cannot be renewed has failed as soon as its attempts are used up', async () => {
-  const own = await house(() => new Promise(() => {}), { renew: () => Promise.reject(new Error('down')) })
+  const own = await app(() => new Promise(() => {}), { renew: () => Promise.reject(new Error('down')) })
   await workThrough(own)
   expect(own.sends).toBe(ATTEMPTS)
   const { status, reason, attempts, attemptLog = [] } = await own.delivery()
@@ -102,7 +102,7 @@ test('a channel that hangs past a lease which cannot be renewed has failed as so
 })
 
 /** Starts a worker in a process of its own, over this store, and gives the code it left with. */
-async function workElsewhere({ store }: House, onSending: () => void): Promise<number> {
+async function workElsewhere({ store }: TestApp, onSending: () => void): Promise<number> {
   const file = fileURLToPath(new URL('exiting-worker.ts', import.meta.url))
   const child: ChildProcess = fork(file, [JSON.stringify(SCHEDULE)], { execArgv: ['--import', 'tsx'] })
   child.on(
@@ -126,7 +126,7 @@ async function workElsewhere({ store }: House, onSending: () => void): Promise<n
 }
 
 test('a channel that takes its process with it takes as many as its schedule has attempts, and has then failed', async () => {
-  const own = await house(async () => ({ outcome: 'sent' }))
+  const own = await app(async () => ({ outcome: 'sent' }))
   let sends = 0
   const codes: number[] = []
   while (codes.length < 10 && (await own.delivery()).status !== 'failed') {
@@ -141,7 +141,7 @@ test('a channel that takes its process with it takes as many as its schedule has
 })
 
 test('what died in one attempt and is refused in the next counts both', async () => {
-  const own = await house(async () => ({ outcome: 'retry', code: 'busy' }))
+  const own = await app(async () => ({ outcome: 'retry', code: 'busy' }))
   await own.store.claim({ leaseMs: LEASE_MS, limits: { a: 1 }, busy: [] })
   own.clock.advance(LEASE_MS)
   await workThrough(own)

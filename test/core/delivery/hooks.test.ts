@@ -16,12 +16,12 @@ const events = defineEvents({
   fallback: { route: 'first', channels: { a: {}, b: {}, c: {} } },
 })
 
-type Told = readonly [keyof Hooks, AcceptedEvent | DeliveryEvent]
+type Reported = readonly [keyof Hooks, AcceptedEvent | DeliveryEvent]
 
 /** Hooks that keep what they are told, in order. */
-function listening(): { readonly hooks: Hooks; readonly told: Told[]; names(): readonly string[] } {
-  const told: Told[] = []
-  const note = (name: keyof Hooks) => (event: AcceptedEvent | DeliveryEvent) => void told.push([name, event])
+function listening(): { readonly hooks: Hooks; readonly reported: Reported[]; names(): readonly string[] } {
+  const reported: Reported[] = []
+  const note = (name: keyof Hooks) => (event: AcceptedEvent | DeliveryEvent) => void reported.push([name, event])
   const hooks = {
     onAccepted: note('onAccepted'),
     onSent: note('onSent'),
@@ -30,7 +30,7 @@ function listening(): { readonly hooks: Hooks; readonly told: Told[]; names(): r
   }
   const label = (event: AcceptedEvent | DeliveryEvent) =>
     'channel' in event ? [event.channel, event.reason ?? event.status] : []
-  return { hooks, told, names: () => told.map(([name, event]) => [name, ...label(event)].join(' ')) }
+  return { hooks, reported, names: () => reported.map(([name, event]) => [name, ...label(event)].join(' ')) }
 }
 
 /** Lets what was not awaited come to its end. */
@@ -38,13 +38,13 @@ const settled = (): Promise<void> => new Promise(setImmediate)
 
 describe('onAccepted', () => {
   it('is told of a new dispatch, as the caller is, with its tenant', async () => {
-    const { hooks, told } = listening()
+    const { hooks, reported } = listening()
     const { sallyport } = composed(events, { hooks })
     const event = { ...SENT, sessionId: 's1', extra: 1 }
     const { duplicate, warnings, ...view } = took(await sallyport.dispatch(event, { tenant: 'acme' }))
     await settled()
     expect(warnings).toHaveLength(1)
-    expect(told).toEqual([['onAccepted', { ...view, tenant: 'acme' }]])
+    expect(reported).toEqual([['onAccepted', { ...view, tenant: 'acme' }]])
   })
 
   it('is told once: not of replays, refusals or dry runs', async () => {
@@ -89,13 +89,13 @@ describe('onAccepted', () => {
 
 describe('what ended as it was accepted', () => {
   it('is told after it: what was skipped, and what failed', async () => {
-    const { hooks, told, names } = listening()
+    const { hooks, reported, names } = listening()
     const { sallyport } = composed(events, { hooks })
     const event = { ...JANE, eventType: 'mixed', sessionId: 's1' } as const
     const { dispatchId, deliveries } = took(await sallyport.dispatch(event, { tenant: 'acme' }))
     await settled()
     expect(names()).toEqual(['onAccepted', 'onSkipped b condition_false', 'onFailed c template_error'])
-    expect(told[1]?.[1]).toEqual({
+    expect(reported[1]?.[1]).toEqual({
       deliveryId: deliveries[1]?.deliveryId,
       channel: 'b',
       status: 'skipped',
@@ -130,12 +130,12 @@ describe('what ended as it was accepted', () => {
   })
 
   it('says of sandbox mode that it is', async () => {
-    const { hooks, told, names } = listening()
+    const { hooks, reported, names } = listening()
     const { sallyport } = composed(events, { hooks, sandbox: true })
     await sallyport.dispatch(SENT)
     await settled()
     expect(names()).toEqual(['onAccepted', 'onSkipped a sandboxed'])
-    expect(told.map(([, { sandboxed }]) => sandboxed)).toEqual([true, true])
+    expect(reported.map(([, { sandboxed }]) => sandboxed)).toEqual([true, true])
   })
 })
 
@@ -145,25 +145,25 @@ describe('what a worker does', () => {
     answers: Parameters<typeof recordingChannel>[0],
     advanceMs?: number,
   ) => {
-    const { hooks, told, names } = listening()
+    const { hooks, reported, names } = listening()
     const a = recordingChannel(answers, { retrySchedule: [1_000] })
     const channels = { a, b: recordingChannel(), c: recordingChannel() }
     const { sallyport, clock } = composed(events, { hooks, channels, expiresInMs: 5_000 })
     await sallyport.dispatch({ ...JANE, eventType, sessionId: 's1' }, { tenant: 'acme' })
     await settled()
-    told.length = 0
+    reported.length = 0
     await sallyport.worker.runDue()
     if (advanceMs !== undefined) {
       clock.advance(advanceMs)
       await sallyport.worker.runDue()
     }
     await settled()
-    return { told, names: names() }
+    return { reported, names: names() }
   }
 
   it('is told: sent, with the id that the provider gave', async () => {
-    const { told } = await of('sent', [{ outcome: 'sent', providerMessageId: 'p9' }])
-    expect(told).toEqual([
+    const { reported } = await of('sent', [{ outcome: 'sent', providerMessageId: 'p9' }])
+    expect(reported).toEqual([
       [
         'onSent',
         {
@@ -183,15 +183,15 @@ describe('what a worker does', () => {
   })
 
   it('is told: failed, with the last code; not that it is tried again', async () => {
-    const { told, names } = await of('sent', [{ outcome: 'retry', code: 'busy' }], 1_200)
+    const { reported, names } = await of('sent', [{ outcome: 'retry', code: 'busy' }], 1_200)
     expect(names).toEqual(['onFailed a attempts_exhausted'])
-    expect(told[0]?.[1]).toMatchObject({ status: 'failed', attempts: 2, lastCode: 'busy' })
+    expect(reported[0]?.[1]).toMatchObject({ status: 'failed', attempts: 2, lastCode: 'busy' })
   })
 
   it('is told: expired, of all that did', async () => {
-    const { names, told } = await of('fallback', [{ outcome: 'retry', code: 'busy' }], 5_000)
+    const { names, reported } = await of('fallback', [{ outcome: 'retry', code: 'busy' }], 5_000)
     expect(names).toEqual(['onFailed a expired', 'onFailed b expired', 'onFailed c expired'])
-    expect(told.map(([, { tenant }]) => tenant)).toEqual(['acme', 'acme', 'acme'])
+    expect(reported.map(([, { tenant }]) => tenant)).toEqual(['acme', 'acme', 'acme'])
   })
 
   it('is told: what was not needed any more', async () => {

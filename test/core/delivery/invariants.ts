@@ -35,19 +35,19 @@ export function checkStep(
   const isUntried = operation.do === 'settle' && operation.ending.attempt === undefined
   for (const [id, { delivery: old }] of before) {
     const fresh = after.get(id)?.delivery
-    const told = (): object => ({ id, operation, old, fresh })
-    hold('nothing that was accepted is lost', fresh !== undefined, told)
+    const reported = (): object => ({ id, operation, old, fresh })
+    hold('nothing that was accepted is lost', fresh !== undefined, reported)
     if (!fresh) continue
     const isAllowed =
       old.status === fresh.status || DIAGRAM[operation.do]?.[old.status]?.includes(fresh.status) === true
-    hold('a status changes only along the diagram', isAllowed, told)
+    hold('a status changes only along the diagram', isAllowed, reported)
     const isRetried = operation.do === 'retry' || operation.do === 'replan'
-    hold('what is final changes only by a retry', !isFinal(old) || isRetried || isSame(old, fresh), told)
+    hold('what is final changes only by a retry', !isFinal(old) || isRetried || isSame(old, fresh), reported)
     const isSaid = old.content === undefined || isSame([old.content, old.address], [fresh.content, fresh.address])
-    hold('what is said, and to whom, never changes', isSaid, told)
-    hold('attempts shrink only when nothing was tried', fresh.attempts >= old.attempts - (isUntried ? 1 : 0), told)
+    hold('what is said, and to whom, never changes', isSaid, reported)
+    hold('attempts shrink only when nothing was tried', fresh.attempts >= old.attempts - (isUntried ? 1 : 0), reported)
     const isClaimed = old.status !== 'sending' && fresh.status === 'sending'
-    hold('an attempt is counted at the claim', !isClaimed || fresh.attempts === old.attempts + 1, told)
+    hold('an attempt is counted at the claim', !isClaimed || fresh.attempts === old.attempts + 1, reported)
   }
 }
 
@@ -84,13 +84,13 @@ export function checkClaimed(
     // An event that was taken out of a digest has a record of its own under the same id: those of the others count.
     const old = olds.find(({ status }) => status !== 'cancelled') ?? olds[0]
     const leaseEnd = leaseEnds.get(one.deliveryId) ?? Number.POSITIVE_INFINITY
-    const told = (): object => ({ old, one, leaseEnd, now })
-    hold('nothing is claimed after it was sent', old?.status !== 'sent', told)
-    hold('nothing final is claimed', old !== undefined && !isFinal(old), told)
-    hold('what is held is not claimed', old?.status !== 'held', told)
-    hold('nothing is claimed before it is due', old?.status !== 'queued' || (old.dueAt ?? Number.NaN) <= now, told)
-    hold('a lease is handed on only when it has ended', old?.status !== 'sending' || leaseEnd <= now, told)
-    hold('nothing is claimed past its expiry', one.expiresInMs > 0, told)
+    const reported = (): object => ({ old, one, leaseEnd, now })
+    hold('nothing is claimed after it was sent', old?.status !== 'sent', reported)
+    hold('nothing final is claimed', old !== undefined && !isFinal(old), reported)
+    hold('what is held is not claimed', old?.status !== 'held', reported)
+    hold('nothing is claimed before it is due', old?.status !== 'queued' || (old.dueAt ?? Number.NaN) <= now, reported)
+    hold('a lease is handed on only when it has ended', old?.status !== 'sending' || leaseEnd <= now, reported)
+    hold('nothing is claimed past its expiry', one.expiresInMs > 0, reported)
   }
 }
 
@@ -99,7 +99,7 @@ export function checkReport(
   what: string,
   before: ReadonlyMap<string, Seen>,
   after: ReadonlyMap<string, Seen>,
-  told: readonly DeliveryChange[],
+  reported: readonly DeliveryChange[],
   isOwn: (delivery: Delivery) => boolean = () => false,
 ): void {
   const changes = new Map<string, DeliveryChange>()
@@ -110,7 +110,7 @@ export function checkReport(
   }
   const sorted = (list: Iterable<DeliveryChange>): unknown =>
     [...list].sort((a, b) => (a.deliveryId < b.deliveryId ? -1 : 1))
-  const plain = told.map(({ deliveryId, channel, status, reason, attempts }) => {
+  const plain = reported.map(({ deliveryId, channel, status, reason, attempts }) => {
     return { deliveryId, channel, status, ...(reason !== undefined && { reason }), attempts }
   })
   const [real, said] = [sorted(changes.values()), sorted(plain)]

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AttemptOptions, AttemptResult } from '../../../src/core/delivery/attempt-delivery.ts'
-import { roster } from '../../../src/core/delivery/swap-remove-list.ts'
+import { swapRemoveList } from '../../../src/core/delivery/swap-remove-list.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { SendOutcome } from '../../../src/ports/channel.ts'
 import type { Verdict } from '../../../src/ports/delivery-policy.ts'
@@ -14,7 +14,7 @@ const SENT: SendOutcome = { outcome: 'sent' }
 /** Longer than any test takes. */
 const PATIENT: AttemptOptions = { timeoutMs: 3_600_000 }
 
-interface Sending {
+interface SendLoop {
   readonly deps: TestDeps
   readonly result: Promise<AttemptResult>
   readonly signal: () => AbortSignal
@@ -30,7 +30,7 @@ async function sending(
     renew,
     ...options
   }: AttemptOptions & { renew?: (real: DispatchStore['renew']) => DispatchStore['renew'] } = PATIENT,
-): Promise<Sending> {
+): Promise<SendLoop> {
   let signal: AbortSignal | undefined
   let renewals = 0
   let ended = false
@@ -260,7 +260,7 @@ describe('an attempt that is stopped', () => {
   }
 
   it('aborts its signal, and counts as unknown when the channel takes no notice for a second', async () => {
-    const stops = roster<() => void>()
+    const stops = swapRemoveList<() => void>()
     const own = await sending(ignoring, { stops })
     halt(stops)
     expect(own.signal().aborted).toBe(true)
@@ -273,7 +273,7 @@ describe('an attempt that is stopped', () => {
   })
 
   it('takes what the channel gives within that second', async () => {
-    const stops = roster<() => void>()
+    const stops = swapRemoveList<() => void>()
     const answer = gate<SendOutcome>()
     const own = await sending(() => answer.promise, { stops })
     halt(stops)
@@ -284,7 +284,7 @@ describe('an attempt that is stopped', () => {
   })
 
   it('may have been sent when the channel throws for it', async () => {
-    const stops = roster<() => void>()
+    const stops = swapRemoveList<() => void>()
     const own = await sending(
       (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
       { stops },
@@ -295,7 +295,7 @@ describe('an attempt that is stopped', () => {
   })
 
   it('before it sent gives the delivery back', async () => {
-    const stops = roster<() => void>()
+    const stops = swapRemoveList<() => void>()
     const verdict = gate<Verdict>()
     let isPlanning = true
     const policy = { decide: () => (isPlanning ? ({ verdict: 'send' } as const) : verdict.promise) }
@@ -315,7 +315,7 @@ describe('an attempt that is stopped', () => {
   })
 
   it('twice has no more time for it', async () => {
-    const stops = roster<() => void>()
+    const stops = swapRemoveList<() => void>()
     const own = await sending(ignoring, { stops })
     halt(stops)
     await pass(own.deps.clock, 500)
@@ -325,7 +325,7 @@ describe('an attempt that is stopped', () => {
   })
 
   it('twice, and then answered, leaves no timer behind', async () => {
-    const stops = roster<() => void>()
+    const stops = swapRemoveList<() => void>()
     const answer = gate<SendOutcome>()
     const own = await sending(() => answer.promise, { stops })
     halt(stops)
@@ -335,7 +335,7 @@ describe('an attempt that is stopped', () => {
   })
 
   it('keeps nothing of its worker once it has ended', async () => {
-    const stops = roster<() => void>()
+    const stops = swapRemoveList<() => void>()
     const own = await sending(async () => SENT, { stops })
     await own.result
     expect([...stops]).toEqual([])

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { type SendSlots, sendSlots } from '../../../src/core/delivery/limiter.ts'
+import { type Limiter, createLimiter } from '../../../src/core/delivery/limiter.ts'
 import type { WorkerOptions } from '../../../src/core/delivery/worker-options.ts'
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 
 const keyed = recordingChannel([], { concurrencyKey: (address) => address })
 
-function slotsOf(options: WorkerOptions): { slots: SendSlots; clock: FakeClock } {
+function slotsOf(options: WorkerOptions): { slots: Limiter; clock: FakeClock } {
   const clock = fakeClock()
-  return { slots: sendSlots({ a: keyed }, options, clock), clock }
+  return { slots: createLimiter({ a: keyed }, options, clock), clock }
 }
 
 describe('a rate', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type SendSlots, type Slot, sendSlots } from '../../../src/core/delivery/limiter.ts'
+import { type Limiter, type Slot, createLimiter } from '../../../src/core/delivery/limiter.ts'
 import type { WorkerOptions } from '../../../src/core/delivery/worker-options.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
@@ -11,9 +11,9 @@ const keyed = recordingChannel([], { concurrencyKey: (address) => address })
 function slotsOf(
   options: WorkerOptions,
   channels: Readonly<Record<string, Channel>> = { a: recordingChannel() },
-): { slots: SendSlots; clock: FakeClock; taken: (count: number, key?: string) => readonly Slot[] } {
+): { slots: Limiter; clock: FakeClock; taken: (count: number, key?: string) => readonly Slot[] } {
   const clock = fakeClock()
-  const slots = sendSlots(channels, options, clock)
+  const slots = createLimiter(channels, options, clock)
   /** Takes and begins up to so many. */
   const taken = (count: number, key?: string): readonly Slot[] =>
     Array.from({ length: count }).flatMap(() => {

@@ -8,7 +8,7 @@ import { recordingChannel } from '../../support/recording-channel.ts'
 import { withoutStrayRejections } from '../../support/stray-rejections.ts'
 import { accepted, braces, refused, stored } from '../dispatch/dispatching.ts'
 import { attempt, delivery, depsFor, settled } from './attempting.ts'
-import { acceptMany, byAddress, gated, house, settled as settledHouse } from './test-app.ts'
+import { acceptMany, byAddress, gated, app, settled as settledTestApp } from './test-app.ts'
 
 describe('the name that a provider gives a message', () => {
   it.each([
@@ -33,7 +33,7 @@ describe('the wait that a provider asks for', () => {
 
 describe('a run of what is due', () => {
   it('counts as attempted what was cancelled while it was sent', async () => {
-    const own = house({
+    const own = app({
       a: recordingChannel([
         async () => {
           const [dispatch] = await stored(own.deps)
@@ -51,22 +51,22 @@ describe('a run of what is due', () => {
 describe('a worker', () => {
   it('asks for nothing while all its places are taken', async () => {
     const { channel, gates } = gated()
-    const own = house({ a: channel }, { concurrency: 1 })
+    const own = app({ a: channel }, { concurrency: 1 })
     await acceptMany(own.deps, 2)
     own.worker.start()
-    await settledHouse(own)
+    await settledTestApp(own)
     expect(gates).toHaveLength(1)
     for (const { limits } of own.claims) expect(limits).toEqual({ a: 1 })
     const before = own.claims.length
     own.deps.queue.wake(0)
-    await settledHouse(own)
+    await settledTestApp(own)
     expect(own.claims).toHaveLength(before)
   })
 
   it('goes on when the store does not take back what there was no place for', async () => {
     const { channel, gates } = gated(byAddress)
     let isDown = true
-    const own = house(
+    const own = app(
       { a: channel },
       {
         concurrency: 5,
@@ -81,7 +81,7 @@ describe('a worker', () => {
     )
     await acceptMany(own.deps, 2)
     own.worker.start()
-    await settledHouse(own)
+    await settledTestApp(own)
     expect(own.deps.logger.lines.filter(({ event }) => event !== 'worker.started')).toEqual([
       {
         level: 'error',
@@ -91,7 +91,7 @@ describe('a worker', () => {
     ])
     isDown = false
     gates[0]?.open({ outcome: 'sent' })
-    await settledHouse(own)
+    await settledTestApp(own)
     expect(own.deps.logger.lines.at(-1)).toMatchObject({ event: 'delivery.sent', fields: { deliveryId: 'dlv_2' } })
   })
 })

@@ -42,9 +42,9 @@ test('a thousand concurrent posts of one key, by every way in and in two hosts, 
   ]
   const answers = await Promise.all(Array.from({ length: 250 }, () => ways.map((way) => way())).flat())
   expect(answers.filter(({ status }) => status === 202)).toHaveLength(1_000)
-  const told = answers.map(({ body }) => body as { readonly dispatchId: string; readonly duplicate: boolean })
-  expect(new Set(told.map(({ dispatchId }) => dispatchId)).size).toBe(1)
-  expect(told.filter(({ duplicate }) => !duplicate)).toHaveLength(1)
+  const reported = answers.map(({ body }) => body as { readonly dispatchId: string; readonly duplicate: boolean })
+  expect(new Set(reported.map(({ dispatchId }) => dispatchId)).size).toBe(1)
+  expect(reported.filter(({ duplicate }) => !duplicate)).toHaveLength(1)
   expect((await one.dispatches.list({ limit: 100 })).items).toHaveLength(1)
   await Promise.all([one.worker.runDue(), other.worker.runDue()])
   expect(email.sent).toHaveLength(1)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isRefused, type Refused } from '../../../src/core/answers/result.ts'
-import { screenChannels } from '../../../src/core/dispatch/plan/filter-channels.ts'
+import { filterChannels } from '../../../src/core/dispatch/plan/filter-channels.ts'
 import { type Plan, type PlannedDelivery, planDispatch } from '../../../src/core/dispatch/plan/plan-dispatch.ts'
 import { planRequest } from '../../../src/core/dispatch/plan/plan-request.ts'
 import { testDeps } from '../../support/deps.ts'
@@ -28,9 +28,9 @@ async function planOf(one: Planned, { sandbox = false, without = -1 } = {}): Pro
   if (!event) throw new Error('the event is not there')
   const facts = { data: {}, recipient, events: [{}] }
   const entries = event.channels.filter((_, at) => at !== without)
-  const screened = screenChannels(event, entries, facts, channelsOf(one), [])
+  const filtered = filterChannels(event, entries, facts, channelsOf(one), [])
   const verdicts = verdictsOf(one).filter((_, at) => at !== without)
-  return planDispatch({ event, sandbox, facts, screened, verdicts, now: NOW, delayMs: event.delayMs, faults: [] })
+  return planDispatch({ event, sandbox, facts, filtered, verdicts, now: NOW, delayMs: event.delayMs, faults: [] })
 }
 
 /** The deliveries of a plan that is not refused; fast-check passes over the others. */

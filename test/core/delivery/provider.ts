@@ -1,7 +1,7 @@
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../../../src/ports/channel.ts'
 
 /** A message that a provider has in hand. */
-export interface InHand {
+export interface InFlight {
   readonly deliveryId: string
   readonly dispatchId: string
   readonly eventType: string
@@ -18,21 +18,21 @@ export interface Life {
 
 /** A provider that answers when it is told to, and remembers what it took. */
 export interface Provider {
-  readonly inHand: readonly InHand[]
+  readonly inFlight: readonly InFlight[]
   /** All sends that were begun, in order. */
   readonly begun: readonly { readonly deliveryId: string; readonly attempt: number; readonly history: number }[]
   /** The dispatches and deliveries of what was taken, once for every time. */
   readonly taken: readonly { readonly deliveryId: string; readonly dispatchId: string }[]
   /** A way to it for one worker's process. `onSend` sees each send as it begins. */
-  channel(worker: Life, retrySchedule: readonly number[], onSend: (begun: InHand) => void): Channel
+  channel(worker: Life, retrySchedule: readonly number[], onSend: (begun: InFlight) => void): Channel
 }
 
 export function provider(): Provider {
-  const inHand: InHand[] = []
+  const inFlight: InFlight[] = []
   const begun: { deliveryId: string; attempt: number; history: number }[] = []
   const taken: { deliveryId: string; dispatchId: string }[] = []
   return {
-    inHand,
+    inFlight,
     begun,
     taken,
     channel: (worker, retrySchedule, onSend) => ({
@@ -40,14 +40,14 @@ export function provider(): Provider {
       retrySchedule,
       send: ({ dispatchId, eventType }: OutboundMessage, { deliveryId, attempt, history, signal }: SendContext) =>
         new Promise((resolve, reject) => {
-          const one: InHand = {
+          const one: InFlight = {
             deliveryId,
             dispatchId,
             eventType,
             worker,
             signal,
             answer(outcome) {
-              inHand.splice(inHand.indexOf(one), 1)
+              inFlight.splice(inFlight.indexOf(one), 1)
               if (outcome === 'sent') taken.push({ deliveryId, dispatchId })
               if (outcome === 'throw') reject(null)
               else resolve(outcome === 'sent' ? { outcome } : { outcome, code: `was_${outcome}` })
@@ -55,7 +55,7 @@ export function provider(): Provider {
           }
           onSend(one)
           begun.push({ deliveryId, attempt, history: history.length })
-          inHand.push(one)
+          inFlight.push(one)
         }),
     }),
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { roster } from '../../../src/core/delivery/swap-remove-list.ts'
+import { swapRemoveList } from '../../../src/core/delivery/swap-remove-list.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { SendOutcome } from '../../../src/ports/channel.ts'
 import type { DeliveryPolicy, PolicyQuestion, Verdict } from '../../../src/ports/delivery-policy.ts'
@@ -165,7 +165,7 @@ describe('the policy', () => {
 
   it('that has no answer yet when its worker is stopped is asked again at once by another, and is no fault', async () => {
     const { deps } = await deferred(() => new Promise(() => {}))
-    const stops = roster<() => void>()
+    const stops = swapRemoveList<() => void>()
     const result = attempt(deps, { stops })
     await pass(deps.clock, 1)
     for (const stop of stops) stop()

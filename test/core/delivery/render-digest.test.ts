@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { roster } from '../../../src/core/delivery/swap-remove-list.ts'
+import { swapRemoveList } from '../../../src/core/delivery/swap-remove-list.ts'
 import { createWorker } from '../../../src/core/delivery/worker.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { EventCatalog } from '../../../src/ports/event-catalog.ts'
@@ -187,7 +187,7 @@ describe('a digest', () => {
     const { deps } = await digested()
     const event = counted.find('e')
     const find = () => event && { ...event, checkData: () => new Promise<never>(() => {}) }
-    const stops = roster<() => void>()
+    const stops = swapRemoveList<() => void>()
     const result = attempt({ ...deps, events: { eventTypes: ['e'], find } }, { stops })
     await settled(deps.clock)
     for (const stop of stops) stop()

@@ -3,13 +3,13 @@ import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.t
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted, gate } from '../dispatch/dispatching.ts'
-import { acceptMany, BODY, house, pass, settled } from './test-app.ts'
+import { acceptMany, BODY, app, pass, settled } from './test-app.ts'
 
 describe('runDue', () => {
   it('waits for a rate, and until then leaves no other channel waiting', async () => {
     const both = defineEvents({ e: { channels: { a: {}, b: {} } } })
     const [a, b] = [recordingChannel(), recordingChannel()]
-    const own = house({ a, b }, { channels: { a: { rate: { max: 2, perMs: 1_000 } } } }, { events: both })
+    const own = app({ a, b }, { channels: { a: { rate: { max: 2, perMs: 1_000 } } } }, { events: both })
     await acceptMany(own.deps, 5)
     const run = own.worker.runDue()
     await settled(own)
@@ -25,7 +25,7 @@ describe('runDue', () => {
 
   it('does not wait for a rate when nothing is left to send', async () => {
     const a = recordingChannel()
-    const own = house({ a }, { rate: { max: 2, perMs: 3_600_000 } })
+    const own = app({ a }, { rate: { max: 2, perMs: 3_600_000 } })
     await acceptMany(own.deps, 2)
     expect(await own.worker.runDue()).toMatchObject({ sent: 2 })
     expect(own.deps.clock.timers).toBe(0)
@@ -36,7 +36,7 @@ describe('runDue', () => {
     [3_001, 0],
   ])('waits for a rate of 3,000 ms when something is due in %d: %d more', async (delayMs, more) => {
     const events = defineEvents({ e: { channels: { a: {} } }, later: { delayMs, channels: { a: {} } } })
-    const own = house({ a: recordingChannel() }, { rate: { max: 1, perMs: 3_000 } }, { events })
+    const own = app({ a: recordingChannel() }, { rate: { max: 1, perMs: 3_000 } }, { events })
     await accepted(own.deps, { ...BODY, eventType: 'later' })
     await accepted(own.deps, BODY)
     const run = own.worker.runDue()
@@ -50,7 +50,7 @@ describe('runDue', () => {
   it('does not wait for a rate when what is due by then goes by another channel', async () => {
     const events = defineEvents({ e: { channels: { a: {} } }, later: { delayMs: 1_000, channels: { b: {} } } })
     const channels = { a: { rate: { max: 1, perMs: 3_600_000 } } }
-    const own = house({ a: recordingChannel(), b: recordingChannel() }, { channels }, { events })
+    const own = app({ a: recordingChannel(), b: recordingChannel() }, { channels }, { events })
     await accepted(own.deps, { ...BODY, eventType: 'later' })
     await accepted(own.deps, BODY)
     expect(await own.worker.runDue()).toMatchObject({ sent: 1 })
@@ -65,7 +65,7 @@ describe('runDue', () => {
         return found
       },
     })
-    const own = house({ a: recordingChannel() }, { store, rate: { max: 1, perMs: 3_600_000 } })
+    const own = app({ a: recordingChannel() }, { store, rate: { max: 1, perMs: 3_600_000 } })
     await acceptMany(own.deps, 2)
     const run = own.worker.runDue()
     await settled(own)
@@ -81,7 +81,7 @@ describe('runDue', () => {
     const store = (real: DispatchStore): Partial<DispatchStore> => ({
       claim: (request) => (request.limits.a === 0 ? Promise.reject(new Error('down')) : real.claim(request)),
     })
-    const own = house({ a: recordingChannel() }, { store, rate: { max: 1, perMs: 60_000 } })
+    const own = app({ a: recordingChannel() }, { store, rate: { max: 1, perMs: 60_000 } })
     await acceptMany(own.deps, 2)
     await expect(own.worker.runDue()).rejects.toThrow('down')
   })

@@ -6,27 +6,27 @@ import type { DeliveryPolicy, Verdict } from '../../../src/ports/delivery-policy
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted, gate, outcomes } from '../dispatch/dispatching.ts'
-import { acceptMany, BODY, gated, house, pass, SENT, settled, tally } from './test-app.ts'
+import { acceptMany, BODY, gated, app, pass, SENT, settled, totals } from './test-app.ts'
 
 const NONE = { attempted: 0, sent: 0, retried: 0, failed: 0, skipped: 0, expired: 0 }
 
 describe('runDue', () => {
   it('counts what it attempted and how that went', async () => {
     const a = recordingChannel([SENT, { outcome: 'retry', code: 'busy' }, { outcome: 'rejected', code: 'no' }, SENT])
-    const own = house({ a })
+    const own = app({ a })
     await acceptMany(own.deps, 4)
     expect(await own.worker.runDue()).toEqual({ ...NONE, attempted: 4, sent: 2, retried: 1, failed: 1 })
-    expect(await tally(own.deps)).toEqual({ sent: 2, queued: 1, failed: 1 })
+    expect(await totals(own.deps)).toEqual({ sent: 2, queued: 1, failed: 1 })
   })
 
   it('does nothing when nothing is due', async () => {
-    const own = house({ a: recordingChannel() })
+    const own = app({ a: recordingChannel() })
     expect(await own.worker.runDue()).toEqual(NONE)
   })
 
   it('goes on until nothing is due, past its concurrency', async () => {
     const { channel, gates, most } = gated()
-    const own = house({ a: channel }, { concurrency: 10 })
+    const own = app({ a: channel }, { concurrency: 10 })
     await acceptMany(own.deps, 25)
     const run = own.worker.runDue()
     for (let at = 0; at < 25; at++) {
@@ -38,41 +38,41 @@ describe('runDue', () => {
   })
 
   it('makes what is due again at once part of it', async () => {
-    const own = house({ a: recordingChannel([{ outcome: 'retry', code: 'busy' }, SENT], { retrySchedule: [0] }) })
+    const own = app({ a: recordingChannel([{ outcome: 'retry', code: 'busy' }, SENT], { retrySchedule: [0] }) })
     await accepted(own.deps, BODY)
     expect(await own.worker.runDue()).toEqual({ ...NONE, attempted: 2, sent: 1, retried: 1 })
   })
 
   it('leaves nothing running and nothing set', async () => {
-    const own = house({ a: recordingChannel() })
+    const own = app({ a: recordingChannel() })
     await accepted(own.deps, BODY)
     await own.worker.runDue()
     expect(own.deps.clock.timers).toBe(0)
     await accepted(own.deps, BODY)
     await settled(own)
-    expect(await tally(own.deps)).toEqual({ sent: 1, queued: 1 })
+    expect(await totals(own.deps)).toEqual({ sent: 1, queued: 1 })
   })
 
   it('works beside a worker that was started', async () => {
     const a = recordingChannel()
-    const own = house({ a })
+    const own = app({ a })
     await acceptMany(own.deps, 20)
     own.worker.start()
     await own.worker.runDue()
     await settled(own)
-    expect(await tally(own.deps)).toEqual({ sent: 20 })
+    expect(await totals(own.deps)).toEqual({ sent: 20 })
     expect(a.sent).toHaveLength(20)
     await own.worker.stop()
   })
 
   it('throws what the store throws when it claims', async () => {
-    const own = house({ a: recordingChannel() }, { store: () => ({ claim: () => Promise.reject(new Error('down')) }) })
+    const own = app({ a: recordingChannel() }, { store: () => ({ claim: () => Promise.reject(new Error('down')) }) })
     await expect(own.worker.runDue()).rejects.toThrow('down')
   })
 
   it('throws what the store throws when it settles, and not before all it began has ended', async () => {
     const { channel, gates, open } = gated()
-    const own = house(
+    const own = app(
       { a: channel },
       {
         store: (real) => ({
@@ -106,18 +106,18 @@ describe('runDue', () => {
       decide: () => (planning ? undefined : verdicts.shift()) ?? { verdict: 'send' },
     }
     const delayed = defineEvents({ e: { delayMs: 1_000, channels: { a: {} } }, old: { channels: { a: {} } } })
-    const own = house({ a: recordingChannel() }, {}, { events: delayed, policy, expiresInMs: 1_000 })
+    const own = app({ a: recordingChannel() }, {}, { events: delayed, policy, expiresInMs: 1_000 })
     await accepted(own.deps, { ...BODY, eventType: 'old' })
     await acceptMany(own.deps, 3)
     planning = false
     own.deps.clock.advance(1_000)
     expect(await own.worker.runDue()).toEqual({ ...NONE, attempted: 1, sent: 1, skipped: 1, expired: 1 })
-    expect(await tally(own.deps)).toEqual({ sent: 1, skipped: 1, queued: 1, expired: 1 })
+    expect(await totals(own.deps)).toEqual({ sent: 1, skipped: 1, queued: 1, expired: 1 })
   })
 
   it('fills a place as soon as it is free: a slow message does not hold up the others', async () => {
     const { channel, gates, open } = gated()
-    const own = house({ a: channel }, { concurrency: 2 })
+    const own = app({ a: channel }, { concurrency: 2 })
     await acceptMany(own.deps, 6)
     const run = own.worker.runDue()
     await settled(own)
@@ -127,7 +127,7 @@ describe('runDue', () => {
       await settled(own)
     }
     expect(open()).toBe(1)
-    expect(await tally(own.deps)).toEqual({ sent: 5, sending: 1 })
+    expect(await totals(own.deps)).toEqual({ sent: 5, sending: 1 })
     gates[0]?.open(SENT)
     expect(await run).toMatchObject({ attempted: 6, sent: 6 })
   })
@@ -144,7 +144,7 @@ describe('runDue', () => {
       },
     })
     const channels = { a: first.channel, b: second.channel }
-    const own = house(channels, { channels: { a: { concurrency: 1 } }, store }, { events: both })
+    const own = app(channels, { channels: { a: { concurrency: 1 } }, store }, { events: both })
     await accepted(own.deps, BODY)
     await accepted(own.deps, { ...BODY, channel: 'a' })
     const run = own.worker.runDue()
@@ -161,7 +161,7 @@ describe('runDue', () => {
 
   it('shares the places of the worker that was started', async () => {
     const { channel, gates, most } = gated()
-    const own = house({ a: channel }, { concurrency: 3 })
+    const own = app({ a: channel }, { concurrency: 3 })
     await acceptMany(own.deps, 9)
     own.worker.start()
     const runs = [own.worker.runDue(), own.worker.runDue()]
@@ -172,14 +172,14 @@ describe('runDue', () => {
     await settled(own)
     await Promise.all(runs)
     expect(most()).toBe(3)
-    expect(await tally(own.deps)).toEqual({ sent: 9 })
+    expect(await totals(own.deps)).toEqual({ sent: 9 })
     await own.worker.stop()
   })
 
   it('makes the fallback of what failed part of it', async () => {
     const both = defineEvents({ e: { route: 'first', channels: { a: {}, b: {} } } })
     const a = recordingChannel([{ outcome: 'rejected', code: 'no' }])
-    const own = house({ a, b: recordingChannel() }, {}, { events: both })
+    const own = app({ a, b: recordingChannel() }, {}, { events: both })
     await accepted(own.deps, BODY)
     expect(await own.worker.runDue()).toMatchObject({ attempted: 2, sent: 1, failed: 1 })
   })
@@ -195,20 +195,20 @@ describe('runDue', () => {
         return { deliveries: [], expired: [gone], nextDueInMs: 0 }
       },
     })
-    const own = house({ a: recordingChannel() }, { store })
+    const own = app({ a: recordingChannel() }, { store })
     await accepted(own.deps, BODY)
     expect(await own.worker.runDue()).toMatchObject({ sent: 1, expired: 1 })
   })
 
   it('counts as attempted what another worker had taken over', async () => {
-    const own = house({ a: recordingChannel() }, { store: () => ({ settle: async () => ({ live: false }) }) })
+    const own = app({ a: recordingChannel() }, { store: () => ({ settle: async () => ({ live: false }) }) })
     await accepted(own.deps, BODY)
     expect(await own.worker.runDue()).toEqual({ ...NONE, attempted: 1 })
   })
 
   it('ends when a store says that there is more, and gives nothing', async () => {
     const claim = async () => ({ deliveries: [], expired: [], nextDueInMs: 0 })
-    const own = house({ a: recordingChannel() }, { store: () => ({ claim }) })
+    const own = app({ a: recordingChannel() }, { store: () => ({ claim }) })
     expect(await own.worker.runDue()).toEqual(NONE)
   })
 
@@ -218,7 +218,7 @@ describe('runDue', () => {
       for (let turn = status === 'expired' ? 9 : 1; turn > 0; turn--) await new Promise(setImmediate)
       seen.push(status)
     }
-    const own = house({ a: recordingChannel() }, {}, { expiresInMs: 1_000, hooks: { onSent: note, onFailed: note } })
+    const own = app({ a: recordingChannel() }, {}, { expiresInMs: 1_000, hooks: { onSent: note, onFailed: note } })
     await accepted(own.deps, BODY)
     own.deps.clock.advance(1_000)
     await accepted(own.deps, BODY)
@@ -227,7 +227,7 @@ describe('runDue', () => {
   })
 
   it('has no channels to send on, and does nothing', async () => {
-    const own = house({ a: recordingChannel() })
+    const own = app({ a: recordingChannel() })
     await accepted(own.deps, BODY)
     const worker = createWorker({ ...own.deps, channels: {} })
     expect(await worker.runDue()).toEqual(NONE)
@@ -237,7 +237,7 @@ describe('runDue', () => {
 describe('in a sandbox', () => {
   it('nothing is claimed or sent, by runDue or in the background, and the log says so once', async () => {
     const a = recordingChannel()
-    const own = house({ a })
+    const own = app({ a })
     await accepted(own.deps, BODY)
     const worker = createWorker({ ...own.deps, sandbox: true })
     expect(await worker.runDue()).toEqual(NONE)

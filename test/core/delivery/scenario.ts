@@ -6,7 +6,7 @@ import type {
   Claims,
   DeliveryChange,
   DispatchStore,
-  LeaseProof,
+  LeaseToken,
   NewDelivery,
 } from '../../../src/ports/dispatch-store.ts'
 import type { FakeClock } from '../../support/fake-clock.ts'
@@ -37,7 +37,7 @@ export interface Scenario {
 }
 
 /** What an operation said of itself; nothing, when nothing may have changed, to the last field. */
-type Told =
+type Reported =
   | undefined
   | {
       readonly what: string
@@ -53,7 +53,7 @@ const SEND: Ending = { to: 'sent', attempt: { outcome: 'sent' } }
 /** @param note Told of all that happens, in a word. */
 export function scenario(store: DispatchStore, clock: FakeClock, note: (what: string) => void): Scenario {
   const model = deliveryModel(clock.now)
-  const leases: LeaseProof[] = []
+  const leases: LeaseToken[] = []
   const fences = new Set<string>()
   const digested: DigestedOn[] = []
   const letOut: LetOut[] = []
@@ -63,7 +63,7 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
   let count = 0
   let checks = 0
 
-  async function accept(operation: Accept): Promise<Told> {
+  async function accept(operation: Accept): Promise<Reported> {
     const dispatchId = `d${++count}`
     const acceptance = acceptanceOf(operation, dispatchId)
     const expected = model.accept(acceptance)
@@ -90,9 +90,9 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     const mayExpire = model.deliveries().filter(model.mayExpire)
     const claims = takenFrom(await store.claim(request))
     checkClaimed(snapshot, claims.deliveries, leaseEnds, clock.now())
-    const isTold = ({ deliveryId }: ModelDelivery): boolean =>
-      claims.expired.some((told) => told.deliveryId === deliveryId)
-    const taken = new Set(mayExpire.filter(isTold))
+    const isReported = ({ deliveryId }: ModelDelivery): boolean =>
+      claims.expired.some((reported) => reported.deliveryId === deliveryId)
+    const taken = new Set(mayExpire.filter(isReported))
     for (const one of taken) {
       hold('only what is past its expiry expires', model.isExpired(one), () => one.deliveryId)
       model.expire(one)
@@ -130,10 +130,10 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     // The second is of another delivery, and proves nothing.
     leases.push(one, { fence: one.fence, deliveryId: leases.at(-1)?.deliveryId ?? one.deliveryId })
     const outcomes = one.history.map(({ outcome }) => outcome)
-    const told = [one.attempts, one.attemptsBefore ?? 0, outcomes, one.expiresInMs]
+    const reported = [one.attempts, one.attemptsBefore ?? 0, outcomes, one.expiresInMs]
     const log = found.log.map((end) => end?.outcome)
     const expected = [found.attempts + 1, found.attemptsBefore, log, found.expiresAt - clock.now()]
-    hold('a claim tells what was before and how long is left', isSame(told, expected), () => ({ told, expected }))
+    hold('a claim tells what was before and how long is left', isSame(reported, expected), () => ({ reported, expected }))
     model.lease(found, one.fence, leaseMs)
   }
 
@@ -160,12 +160,12 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
   }
 
   /** One of the leases there were: of those that hold, or of those that do not. */
-  function pick(place: number, live: boolean): LeaseProof | undefined {
+  function pick(place: number, live: boolean): LeaseToken | undefined {
     const fitting = leases.filter(({ deliveryId, fence }) => model.isLive(deliveryId, fence) === live)
     return fitting[place % fitting.length]
   }
 
-  async function settle(proof: LeaseProof, ending: Ending): Promise<Told> {
+  async function settle(proof: LeaseToken, ending: Ending): Promise<Reported> {
     const settlement = settlementOf(proof, ending, model.find(proof.deliveryId)?.content !== undefined)
     const isLive = model.isLive(proof.deliveryId, proof.fence)
     const settled = takenFrom(await store.settle(settlement))
@@ -175,7 +175,7 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     return { what: 'a settlement', changes: settled.others, own: ({ deliveryId }) => deliveryId === proof.deliveryId }
   }
 
-  async function renew(proof: LeaseProof, leaseMs: number): Promise<Told> {
+  async function renew(proof: LeaseToken, leaseMs: number): Promise<Reported> {
     const isLive = model.isLive(proof.deliveryId, proof.fence)
     const renewed = await store.renew(proof, leaseMs)
     hold('a lease is renewed if and only if it is live', renewed === isLive, () => ({ proof, renewed }))
@@ -190,7 +190,7 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     return among[dispatch % among.length]
   }
 
-  async function change(operation: Change): Promise<Told> {
+  async function change(operation: Change): Promise<Reported> {
     const { tenant, dispatchId } = dispatchFor(operation) ?? { tenant: 't1', dispatchId: 'none' }
     const asked = operation.stranger ? (TENANTS.find((one) => one !== tenant) ?? tenant) : tenant
     const { do: what, channel, expiresInMs = 0 } = operation
@@ -206,7 +206,7 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     return changed && changed.changed.length > 0 ? { what: `a ${what}`, changes: changed.changed } : undefined
   }
 
-  async function replan(operation: Replan): Promise<Told> {
+  async function replan(operation: Replan): Promise<Reported> {
     const broken = model.dispatches.filter((one) => hostFailuresOf(one).length > 0)
     const dispatch = broken[operation.dispatch % broken.length]
     if (!dispatch) return undefined
@@ -243,7 +243,7 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     return { what: 'a replan', changes: changed }
   }
 
-  async function list({ recipient, sessionId, limit }: List): Promise<Told> {
+  async function list({ recipient, sessionId, limit }: List): Promise<Reported> {
     for (const tenant of TENANTS) {
       const query = { tenant, limit, ...(recipient && { recipient }), ...(sessionId && { sessionId }) }
       const items: Dispatch[] = []
@@ -263,7 +263,7 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     return undefined
   }
 
-  async function act(operation: Operation): Promise<Told> {
+  async function act(operation: Operation): Promise<Reported> {
     switch (operation.do) {
       case 'accept':
         return accept(operation)
@@ -315,18 +315,18 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     }
   }
 
-  async function checked(operation: Operation, act: () => Promise<Told>): Promise<void> {
-    const told = await act()
+  async function checked(operation: Operation, act: () => Promise<Reported>): Promise<void> {
+    const reported = await act()
     const [before, was] = [snapshot, seen]
     snapshot = await snapshotOf(store)
     seen = deliveriesOf(snapshot)
-    if (!told)
+    if (!reported)
       hold(`a ${operation.do} that does not count changes nothing`, isSame(before, snapshot), () => ({
         operation,
         before,
         snapshot,
       }))
-    else checkReport(told.what, was, seen, told.changes, told.own)
+    else checkReport(reported.what, was, seen, reported.changes, reported.own)
     checkStep(was, seen, operation)
     checkStanding(snapshot)
     noteChanges(was)

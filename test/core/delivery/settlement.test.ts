@@ -156,7 +156,7 @@ describe('what goes along with an attempt', () => {
 describe('hooks', () => {
   const both = defineEvents({ e: { route: 'first', channels: { a: {}, b: {} } } })
 
-  async function told(answers: readonly SendOutcome[]): Promise<readonly (readonly [string, DeliveryEvent])[]> {
+  async function reported(answers: readonly SendOutcome[]): Promise<readonly (readonly [string, DeliveryEvent])[]> {
     const seen: (readonly [string, DeliveryEvent])[] = []
     const note = (name: string) => async (event: DeliveryEvent) => {
       await Promise.resolve()
@@ -182,7 +182,7 @@ describe('hooks', () => {
   }
 
   it('are told, before the attempt is over, of what was sent and what that skipped', async () => {
-    expect(await told([{ ...SENT, providerMessageId: 'p1' }])).toEqual([
+    expect(await reported([{ ...SENT, providerMessageId: 'p1' }])).toEqual([
       ['sent', { ...head, deliveryId: 'dlv_2', channel: 'a', status: 'sent', attempts: 1, providerMessageId: 'p1' }],
       [
         'skipped',
@@ -192,7 +192,7 @@ describe('hooks', () => {
   })
 
   it('are told of a failure with its last code, and not of what it promoted or of retries', async () => {
-    expect(await told([BUSY, { outcome: 'rejected', code: 'no' }])).toEqual([
+    expect(await reported([BUSY, { outcome: 'rejected', code: 'no' }])).toEqual([
       [
         'failed',
         {
@@ -209,7 +209,7 @@ describe('hooks', () => {
   })
 
   it('are told of the last code though a later attempt was sent', async () => {
-    const [first] = await told([BUSY, SENT])
+    const [first] = await reported([BUSY, SENT])
     expect(first).toMatchObject(['sent', { attempts: 2, lastCode: 'busy' }])
   })
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { roster } from '../../../src/core/delivery/swap-remove-list.ts'
+import { swapRemoveList } from '../../../src/core/delivery/swap-remove-list.ts'
 
 describe('a roster', () => {
   it('holds whoever came and has not left, however they come and go', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(12)), (steps) => {
-        const members = roster<number>()
+        const members = swapRemoveList<number>()
         const there = new Map<number, () => void>()
         let next = 0
         for (const step of steps) {
@@ -24,7 +24,7 @@ describe('a roster', () => {
   })
 
   it('may be left by those that it is read for', () => {
-    const members = roster<string>()
+    const members = swapRemoveList<string>()
     const leave = ['a', 'b', 'c'].map((member) => members.add(member))
     const seen: string[] = []
     for (const member of members) {

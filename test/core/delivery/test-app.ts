@@ -17,7 +17,7 @@ export const SENT: SendOutcome = { outcome: 'sent' }
 /** One event, `e`, on channel `a`. */
 const events: EventCatalog = defineEvents({ e: { channels: { a: {} } } })
 
-export interface House {
+export interface TestApp {
   readonly deps: TestDeps & { readonly queue: DeliveryQueue }
   readonly worker: Worker
   /** What the worker asked the store for. */
@@ -25,11 +25,11 @@ export interface House {
 }
 
 /** A worker over one store, whose claims are noted and whose methods may be replaced. */
-export function house(
+export function app(
   channels: Readonly<Record<string, Channel>>,
   { store: change, ...options }: WorkerOptions & { store?: (real: DispatchStore) => Partial<DispatchStore> } = {},
   rest: Partial<DispatchDeps> = {},
-): House {
+): TestApp {
   const base = testDeps(channels, { events, ...rest })
   const queue = localQueue(base.clock)
   const claims: ClaimRequest[] = []
@@ -46,12 +46,12 @@ export function house(
 }
 
 /** Lets everything happen that happens without the clock moving on. */
-export function settled({ deps }: House): Promise<void> {
+export function settled({ deps }: TestApp): Promise<void> {
   return attempting.settled(deps.clock)
 }
 
 /** Moves the clock on, step by step, and lets everything happen on the way. */
-export function pass({ deps }: House, ms: number, step?: number): Promise<void> {
+export function pass({ deps }: TestApp, ms: number, step?: number): Promise<void> {
   return attempting.pass(deps.clock, ms, step)
 }
 
@@ -86,7 +86,7 @@ export async function acceptMany(deps: TestDeps, count: number, body: object = B
 }
 
 /** How many deliveries there are of each status. */
-export async function tally(deps: TestDeps): Promise<Record<string, number>> {
+export async function totals(deps: TestDeps): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const { deliveries } of await stored(deps)) {
     for (const { status } of deliveries) counts[status] = (counts[status] ?? 0) + 1

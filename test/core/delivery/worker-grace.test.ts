@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { gate } from '../dispatch/dispatching.ts'
-import { acceptMany, gated, type House, house, pass, SENT, settled, tally } from './test-app.ts'
+import { acceptMany, gated, type TestApp, app, pass, SENT, settled, totals } from './test-app.ts'
 
 /** Stops a worker; tells whether it has stopped. */
-function stopping({ worker }: House, graceMs?: number): () => boolean {
+function stopping({ worker }: TestApp, graceMs?: number): () => boolean {
   let isStopped = false
   void worker.stop(graceMs === undefined ? {} : { graceMs }).then(() => {
     isStopped = true
@@ -37,7 +37,7 @@ describe('the grace of a stop', () => {
     ['onFailed', 0],
   ])('bounds the waiting for a hook, %s, that hangs', async (hook, expiresInMs) => {
     const hooks = { [hook]: () => new Promise(() => {}) }
-    const own = house({ a: recordingChannel() }, {}, { hooks, expiresInMs })
+    const own = app({ a: recordingChannel() }, {}, { hooks, expiresInMs })
     await acceptMany(own.deps, 20)
     own.worker.start()
     await settled(own)
@@ -51,7 +51,7 @@ describe('the grace of a stop', () => {
   it('bounds the waiting for a claim that hangs; what it brings later is given back', async () => {
     const { store, go } = holding('claim')
     const a = recordingChannel()
-    const own = house({ a }, { store })
+    const own = app({ a }, { store })
     await acceptMany(own.deps, 3)
     own.worker.start()
     await settled(own)
@@ -62,12 +62,12 @@ describe('the grace of a stop', () => {
     expect([isStopped(), own.deps.clock.timers]).toEqual([true, 0])
     go()
     await settled(own)
-    expect([a.sent.length, await tally(own.deps), own.deps.clock.timers]).toEqual([0, { queued: 3 }, 0])
+    expect([a.sent.length, await totals(own.deps), own.deps.clock.timers]).toEqual([0, { queued: 3 }, 0])
   })
 
   it('bounds the waiting for a settlement that hangs by one second more; it is written all the same when it comes', async () => {
     const { store, go } = holding('settle')
-    const own = house({ a: recordingChannel() }, { store })
+    const own = app({ a: recordingChannel() }, { store })
     await acceptMany(own.deps, 1)
     own.worker.start()
     await settled(own)
@@ -76,15 +76,15 @@ describe('the grace of a stop', () => {
     expect(isStopped()).toBe(false)
     await pass(own, 1)
     expect([isStopped(), own.deps.clock.timers]).toEqual([true, 0])
-    expect(await tally(own.deps)).toEqual({ sending: 1 })
+    expect(await totals(own.deps)).toEqual({ sending: 1 })
     go()
     await settled(own)
-    expect(await tally(own.deps)).toEqual({ sent: 1 })
+    expect(await totals(own.deps)).toEqual({ sent: 1 })
   })
 
   it('leaves the store time to write down what was aborted', async () => {
     const { store, go } = holding('settle')
-    const own = house({ a: recordingChannel([() => new Promise(() => {})]) }, { store })
+    const own = app({ a: recordingChannel([() => new Promise(() => {})]) }, { store })
     await acceptMany(own.deps, 1)
     own.worker.start()
     await settled(own)
@@ -93,12 +93,12 @@ describe('the grace of a stop', () => {
     expect(isStopped()).toBe(false)
     go()
     await settled(own)
-    expect([isStopped(), await tally(own.deps), own.deps.clock.timers]).toEqual([true, { queued: 1 }, 0])
+    expect([isStopped(), await totals(own.deps), own.deps.clock.timers]).toEqual([true, { queued: 1 }, 0])
   })
 
   it.each([undefined, Number.POSITIVE_INFINITY])('that is %d sets no timer, and aborts nothing', async (graceMs) => {
     const { channel, gates } = gated()
-    const own = house({ a: channel }, { sendTimeoutMs: 3_600_000 })
+    const own = app({ a: channel }, { sendTimeoutMs: 3_600_000 })
     await acceptMany(own.deps, 1)
     own.worker.start()
     await settled(own)
@@ -109,7 +109,7 @@ describe('the grace of a stop', () => {
     expect(isStopped()).toBe(false)
     gates[0]?.open(SENT)
     await settled(own)
-    expect([isStopped(), await tally(own.deps)]).toEqual([true, { sent: 1 }])
+    expect([isStopped(), await totals(own.deps)]).toEqual([true, { sent: 1 }])
   })
 })
 
@@ -119,7 +119,7 @@ describe('a worker that is started again', () => {
     ['before', 0],
   ])('works beside a claim that hangs, %s the stop has ended', async (_, ms) => {
     const { store, go } = holding('claim')
-    const own = house({ a: recordingChannel() }, { store })
+    const own = app({ a: recordingChannel() }, { store })
     await acceptMany(own.deps, 3)
     own.worker.start()
     await settled(own)
@@ -127,7 +127,7 @@ describe('a worker that is started again', () => {
     if (ms > 0) await pass(own, ms)
     own.worker.start()
     await settled(own)
-    expect(await tally(own.deps)).toEqual({ sent: 3 })
+    expect(await totals(own.deps)).toEqual({ sent: 3 })
     go()
     await settled(own)
     expect(own.deps.clock.timers).toBe(2)

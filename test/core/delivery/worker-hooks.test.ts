@@ -3,14 +3,14 @@ import type { DeliveryEvent } from '../../../src/core/delivery/hooks.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted } from '../dispatch/dispatching.ts'
-import { acceptMany, BODY, house, pass, settled, tally } from './test-app.ts'
+import { acceptMany, BODY, app, pass, settled, totals } from './test-app.ts'
 
 describe('a hook that hangs', () => {
   const hooks = { onSent: () => new Promise(() => {}) }
 
   it('takes no place: what is next is sent at once', async () => {
     const a = recordingChannel()
-    const own = house({ a }, { concurrency: 1 }, { hooks })
+    const own = app({ a }, { concurrency: 1 }, { hooks })
     await acceptMany(own.deps, 30)
     own.worker.start()
     await settled(own)
@@ -19,7 +19,7 @@ describe('a hook that hangs', () => {
   })
 
   it('is waited for by runDue, once', async () => {
-    const own = house({ a: recordingChannel() }, { concurrency: 1 }, { hooks })
+    const own = app({ a: recordingChannel() }, { concurrency: 1 }, { hooks })
     await acceptMany(own.deps, 5)
     let isOver = false
     const run = own.worker.runDue().finally(() => {
@@ -27,7 +27,7 @@ describe('a hook that hangs', () => {
     })
     for (let turn = 0; turn < 3; turn++) await settled(own)
     await pass(own, 9_999, 9_999)
-    expect([await tally(own.deps), isOver]).toEqual([{ sent: 5 }, false])
+    expect([await totals(own.deps), isOver]).toEqual([{ sent: 5 }, false])
     await pass(own, 1)
     expect(await run).toMatchObject({ sent: 5 })
   })
@@ -35,17 +35,17 @@ describe('a hook that hangs', () => {
 
 describe('what has expired', () => {
   it('is logged and told to the host', async () => {
-    const told: DeliveryEvent[] = []
-    const hooks = { onFailed: (event: DeliveryEvent) => void told.push(event) }
+    const reported: DeliveryEvent[] = []
+    const hooks = { onFailed: (event: DeliveryEvent) => void reported.push(event) }
     const both = defineEvents({ e: { route: 'first', channels: { a: {}, b: {} } } })
-    const own = house({ a: recordingChannel(), b: recordingChannel() }, {}, { events: both, expiresInMs: 1_000, hooks })
+    const own = app({ a: recordingChannel(), b: recordingChannel() }, {}, { events: both, expiresInMs: 1_000, hooks })
     await accepted(own.deps, BODY)
     own.deps.clock.advance(1_000)
     own.worker.start()
     await settled(own)
     await own.worker.stop()
     const head = { dispatchId: 'dsp_1', tenant: 'default', eventType: 'e', recipient: BODY.recipient }
-    expect(told).toEqual([
+    expect(reported).toEqual([
       { ...head, deliveryId: 'dlv_2', channel: 'a', status: 'expired', attempts: 0 },
       { ...head, deliveryId: 'dlv_3', channel: 'b', status: 'expired', attempts: 0 },
     ])
@@ -62,19 +62,19 @@ describe('what has expired', () => {
   })
 
   it('is told all at once: a hook that hangs holds up none of the others', async () => {
-    const told: string[] = []
+    const reported: string[] = []
     const hooks = {
       onFailed: ({ deliveryId }: DeliveryEvent) => {
-        told.push(deliveryId)
+        reported.push(deliveryId)
         return new Promise(() => {})
       },
     }
-    const own = house({ a: recordingChannel() }, {}, { expiresInMs: 1_000, hooks })
+    const own = app({ a: recordingChannel() }, {}, { expiresInMs: 1_000, hooks })
     await acceptMany(own.deps, 50)
     own.deps.clock.advance(1_000)
     const run = own.worker.runDue()
     await settled(own)
-    expect(new Set(told).size).toBe(50)
+    expect(new Set(reported).size).toBe(50)
     await pass(own, 10_000)
     expect(await run).toMatchObject({ expired: 50 })
   })
@@ -82,7 +82,7 @@ describe('what has expired', () => {
   it('does not hold up the next claim while the host is told of it', async () => {
     const hooks = { onFailed: () => new Promise(() => {}) }
     const a = recordingChannel()
-    const own = house({ a }, {}, { expiresInMs: 1_000, hooks })
+    const own = app({ a }, {}, { expiresInMs: 1_000, hooks })
     await accepted(own.deps, BODY)
     own.deps.clock.advance(1_000)
     own.worker.start()

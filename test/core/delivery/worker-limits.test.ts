@@ -5,7 +5,7 @@ import type { Channel, SendOutcome } from '../../../src/ports/channel.ts'
 import type { Settlement } from '../../../src/ports/dispatch-store.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted } from '../dispatch/dispatching.ts'
-import { acceptMany, BODY, byAddress, gated, type House, house, pass, SENT, settled, tally } from './test-app.ts'
+import { acceptMany, BODY, byAddress, gated, type TestApp, app, pass, SENT, settled, totals } from './test-app.ts'
 
 const DEAD = 'dead@example.com'
 const to = (recipient: string): object => ({ ...BODY, recipient })
@@ -19,9 +19,9 @@ function half(rest: Partial<Channel> = byAddress) {
 }
 
 /** What was given back unsent. */
-function noteReleases(): { releases: Settlement[]; options: Parameters<typeof house>[1] } {
+function noteReleases(): { releases: Settlement[]; options: Parameters<typeof app>[1] } {
   const releases: Settlement[] = []
-  const options: Parameters<typeof house>[1] = {
+  const options: Parameters<typeof app>[1] = {
     store: (real) => ({
       settle(settlement) {
         if (!settlement.attempt) releases.push(settlement)
@@ -33,8 +33,8 @@ function noteReleases(): { releases: Settlement[]; options: Parameters<typeof ho
 }
 
 describe('a receiver that has died', () => {
-  async function behind(a: Channel): Promise<House> {
-    const own = house({ a })
+  async function behind(a: Channel): Promise<TestApp> {
+    const own = app({ a })
     await acceptMany(own.deps, 1_000, to(DEAD))
     for (let at = 0; at < 10; at++) await accepted(own.deps, to(`user${at}@example.com`))
     return own
@@ -44,21 +44,21 @@ describe('a receiver that has died', () => {
     const own = await behind(half())
     own.worker.start()
     await settled(own)
-    expect(await tally(own.deps)).toEqual({ sending: 2, queued: 998, sent: 10 })
+    expect(await totals(own.deps)).toEqual({ sending: 2, queued: 998, sent: 10 })
   })
 
   it('does not hold them up in runDue either', async () => {
     const own = await behind(half())
     void own.worker.runDue()
     await settled(own)
-    expect(await tally(own.deps)).toEqual({ sending: 2, queued: 998, sent: 10 })
+    expect(await totals(own.deps)).toEqual({ sending: 2, queued: 998, sent: 10 })
   })
 
   it('would, on a channel that does not tell receivers apart', async () => {
     const own = await behind(half({}))
     own.worker.start()
     await settled(own)
-    expect(await tally(own.deps)).toEqual({ sending: 10, queued: 1_000 })
+    expect(await totals(own.deps)).toEqual({ sending: 10, queued: 1_000 })
   })
 })
 
@@ -66,7 +66,7 @@ describe('a receiver', () => {
   it('is never sent more at a time than it may be, and what came of it beyond that is given back uncounted', async () => {
     const { releases, options } = noteReleases()
     const { channel, gates, most } = gated(byAddress)
-    const own = house({ a: channel }, { ...options, concurrency: 10, perReceiver: 3 })
+    const own = app({ a: channel }, { ...options, concurrency: 10, perReceiver: 3 })
     await acceptMany(own.deps, 12)
     own.worker.start()
     await settled(own)
@@ -77,13 +77,13 @@ describe('a receiver', () => {
       await settled(own)
     }
     expect(most()).toBe(3)
-    expect(await tally(own.deps)).toEqual({ sent: 12 })
+    expect(await totals(own.deps)).toEqual({ sent: 12 })
     expect(channel.sent.every(({ attempt }) => attempt === 1)).toBe(true)
   })
 
   it('that is busy is not asked for', async () => {
     const { channel } = gated(byAddress)
-    const own = house({ a: channel }, { perReceiver: 1 })
+    const own = app({ a: channel }, { perReceiver: 1 })
     await acceptMany(own.deps, 2)
     own.worker.start()
     await settled(own)
@@ -93,7 +93,7 @@ describe('a receiver', () => {
 
   it('of which much is queued costs few claims, and next to nothing that is given back', async () => {
     const { releases, options } = noteReleases()
-    const own = house({ a: recordingChannel([SENT], byAddress) }, { ...options, concurrency: 10, perReceiver: 1 })
+    const own = app({ a: recordingChannel([SENT], byAddress) }, { ...options, concurrency: 10, perReceiver: 1 })
     await acceptMany(own.deps, 200)
     expect(await own.worker.runDue()).toMatchObject({ sent: 200 })
     expect(releases.length).toBeLessThan(20)
@@ -102,7 +102,7 @@ describe('a receiver', () => {
 
   it('that is full does not make the loop spin', async () => {
     const { channel } = gated(byAddress)
-    const own = house({ a: channel }, { perReceiver: 1 })
+    const own = app({ a: channel }, { perReceiver: 1 })
     await acceptMany(own.deps, 50)
     own.worker.start()
     await settled(own)
@@ -117,7 +117,7 @@ describe('a channel', () => {
     const both = defineEvents({ e: { channels: { slow: {}, a: {} } } })
     const a = recordingChannel()
     const slow = recordingChannel([() => new Promise<SendOutcome>(() => {})])
-    const own = house({ slow, a }, { concurrency: 2 }, { events: both })
+    const own = app({ slow, a }, { concurrency: 2 }, { events: both })
     await acceptMany(own.deps, 20)
     own.worker.start()
     await settled(own)
@@ -127,7 +127,7 @@ describe('a channel', () => {
 
   it('may have limits of its own', async () => {
     const { channel, open } = gated()
-    const own = house({ a: channel }, { concurrency: 2, channels: { a: { concurrency: 5 } } })
+    const own = app({ a: channel }, { concurrency: 2, channels: { a: { concurrency: 5 } } })
     await acceptMany(own.deps, 20)
     own.worker.start()
     await settled(own)
@@ -138,7 +138,7 @@ describe('a channel', () => {
 describe('a rate', () => {
   it('is held to by a worker in the background, which sends on as soon as it may', async () => {
     const a = recordingChannel()
-    const own = house({ a }, { rate: { max: 4, perMs: 250 }, pollMs: 60_000 })
+    const own = app({ a }, { rate: { max: 4, perMs: 250 }, pollMs: 60_000 })
     await acceptMany(own.deps, 12)
     own.worker.start()
     await settled(own)
@@ -148,14 +148,14 @@ describe('a rate', () => {
       expect(a.sent).toHaveLength(sent)
       await pass(own, 1)
     }
-    expect(await tally(own.deps)).toEqual({ sent: 12 })
+    expect(await totals(own.deps)).toEqual({ sent: 12 })
     await own.worker.stop()
   })
 
   it('that is used up for long does not put off the looks for the other channels', async () => {
     const both = defineEvents({ e: { channels: { a: {}, b: {} } } })
     const b = recordingChannel()
-    const own = house(
+    const own = app(
       { a: recordingChannel(), b },
       {
         channels: { a: { rate: { max: 1, perMs: 60_000 } } },
@@ -185,7 +185,7 @@ describe('a rate', () => {
               own.deps.clock.after(left.shift() ?? 0, () => resolve(SENT))
             }),
         ])
-        const own = house({ a: slow }, { concurrency: 3, rate: { max: 2, perMs: 500 } })
+        const own = app({ a: slow }, { concurrency: 3, rate: { max: 2, perMs: 500 } })
         await acceptMany(own.deps, takes.length)
         own.worker.start()
         await settled(own)
@@ -204,10 +204,10 @@ describe('a rate', () => {
     const a = recordingChannel()
     const policy = { decide: () => ({ verdict: 'skip', reason: 'opted_out' }) as const }
     const delayed = defineEvents({ e: { delayMs: 1_000, channels: { a: {} } }, now: { channels: { a: {} } } })
-    const own = house({ a }, { rate: { max: 1, perMs: 60_000 } }, { events: delayed })
+    const own = app({ a }, { rate: { max: 1, perMs: 60_000 } }, { events: delayed })
     await acceptMany(own.deps, 3)
     own.deps.clock.advance(1_000)
-    const { worker } = house({ a }, { rate: { max: 1, perMs: 60_000 } }, { ...own.deps, policy })
+    const { worker } = app({ a }, { rate: { max: 1, perMs: 60_000 } }, { ...own.deps, policy })
     expect(await worker.runDue()).toMatchObject({ skipped: 3 })
   })
 })

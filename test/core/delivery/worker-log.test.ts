@@ -2,9 +2,9 @@ import { expect, it } from 'vitest'
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted } from '../dispatch/dispatching.ts'
-import { acceptMany, BODY, gated, house, pass, SENT, settled } from './test-app.ts'
+import { acceptMany, BODY, gated, app, pass, SENT, settled } from './test-app.ts'
 
-type Own = ReturnType<typeof house>
+type Own = ReturnType<typeof app>
 
 /** The lines of that event, with their levels and fields. */
 function linesOf({ deps }: Own, event: string): readonly object[] {
@@ -12,7 +12,7 @@ function linesOf({ deps }: Own, event: string): readonly object[] {
 }
 
 it('a worker says that it has started, once, and that it has stopped', async () => {
-  const own = house({ a: recordingChannel([SENT]) })
+  const own = app({ a: recordingChannel([SENT]) })
   own.worker.start()
   own.worker.start()
   await settled(own)
@@ -30,7 +30,7 @@ it('a worker says that it has started, once, and that it has stopped', async () 
 })
 
 it('a worker that was never started says nothing when it is stopped', async () => {
-  const own = house({ a: recordingChannel([SENT]) })
+  const own = app({ a: recordingChannel([SENT]) })
   await accepted(own.deps, BODY)
   await own.worker.runDue()
   await own.worker.stop()
@@ -38,7 +38,7 @@ it('a worker that was never started says nothing when it is stopped', async () =
 })
 
 it('a worker in sandbox mode says that it is in it, and neither starts nor stops', async () => {
-  const own = house({ a: recordingChannel([SENT]) }, {}, { sandbox: true })
+  const own = app({ a: recordingChannel([SENT]) }, {}, { sandbox: true })
   own.worker.start()
   await own.worker.stop()
   expect(own.deps.logger.lines.map(({ event }) => event)).toEqual(['worker.sandboxed'])
@@ -46,7 +46,7 @@ it('a worker in sandbox mode says that it is in it, and neither starts nor stops
 
 it('a worker that stops says how many sends it aborted', async () => {
   const channel = gated()
-  const own = house({ a: channel.channel }, { perReceiver: 10 })
+  const own = app({ a: channel.channel }, { perReceiver: 10 })
   await acceptMany(own.deps, 3)
   own.worker.start()
   await settled(own)
@@ -67,7 +67,7 @@ it('a worker that stops says how many deliveries it put back unsent', async () =
       return claims
     },
   })
-  const own = house({ a: recordingChannel([SENT]) }, { store })
+  const own = app({ a: recordingChannel([SENT]) }, { store })
   await acceptMany(own.deps, 4)
   own.worker.start()
   await settled(own)
@@ -78,7 +78,7 @@ it('a worker that stops says how many deliveries it put back unsent', async () =
 })
 
 it('a worker that takes over what another died with says so, once for each', async () => {
-  const own = house({ a: recordingChannel([SENT]) })
+  const own = app({ a: recordingChannel([SENT]) })
   await acceptMany(own.deps, 2)
   const { deliveries } = await own.deps.store.claim({ limits: { a: 1 }, leaseMs: 30_000, busy: [] })
   await own.worker.runDue()

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import type { Channel, SendOutcome } from '../../../src/ports/channel.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted, gate, outcomes, stored } from '../dispatch/dispatching.ts'
-import { acceptMany, BODY, gated, house, pass, SENT, settled, tally } from './test-app.ts'
+import { acceptMany, BODY, gated, app, pass, SENT, settled, totals } from './test-app.ts'
 
 describe('a worker that is stopped', () => {
   it('waits for what it is sending, and claims nothing more', async () => {
     const { channel, gates } = gated()
-    const own = house({ a: channel }, { concurrency: 2 })
+    const own = app({ a: channel }, { concurrency: 2 })
     await acceptMany(own.deps, 4)
     own.worker.start()
     await settled(own)
@@ -22,17 +22,17 @@ describe('a worker that is stopped', () => {
     expect(stopped).toBe(false)
     gates[1]?.open(SENT)
     await stopping
-    expect(await tally(own.deps)).toEqual({ sent: 2, queued: 2 })
+    expect(await totals(own.deps)).toEqual({ sent: 2, queued: 2 })
     expect(own.deps.clock.timers).toBe(0)
     await accepted(own.deps, BODY)
     await pass(own, 5_000)
-    expect(await tally(own.deps)).toEqual({ sent: 2, queued: 3 })
+    expect(await totals(own.deps)).toEqual({ sent: 2, queued: 3 })
   })
 
   it('puts back what it was being handed when it was told to stop, unsent and uncounted', async () => {
     const handing = gate<void>()
     const a = recordingChannel()
-    const own = house(
+    const own = app(
       { a },
       {
         store: (real) => ({
@@ -62,7 +62,7 @@ describe('a worker that is stopped', () => {
 
   it('waits for what runDue is sending', async () => {
     const { promise, open } = gate<SendOutcome>()
-    const own = house({ a: recordingChannel([() => promise]) })
+    const own = app({ a: recordingChannel([() => promise]) })
     await accepted(own.deps, BODY)
     const due = own.worker.runDue()
     await settled(own)
@@ -79,7 +79,7 @@ describe('a worker that is stopped', () => {
   })
 
   it('need not have been started, and may be stopped twice', async () => {
-    const own = house({ a: recordingChannel() })
+    const own = app({ a: recordingChannel() })
     await own.worker.stop()
     own.worker.start()
     await Promise.all([own.worker.stop(), own.worker.stop()])
@@ -89,7 +89,7 @@ describe('a worker that is stopped', () => {
 
   it('may be started again, even while it stops', async () => {
     const { channel, gates } = gated()
-    const own = house({ a: channel }, { concurrency: 1 })
+    const own = app({ a: channel }, { concurrency: 1 })
     await acceptMany(own.deps, 2)
     own.worker.start()
     await settled(own)
@@ -100,7 +100,7 @@ describe('a worker that is stopped', () => {
     gates[1]?.open(SENT)
     await settled(own)
     await stopping
-    expect(await tally(own.deps)).toEqual({ sent: 2 })
+    expect(await totals(own.deps)).toEqual({ sent: 2 })
     expect(own.deps.clock.timers).toBe(2)
     await own.worker.stop()
   })
@@ -113,7 +113,7 @@ describe('a worker that is stopped', () => {
         return new Promise(() => {})
       },
     ])
-    const own = house({ a: deaf }, { concurrency: 2 })
+    const own = app({ a: deaf }, { concurrency: 2 })
     await acceptMany(own.deps, 3)
     own.worker.start()
     await settled(own)
@@ -125,7 +125,7 @@ describe('a worker that is stopped', () => {
     expect([aborted.length, isStopped]).toEqual([2, false])
     await pass(own, 1)
     await stopping
-    expect(await tally(own.deps)).toEqual({ queued: 3 })
+    expect(await totals(own.deps)).toEqual({ queued: 3 })
     const logs = (await stored(own.deps)).map(({ deliveries: [first] }) => first?.attemptLog[0]?.code)
     expect(logs.toSorted()).toEqual(['stopped', 'stopped', undefined])
     expect(own.deps.clock.timers).toBe(0)
@@ -133,7 +133,7 @@ describe('a worker that is stopped', () => {
 
   it('takes what comes within its grace, and sets no timer after', async () => {
     const { channel, gates } = gated()
-    const own = house({ a: channel })
+    const own = app({ a: channel })
     await acceptMany(own.deps, 1)
     own.worker.start()
     await settled(own)
@@ -141,12 +141,12 @@ describe('a worker that is stopped', () => {
     await pass(own, 4_999)
     gates[0]?.open(SENT)
     await stopping
-    expect(await tally(own.deps)).toEqual({ sent: 1 })
+    expect(await totals(own.deps)).toEqual({ sent: 1 })
     expect(own.deps.clock.timers).toBe(0)
   })
 
   it('can be hurried by a second stop', async () => {
-    const own = house({ a: recordingChannel([() => new Promise(() => {})]) })
+    const own = app({ a: recordingChannel([() => new Promise(() => {})]) })
     await acceptMany(own.deps, 1)
     own.worker.start()
     await settled(own)
@@ -165,7 +165,7 @@ describe('a worker that is stopped', () => {
         return new Promise(() => {})
       },
     ])
-    const own = house({ a: deaf })
+    const own = app({ a: deaf })
     await acceptMany(own.deps, 1)
     own.worker.start()
     await settled(own)
@@ -179,7 +179,7 @@ describe('a worker that is stopped', () => {
 
   it('takes runDue along: it claims nothing more, and tells what it did', async () => {
     const { channel, gates } = gated()
-    const own = house({ a: channel }, { concurrency: 2 })
+    const own = app({ a: channel }, { concurrency: 2 })
     await acceptMany(own.deps, 5)
     const run = own.worker.runDue()
     await settled(own)
@@ -188,12 +188,12 @@ describe('a worker that is stopped', () => {
     gates[1]?.open(SENT)
     await stopping
     expect(await run).toMatchObject({ attempted: 2, sent: 2 })
-    expect(await tally(own.deps)).toEqual({ sent: 2, queued: 3 })
+    expect(await totals(own.deps)).toEqual({ sent: 2, queued: 3 })
   })
 
   it('asks the store for nothing more, though a claim waits for its turn', async () => {
     const claiming = gate<void>()
-    const own = house(
+    const own = app(
       { a: recordingChannel() },
       {
         store: (real) => ({
@@ -211,11 +211,11 @@ describe('a worker that is stopped', () => {
     claiming.open()
     await Promise.all([...runs, stopping])
     expect(own.claims).toHaveLength(1)
-    expect(await tally(own.deps)).toEqual({ queued: 2 })
+    expect(await totals(own.deps)).toEqual({ queued: 2 })
   })
 
   it('lets a runDue that waits for a rate go', async () => {
-    const own = house({ a: recordingChannel() }, { rate: { max: 1, perMs: 60_000 } })
+    const own = app({ a: recordingChannel() }, { rate: { max: 1, perMs: 60_000 } })
     await acceptMany(own.deps, 2)
     const run = own.worker.runDue()
     await settled(own)
@@ -225,7 +225,7 @@ describe('a worker that is stopped', () => {
   })
 
   it('may run what is due afterwards', async () => {
-    const own = house({ a: recordingChannel() })
+    const own = app({ a: recordingChannel() })
     await acceptMany(own.deps, 2)
     await own.worker.stop()
     expect(await own.worker.runDue()).toMatchObject({ sent: 2 })
@@ -235,7 +235,7 @@ describe('a worker that is stopped', () => {
     for (const expiresInMs of [1_000, 2_000]) {
       const telling = gate<void>()
       const hooks = { onSent: () => telling.promise, onFailed: () => telling.promise }
-      const own = house({ a: recordingChannel() }, {}, { hooks, expiresInMs })
+      const own = app({ a: recordingChannel() }, {}, { hooks, expiresInMs })
       await acceptMany(own.deps, 1)
       own.deps.clock.advance(1_000)
       own.worker.start()

@@ -6,19 +6,19 @@ import type { TestDeps } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted, gate, outcomes } from '../dispatch/dispatching.ts'
-import { acceptMany, BODY, gated, type House, house, pass, SENT, settled, tally } from './test-app.ts'
+import { acceptMany, BODY, gated, type TestApp, app, pass, SENT, settled, totals } from './test-app.ts'
 
 describe('a worker that was started', () => {
   it('sends what is due already', async () => {
-    const own = house({ a: recordingChannel() })
+    const own = app({ a: recordingChannel() })
     await acceptMany(own.deps, 25)
     own.worker.start()
     await settled(own)
-    expect(await tally(own.deps)).toEqual({ sent: 25 })
+    expect(await totals(own.deps)).toEqual({ sent: 25 })
   })
 
   it('sends what is accepted at once, without the clock moving on', async () => {
-    const own = house({ a: recordingChannel() })
+    const own = app({ a: recordingChannel() })
     own.worker.start()
     await settled(own)
     await accepted(own.deps, BODY)
@@ -28,7 +28,7 @@ describe('a worker that was started', () => {
 
   it('makes another attempt when it is due, and not before', async () => {
     const a = recordingChannel([{ outcome: 'retry', code: 'busy', retryAfterMs: 400 }, SENT], { retrySchedule: [0] })
-    const own = house({ a })
+    const own = app({ a })
     await accepted(own.deps, BODY)
     own.worker.start()
     await settled(own)
@@ -41,7 +41,7 @@ describe('a worker that was started', () => {
 
   it('has never more in hand than its concurrency, and fills a slot as soon as it is free', async () => {
     const { channel, gates, most, open } = gated()
-    const own = house({ a: channel }, { concurrency: 3 })
+    const own = app({ a: channel }, { concurrency: 3 })
     await acceptMany(own.deps, 8)
     own.worker.start()
     await settled(own)
@@ -52,14 +52,14 @@ describe('a worker that was started', () => {
       await settled(own)
     }
     expect(most()).toBe(3)
-    expect(await tally(own.deps)).toEqual({ sent: 8 })
+    expect(await totals(own.deps)).toEqual({ sent: 8 })
   })
 
   it('is not held up by one message that takes its time', async () => {
     const { channel, gates } = gated()
     const slow = recordingChannel([() => new Promise(() => {})])
     const both = defineEvents({ e: { channels: { slow: {}, a: {} } } })
-    const own = house({ slow, a: channel }, { concurrency: 2 }, { events: both })
+    const own = app({ slow, a: channel }, { concurrency: 2 }, { events: both })
     await acceptMany(own.deps, 1)
     own.worker.start()
     await settled(own)
@@ -73,7 +73,7 @@ describe('a worker that was started', () => {
 
   it('frees the place of a channel that never answers after a minute, and renews its lease till then', async () => {
     const a = recordingChannel([() => new Promise(() => {}), async () => SENT])
-    const own = house({ a }, { concurrency: 1 })
+    const own = app({ a }, { concurrency: 1 })
     await acceptMany(own.deps, 2)
     own.worker.start()
     await settled(own)
@@ -82,12 +82,12 @@ describe('a worker that was started', () => {
     await pass(own, 1)
     expect(a.sent.length).toBeGreaterThan(1)
     await pass(own, 3_000)
-    expect(await tally(own.deps)).toEqual({ sent: 2 })
+    expect(await totals(own.deps)).toEqual({ sent: 2 })
   })
 
   it('waits as long for a channel as it is told', async () => {
     const a = recordingChannel([() => new Promise(() => {}), async () => SENT])
-    const own = house({ a }, { concurrency: 1, sendTimeoutMs: 5_000 })
+    const own = app({ a }, { concurrency: 1, sendTimeoutMs: 5_000 })
     await acceptMany(own.deps, 2)
     own.worker.start()
     await settled(own)
@@ -102,7 +102,7 @@ describe('a worker that was started', () => {
       [{}, 30_000],
       [{ leaseMs: 5_000 }, 5_000],
     ] as const) {
-      const own = house({ a: recordingChannel() }, options)
+      const own = app({ a: recordingChannel() }, options)
       await own.worker.runDue()
       expect(own.claims).toMatchObject([{ leaseMs }])
     }
@@ -110,7 +110,7 @@ describe('a worker that was started', () => {
 
   it('asks the store once for what is due, and again when a place is free', async () => {
     const { channel, gates } = gated()
-    const own = house({ a: channel })
+    const own = app({ a: channel })
     await acceptMany(own.deps, 3)
     own.worker.start()
     await settled(own)
@@ -122,7 +122,7 @@ describe('a worker that was started', () => {
   })
 
   it('looks every second when nothing wakes it', async () => {
-    const own = house({ a: recordingChannel() })
+    const own = app({ a: recordingChannel() })
     own.worker.start()
     await settled(own)
     const first = own.claims.length
@@ -135,7 +135,7 @@ describe('a worker that was started', () => {
   })
 
   it('looks as often as it is told to, and finds what another process accepted', async () => {
-    const own = house({ a: recordingChannel() }, { pollMs: 250 })
+    const own = app({ a: recordingChannel() }, { pollMs: 250 })
     own.worker.start()
     await settled(own)
     await accepted({ ...own.deps, queue: undefined } as unknown as TestDeps, BODY)
@@ -148,7 +148,7 @@ describe('a worker that was started', () => {
   it('looks once more when it is woken while it is looking', async () => {
     const looking = gate<void>()
     let first = true
-    const own = house(
+    const own = app(
       { a: recordingChannel() },
       {
         store: (real) => ({
@@ -172,7 +172,7 @@ describe('a worker that was started', () => {
 
   it('takes only what its channels can send', async () => {
     const both = defineEvents({ e: { channels: { a: {}, b: {} } } })
-    const own = house({ a: recordingChannel(), b: recordingChannel() }, {}, { events: both })
+    const own = app({ a: recordingChannel(), b: recordingChannel() }, {}, { events: both })
     await accepted(own.deps, BODY)
     const { b: _, ...channels } = own.deps.channels
     const worker = createWorker({ ...own.deps, channels })
@@ -184,7 +184,7 @@ describe('a worker that was started', () => {
 
   it('goes on after the store failed to claim, and says so in the log', async () => {
     let failures = 2
-    const own = house(
+    const own = app(
       { a: recordingChannel() },
       {
         store: (real) => ({
@@ -206,7 +206,7 @@ describe('a worker that was started', () => {
   it('takes up again, when the lease has ended, what the store would not have written down till then', async () => {
     let isDown = true
     const a = recordingChannel()
-    const own = house(
+    const own = app(
       { a },
       {
         store: (real) => ({
@@ -231,7 +231,7 @@ describe('a worker that was started', () => {
   })
 
   it('does not spin when a store says that there is more, and gives nothing', async () => {
-    const own = house(
+    const own = app(
       { a: recordingChannel() },
       { store: () => ({ claim: async () => ({ deliveries: [], expired: [], nextDueInMs: 0 }) }) },
     )
@@ -245,7 +245,7 @@ describe('a worker that was started', () => {
 
   it('does not spin when a store gives only what must be put back', async () => {
     let released = 0
-    const own = house(
+    const own = app(
       { a: recordingChannel() },
       {
         store: (real) => ({
@@ -271,7 +271,7 @@ describe('a worker that was started', () => {
 
   it('does not spin when a store says that something is due in no time', async () => {
     const claim = async () => ({ deliveries: [], expired: [], nextDueInMs: 1e-9 })
-    const own = house({ a: recordingChannel() }, { store: () => ({ claim }) })
+    const own = app({ a: recordingChannel() }, { store: () => ({ claim }) })
     own.worker.start()
     await settled(own)
     expect(own.claims).toHaveLength(1)
@@ -280,7 +280,7 @@ describe('a worker that was started', () => {
 
   it('sends nothing with a lease that a slow claim has used up', async () => {
     const channel = recordingChannel()
-    const own: House = house(
+    const own: TestApp = app(
       { a: channel },
       {
         store: (real) => ({
@@ -308,7 +308,7 @@ describe('a worker that was started', () => {
         return () => void listeners--
       },
     }
-    const own = house({ a: recordingChannel() })
+    const own = app({ a: recordingChannel() })
     const worker = createWorker({ ...own.deps, queue })
     worker.start()
     worker.start()
@@ -320,13 +320,13 @@ describe('a worker that was started', () => {
 
   it('shares a store with others: nothing is sent twice', async () => {
     const a = recordingChannel()
-    const own = house({ a }, { concurrency: 2 })
+    const own = app({ a }, { concurrency: 2 })
     const workers = Array.from({ length: 4 }, () => createWorker(own.deps, { concurrency: 2 }))
     await acceptMany(own.deps, 40)
     for (const worker of workers) worker.start()
     await settled(own)
     await pass(own, 3_000)
-    expect(await tally(own.deps)).toEqual({ sent: 40 })
+    expect(await totals(own.deps)).toEqual({ sent: 40 })
     expect(new Set(a.sent.map(({ deliveryId }) => deliveryId)).size).toBe(40)
     expect(a.sent).toHaveLength(40)
     await Promise.all(workers.map((worker) => worker.stop()))

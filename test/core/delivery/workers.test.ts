@@ -13,7 +13,7 @@ import { countingIds, testAuth } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { type Gate, gate } from '../dispatch/dispatching.ts'
 import { hold, isFinal } from './invariants.ts'
-import { type InHand, type Life, provider } from './provider.ts'
+import { type InFlight, type Life, provider } from './provider.ts'
 
 const RUNS = 2_000
 const SCHEDULE = [1_000, 3_000, 9_000]
@@ -25,7 +25,7 @@ const events = defineEvents({ all: { channels }, first: { route: 'first', channe
 type Step =
   | { readonly do: 'accept'; readonly route: 'all' | 'first' }
   | { readonly do: 'run' | 'crash' | 'cut off' | 'slow down' | 'slow down'; readonly worker: number }
-  | { readonly do: 'answer'; readonly place: number; readonly outcome: Parameters<InHand['answer']>[0] }
+  | { readonly do: 'answer'; readonly place: number; readonly outcome: Parameters<InFlight['answer']>[0] }
   | { readonly do: 'wait'; readonly ms: number }
 
 const worker = fc.nat({ max: 2 })
@@ -62,7 +62,7 @@ interface Process extends Life {
   through: Gate<void> | undefined
 }
 
-function house() {
+function app() {
   const clock = fakeClock()
   const ports = { auth: testAuth, events, clock, ids: countingIds(), logger: { log() {} } }
   const store = memoryStore({ clock })
@@ -76,10 +76,10 @@ function house() {
   /** What was broken within a send. */
   const faults: unknown[] = []
 
-  function checkSend(begun: InHand): void {
+  function checkSend(begun: InFlight): void {
     const { deliveryId, dispatchId, eventType } = begun
     hold('nothing is sent after it was recorded as sent', !recordedSent.has(deliveryId), () => deliveryId)
-    for (const other of mail.inHand.filter((one) => one.deliveryId === deliveryId)) {
+    for (const other of mail.inFlight.filter((one) => one.deliveryId === deliveryId)) {
       const isGivenUp = other.signal.aborted || other.worker.isDead
       hold('nothing is sent while another sends it', isGivenUp, () => ({ deliveryId, begun: mail.begun }))
       doubt(other)
@@ -92,13 +92,13 @@ function house() {
     hold('no more attempts than the schedule has', sends <= SCHEDULE.length, () => ({ deliveryId, begun: mail.begun }))
   }
 
-  function doubt({ deliveryId, dispatchId }: Pick<InHand, 'deliveryId' | 'dispatchId'>): void {
+  function doubt({ deliveryId, dispatchId }: Pick<InFlight, 'deliveryId' | 'dispatchId'>): void {
     doubtful.add(deliveryId).add(dispatchId)
   }
 
   function start(): Process {
     const life: Life = { isDead: false }
-    const onSend = (begun: InHand): void => {
+    const onSend = (begun: InFlight): void => {
       try {
         checkSend(begun)
       } catch (fault) {
@@ -158,12 +158,12 @@ async function settled(): Promise<void> {
   for (let round = 0; round < 3; round++) await setImmediate()
 }
 
-async function play(own: ReturnType<typeof house>, one: Step): Promise<void> {
+async function play(own: ReturnType<typeof app>, one: Step): Promise<void> {
   await act(own, one)
   if (own.faults.length > 0) throw own.faults[0]
 }
 
-async function act(own: ReturnType<typeof house>, one: Step): Promise<void> {
+async function act(own: ReturnType<typeof app>, one: Step): Promise<void> {
   const { clock, mail, host, processes, doubt, start } = own
   switch (one.do) {
     case 'accept':
@@ -176,7 +176,7 @@ async function act(own: ReturnType<typeof house>, one: Step): Promise<void> {
       const dead = processes[one.worker]
       if (!dead) return
       dead.isDead = true
-      for (const sending of mail.inHand) if (sending.worker === dead) doubt(sending)
+      for (const sending of mail.inFlight) if (sending.worker === dead) doubt(sending)
       processes[one.worker] = start()
       return
     }
@@ -193,7 +193,7 @@ async function act(own: ReturnType<typeof house>, one: Step): Promise<void> {
       return settled()
     }
     case 'answer': {
-      const sending = mail.inHand[one.place % mail.inHand.length]
+      const sending = mail.inFlight[one.place % mail.inFlight.length]
       if (!sending) return
       const isApart = processes.some((one) => one === sending.worker && (one.isCutOff || one.through))
       const isLate = isApart || sending.worker.isDead || sending.signal.aborted
@@ -209,7 +209,7 @@ async function act(own: ReturnType<typeof house>, one: Step): Promise<void> {
   }
 }
 
-async function drain(own: ReturnType<typeof house>): Promise<void> {
+async function drain(own: ReturnType<typeof app>): Promise<void> {
   for (const process of own.processes) {
     process.isCutOff = false
     process.through?.open()
@@ -219,7 +219,7 @@ async function drain(own: ReturnType<typeof house>): Promise<void> {
     const left = (await own.stored()).flatMap(({ deliveries }) => deliveries).filter((one) => !isFinal(one))
     if (left.length === 0) return
     await play(own, { do: 'run', worker: 0 })
-    while (own.mail.inHand.length > 0) await play(own, { do: 'answer', place: 0, outcome: 'sent' })
+    while (own.mail.inFlight.length > 0) await play(own, { do: 'answer', place: 0, outcome: 'sent' })
     await play(own, { do: 'wait', ms: 1_000 })
   }
   hold('everything comes to its end', false, () => own.mail.begun)
@@ -229,7 +229,7 @@ test('several workers of which some die, hang or lose the store send nothing aga
   let doubles = 0
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
-      const own = house()
+      const own = app()
       for (const one of steps) await play(own, one)
       await drain(own)
       const { taken } = own.mail

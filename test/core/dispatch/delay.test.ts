@@ -13,7 +13,7 @@ const events = defineEvents({
   fallback: { delayMs: HOUR, route: 'first', channels: { a: {}, b: {} } },
 })
 
-function delayHouse(rest = {}) {
+function delayTestApp(rest = {}) {
   const a = recordingChannel()
   const b = recordingChannel()
   return { a, b, ...composed(events, { channels: { a, b }, ...rest }) }
@@ -21,7 +21,7 @@ function delayHouse(rest = {}) {
 
 describe('an event with a delay', () => {
   it('is answered with when it is due, and is sent then and not before', async () => {
-    const { sallyport, clock, a, b } = delayHouse()
+    const { sallyport, clock, a, b } = delayTestApp()
     const answer = took(await sallyport.dispatch({ ...EVENT, eventType: 'late' }))
     expect(answer).toMatchObject({ status: 'queued', createdAt: '2026-11-21T08:00:00.000Z' })
     const nextAttemptAt = '2026-11-21T09:00:00.000Z'
@@ -52,7 +52,7 @@ describe('an event with a delay', () => {
   })
 
   it('shows in a dry run when it would be due', async () => {
-    const { sallyport } = delayHouse()
+    const { sallyport } = delayTestApp()
     const request = { headers: {}, body: { ...EVENT, eventType: 'late', channel: 'a' }, query: { dryRun: 'true' } }
     const principal = { id: 'app', tenant: 'default' }
     expect(await sallyport.endpoints.handle('dispatch', principal, request)).toMatchObject({
@@ -66,7 +66,7 @@ describe('an event with a delay', () => {
   })
 
   it('wakes nobody early: a worker that runs sends it when its time has come', async () => {
-    const { sallyport, clock, a } = delayHouse()
+    const { sallyport, clock, a } = delayTestApp()
     sallyport.worker.start()
     await sallyport.dispatch({ ...EVENT, eventType: 'late' })
     const settled = () => new Promise(setImmediate)
@@ -88,7 +88,7 @@ describe('an event with a delay', () => {
 
 describe('the delay of a call', () => {
   it('delays an event that has none', async () => {
-    const { sallyport, clock, a } = delayHouse()
+    const { sallyport, clock, a } = delayTestApp()
     const { deliveries } = took(await sallyport.dispatch({ ...EVENT, eventType: 'now' }, { delayMs: 1_500 }))
     expect(deliveries).toMatchObject([{ status: 'queued', nextAttemptAt: '2026-11-21T08:00:01.500Z' }])
     clock.advance(1_499)
@@ -100,14 +100,14 @@ describe('the delay of a call', () => {
   })
 
   it('counts instead of the delay of the event, longer or shorter, or none', async () => {
-    const { sallyport } = delayHouse()
-    const told = []
+    const { sallyport } = delayTestApp()
+    const reported = []
     for (const delayMs of [2 * HOUR, MINUTE, 0, undefined]) {
       const options = delayMs === undefined ? {} : { delayMs }
       const { deliveries } = took(await sallyport.dispatch({ ...EVENT, eventType: 'late' }, options))
-      told.push(deliveries[0]?.nextAttemptAt)
+      reported.push(deliveries[0]?.nextAttemptAt)
     }
-    expect(told).toEqual([
+    expect(reported).toEqual([
       '2026-11-21T10:00:00.000Z',
       '2026-11-21T08:01:00.000Z',
       undefined,
@@ -116,7 +116,7 @@ describe('the delay of a call', () => {
   })
 
   it('may be 366 days', async () => {
-    const { sallyport } = delayHouse()
+    const { sallyport } = delayTestApp()
     const delayMs = 366 * 24 * HOUR
     expect(took(await sallyport.dispatch({ ...EVENT, eventType: 'now' }, { delayMs })).deliveries).toMatchObject([
       { nextAttemptAt: '2027-11-22T08:00:00.000Z' },
@@ -126,7 +126,7 @@ describe('the delay of a call', () => {
   it.each([-1, 0.5, 366 * 24 * HOUR + 1, Number.NaN, Number.POSITIVE_INFINITY, '5', null, 5n])(
     'that is %s is 422, and nothing is stored',
     async (delayMs) => {
-      const { sallyport } = delayHouse()
+      const { sallyport } = delayTestApp()
       expect(await sallyport.dispatch({ ...EVENT, eventType: 'now' }, { delayMs: delayMs as number })).toMatchObject({
         ok: false,
         status: 422,
@@ -141,7 +141,7 @@ describe('the delay of a call', () => {
   )
 
   it('is nothing that a request could ask for', async () => {
-    const { sallyport } = delayHouse()
+    const { sallyport } = delayTestApp()
     const body = { ...EVENT, eventType: 'now', delayMs: HOUR }
     const answer = await sallyport.endpoints.handle('dispatch', { id: 'app', tenant: 'default' }, { headers: {}, body })
     expect(answer).toMatchObject({ status: 202, body: { warnings: [{ code: 'unknown_field', pointer: '/delayMs' }] } })
@@ -151,7 +151,7 @@ describe('the delay of a call', () => {
 
 describe('expiry', () => {
   it('counts from when it is due: what waited 100 hours is sent, though 72 are what it is worth', async () => {
-    const { sallyport, clock, a } = delayHouse()
+    const { sallyport, clock, a } = delayTestApp()
     await sallyport.dispatch({ ...EVENT, eventType: 'now' }, { delayMs: 100 * HOUR })
     clock.advance(100 * HOUR)
     await sallyport.worker.runDue()
@@ -163,7 +163,7 @@ describe('expiry', () => {
       [72 * HOUR - 1, 1],
       [72 * HOUR, 0],
     ] as const) {
-      const { sallyport, clock, a } = delayHouse()
+      const { sallyport, clock, a } = delayTestApp()
       const { dispatchId } = took(await sallyport.dispatch({ ...EVENT, eventType: 'now' }, { delayMs: 100 * HOUR }))
       clock.advance(100 * HOUR + late)
       await sallyport.worker.runDue()

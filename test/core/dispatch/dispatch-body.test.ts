@@ -98,11 +98,11 @@ describe('a body', () => {
   it('may hold what it likes beside the known fields: it is dropped and named', async () => {
     const deps = testDeps()
     const answer = await accepted(deps, { ...ORDER, event_type: 'x', 'a/b': { c: 1 }, constructor: 1 })
-    const told = { code: 'unknown_field', detail: 'is not known here and was dropped' }
+    const reported = { code: 'unknown_field', detail: 'is not known here and was dropped' }
     expect(answer.warnings).toEqual([
-      { ...told, pointer: '/event_type' },
-      { ...told, pointer: '/a~1b' },
-      { ...told, pointer: '/constructor' },
+      { ...reported, pointer: '/event_type' },
+      { ...reported, pointer: '/a~1b' },
+      { ...reported, pointer: '/constructor' },
     ])
     expect(JSON.stringify(await stored(deps))).not.toContain('event_type')
   })

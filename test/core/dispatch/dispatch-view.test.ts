@@ -57,12 +57,12 @@ describe('a dispatch as a caller sees it', () => {
 
   it('says when a delivery is due only while it waits, and not when that is at once', () => {
     const due = { dueAt: AT + 1_000 }
-    const told = (delivery: Partial<Delivery>) => viewed({ ...due, ...delivery })?.nextAttemptAt
-    expect(told({})).toBeUndefined()
-    expect(told({ deferred: true })).toBe('2026-11-21T08:00:01.000Z')
-    expect(told({ attempts: 1 })).toBe('2026-11-21T08:00:01.000Z')
+    const reported = (delivery: Partial<Delivery>) => viewed({ ...due, ...delivery })?.nextAttemptAt
+    expect(reported({})).toBeUndefined()
+    expect(reported({ deferred: true })).toBe('2026-11-21T08:00:01.000Z')
+    expect(reported({ attempts: 1 })).toBe('2026-11-21T08:00:01.000Z')
     for (const status of ['sending', 'sent', 'failed', 'skipped', 'held', 'cancelled', 'expired'] as const) {
-      expect(told({ status, deferred: true, attempts: 1 })).toBeUndefined()
+      expect(reported({ status, deferred: true, attempts: 1 })).toBeUndefined()
     }
     expect(viewed({ deferred: true })).not.toHaveProperty('nextAttemptAt')
   })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { guardJson } from '../../../src/core/json/safety-check.ts'
+import { checkJsonSafety } from '../../../src/core/json/safety-check.ts'
 
 /** That many objects in one another, the outermost included. */
 function nested(depth: number): unknown {
@@ -9,32 +9,32 @@ function nested(depth: number): unknown {
   return value
 }
 
-const codes = (body: unknown) => guardJson(body).map(({ pointer, code }) => [pointer, code])
+const codes = (body: unknown) => checkJsonSafety(body).map(({ pointer, code }) => [pointer, code])
 
 describe('guardJson', () => {
   it('accepts 32 levels of objects and refuses 33', () => {
-    expect(guardJson(nested(32))).toEqual([])
-    expect(guardJson(nested(33))).toEqual([
+    expect(checkJsonSafety(nested(32))).toEqual([])
+    expect(checkJsonSafety(nested(33))).toEqual([
       { pointer: '/in'.repeat(32), code: 'too_deep', detail: 'nested deeper than 32 levels' },
     ])
   })
 
   it('counts lists as levels', () => {
     const lists = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
-    expect(guardJson(lists(32))).toEqual([])
+    expect(checkJsonSafety(lists(32))).toEqual([])
     expect(codes(lists(33))).toEqual([['/0'.repeat(32), 'too_deep']])
   })
 
   it.each(['{"a":', '['])('tells 200,000 levels of %s as one fault, without overflowing', (open) => {
     const close = open === '[' ? ']' : '}'
     const body: unknown = JSON.parse(`${open.repeat(200_000)}1${close.repeat(200_000)}`)
-    const faults = guardJson(body)
+    const faults = checkJsonSafety(body)
     expect(faults).toHaveLength(1)
     expect(faults[0]?.code).toBe('too_deep')
   })
 
   it('refuses a NUL in a value, in a list and in a key', () => {
-    expect(guardJson({ a: 'x\0y' })).toEqual([
+    expect(checkJsonSafety({ a: 'x\0y' })).toEqual([
       { pointer: '/a', code: 'nul_character', detail: 'holds a NUL character' },
     ])
     expect(codes({ a: ['fine', '\0'] })).toEqual([['/a/1', 'nul_character']])
@@ -43,16 +43,16 @@ describe('guardJson', () => {
   })
 
   it('refuses half of a surrogate pair in a value and in a key, and accepts a whole one', () => {
-    expect(guardJson(JSON.parse('{"a":"\\ud83d"}'))).toEqual([
+    expect(checkJsonSafety(JSON.parse('{"a":"\\ud83d"}'))).toEqual([
       { pointer: '/a', code: 'lone_surrogate', detail: 'holds half of a surrogate pair' },
     ])
     expect(codes(JSON.parse('{"a":"\\ude00\\ud83d"}'))).toEqual([['/a', 'lone_surrogate']])
     expect(codes(JSON.parse('{"b":{"\\udfff":1}}'))).toEqual([['/b', 'lone_surrogate']])
-    expect(guardJson(JSON.parse('{"a":"\\ud83d\\ude00","\\ud83d\\ude00":1}'))).toEqual([])
+    expect(checkJsonSafety(JSON.parse('{"a":"\\ud83d\\ude00","\\ud83d\\ude00":1}'))).toEqual([])
   })
 
   it('refuses a __proto__ key as JSON.parse makes it, at any depth', () => {
-    expect(guardJson(JSON.parse('{"__proto__":1}'))).toEqual([
+    expect(checkJsonSafety(JSON.parse('{"__proto__":1}'))).toEqual([
       { pointer: '/__proto__', code: 'forbidden_key', detail: 'a key is not allowed here' },
     ])
     expect(codes(JSON.parse('{"eventData":{"a":[{"__proto__":{"b":1}}]}}'))).toEqual([
@@ -61,19 +61,19 @@ describe('guardJson', () => {
   })
 
   it('accepts the keys constructor, prototype and toString', () => {
-    expect(guardJson(JSON.parse('{"constructor":{"prototype":{"toString":1}}}'))).toEqual([])
+    expect(checkJsonSafety(JSON.parse('{"constructor":{"prototype":{"toString":1}}}'))).toEqual([])
   })
 
   it('accepts integers up to 2^53 - 1 and refuses 2^53', () => {
-    expect(guardJson({ a: 2 ** 53 - 1, b: -(2 ** 53 - 1), c: 0.1, d: -0 })).toEqual([])
-    expect(guardJson(JSON.parse('{"a":9007199254740992,"b":-9007199254740993}'))).toEqual([
+    expect(checkJsonSafety({ a: 2 ** 53 - 1, b: -(2 ** 53 - 1), c: 0.1, d: -0 })).toEqual([])
+    expect(checkJsonSafety(JSON.parse('{"a":9007199254740992,"b":-9007199254740993}'))).toEqual([
       { pointer: '/a', code: 'out_of_range', detail: 'expected an integer of at most 2^53 - 1' },
       { pointer: '/b', code: 'out_of_range', detail: 'expected an integer of at most 2^53 - 1' },
     ])
   })
 
   it('refuses 1e400, which JSON.parse makes infinite, and NaN', () => {
-    expect(guardJson(JSON.parse('{"a":1e400,"b":-1e400}'))).toEqual([
+    expect(checkJsonSafety(JSON.parse('{"a":1e400,"b":-1e400}'))).toEqual([
       { pointer: '/a', code: 'out_of_range', detail: 'expected a finite number' },
       { pointer: '/b', code: 'out_of_range', detail: 'expected a finite number' },
     ])
@@ -96,19 +96,19 @@ describe('guardJson', () => {
     ['a symbol', Symbol('x')],
   ])('refuses %s, which JSON does not have', (_, value) => {
     const fault = { code: 'type', detail: 'expected a value that JSON can carry' }
-    expect(guardJson({ a: { b: value } })).toEqual([{ pointer: '/a/b', ...fault }])
-    expect(guardJson(value)).toEqual([{ pointer: '', ...fault }])
+    expect(checkJsonSafety({ a: { b: value } })).toEqual([{ pointer: '/a/b', ...fault }])
+    expect(checkJsonSafety(value)).toEqual([{ pointer: '', ...fault }])
   })
 
   it('accepts undefined members, and objects that have no prototype', () => {
-    expect(guardJson({ a: undefined, b: Object.assign(Object.create(null), { c: 1 }) })).toEqual([])
+    expect(checkJsonSafety({ a: undefined, b: Object.assign(Object.create(null), { c: 1 }) })).toEqual([])
   })
 
   it('ends for an object that holds itself', () => {
     const loop: Record<string, unknown> = {}
     loop.left = loop
     loop.right = loop
-    expect(guardJson(loop).every(({ code }) => code === 'too_deep')).toBe(true)
+    expect(checkJsonSafety(loop).every(({ code }) => code === 'too_deep')).toBe(true)
   })
 
   it('tells all the faults of a body at once', () => {
@@ -123,16 +123,16 @@ describe('guardJson', () => {
   })
 
   it('looks no further after 50 faults', () => {
-    expect(guardJson({ list: Array.from({ length: 1_000 }, () => '\0') })).toHaveLength(50)
+    expect(checkJsonSafety({ list: Array.from({ length: 1_000 }, () => '\0') })).toHaveLength(50)
     expect(
-      guardJson(Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`k${at}`, Number.POSITIVE_INFINITY]))),
+      checkJsonSafety(Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`k${at}`, Number.POSITIVE_INFINITY]))),
     ).toHaveLength(50)
-    expect(guardJson(Array.from({ length: 1_000 }, () => ({ a: '\0' })))).toHaveLength(50)
+    expect(checkJsonSafety(Array.from({ length: 1_000 }, () => ({ a: '\0' })))).toHaveLength(50)
   })
 
   it('tells no more than the body held, however long its keys are', () => {
     const body = { ['k'.repeat(10_000)]: Array.from({ length: 50 }, () => '\0') }
-    expect(JSON.stringify(guardJson(body)).length).toBeLessThan(2 * JSON.stringify(body).length)
+    expect(JSON.stringify(checkJsonSafety(body)).length).toBeLessThan(2 * JSON.stringify(body).length)
   })
 
   it('never throws, and gives well-formed faults, whatever it is given', () => {
@@ -145,7 +145,7 @@ describe('guardJson', () => {
     })
     fc.assert(
       fc.property(places, (body) => {
-        for (const { pointer, code, detail } of guardJson(body)) {
+        for (const { pointer, code, detail } of checkJsonSafety(body)) {
           expect(pointer === '' || pointer.startsWith('/')).toBe(true)
           expect(code).not.toBe('')
           expect(detail).not.toBe('')
@@ -177,7 +177,7 @@ describe('guardJson', () => {
     })).value
     fc.assert(
       fc.property(benign, (value) => {
-        expect(guardJson(JSON.parse(JSON.stringify(value)))).toEqual([])
+        expect(checkJsonSafety(JSON.parse(JSON.stringify(value)))).toEqual([])
       }),
       { numRuns: 300 },
     )

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import type { Run } from '../../../src/model/run.ts'
 import type { RunQuery } from '../../../src/ports/run-store.ts'
 import type { RunExportOptions } from '../../../src/sallyport/runs.ts'
-import { house, optionProblems } from './test-app.ts'
+import { app, optionProblems } from './test-app.ts'
 
 /** So many runs, every third of which failed, and what the store was asked. */
 async function filled(count: number) {
   const queries: RunQuery[] = []
-  const all = house((store) => ({
+  const all = app((store) => ({
     ...store,
     async listRuns(query) {
       queries.push(query)
@@ -50,7 +50,7 @@ describe('an export of runs', () => {
 
   it('is nothing where there is nothing', async () => {
     const lines: string[] = []
-    for await (const line of house().runs.export()) lines.push(line)
+    for await (const line of app().runs.export()) lines.push(line)
     expect(lines).toEqual([])
   })
 
@@ -125,7 +125,7 @@ describe('an export of runs', () => {
   })
 
   it('refuses wrong options at once, before anything is read', async () => {
-    const { runs } = house()
+    const { runs } = app()
     const wrong = { status: 'done', limit: 5, cursor: 'x', colour: 'red' } as never
     expect(() => runs.export(wrong)).toThrow('runs.export:')
     const problems = await optionProblems(() => runs.export(wrong))
@@ -135,7 +135,7 @@ describe('an export of runs', () => {
   it('throws what the store throws while it is read', async () => {
     const lost = new TypeError('connection lost')
     let pages = 0
-    const { runs, post } = house((store) => ({
+    const { runs, post } = app((store) => ({
       ...store,
       listRuns: (query) => (++pages > 1 ? Promise.reject(lost) : store.listRuns(query)),
     }))

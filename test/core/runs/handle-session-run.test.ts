@@ -123,8 +123,8 @@ describe('recording a run', () => {
 
   it('takes null anywhere optional as not said, and deletes a metadata key with it', async () => {
     const { post } = recorder()
-    const told = { ...POST, agent: { name: 'a' }, tags: ['t'], metadata: { k: 1, l: 2 } }
-    await post(told)
+    const reported = { ...POST, agent: { name: 'a' }, tags: ['t'], metadata: { k: 1, l: 2 } }
+    await post(reported)
     const result = await post({
       runId: 'r1',
       provider: null,

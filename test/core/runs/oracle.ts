@@ -12,14 +12,14 @@ export function expectedRun(posts: readonly RunUpdate[]): Record<string, unknown
     byStatus,
   )?.status
   const last = (read: (post: RunUpdate) => unknown) => {
-    const told = posts.filter((post) => read(post) !== undefined)
-    return read(greatest(told, (a, b) => seqOf(a) - seqOf(b) || byJson(read(a), read(b))) ?? ({} as RunUpdate))
+    const reported = posts.filter((post) => read(post) !== undefined)
+    return read(greatest(reported, (a, b) => seqOf(a) - seqOf(b) || byJson(read(a), read(b))) ?? ({} as RunUpdate))
   }
   const final = (read: (post: RunUpdate) => unknown) => {
-    const told = posts.filter(
+    const reported = posts.filter(
       (post) => post.status !== undefined && classOf(post.status) > 0 && read(post) !== undefined,
     )
-    const winner = greatest(told, (a, b) => byStatus(a, b) || byJson(read(a), read(b)))
+    const winner = greatest(reported, (a, b) => byStatus(a, b) || byJson(read(a), read(b)))
     return winner?.status === status && winner ? read(winner) : undefined
   }
   const numbers = (read: (post: RunUpdate) => number | undefined) => posts.map(read).filter((n) => n !== undefined)
@@ -40,7 +40,7 @@ export function expectedRun(posts: readonly RunUpdate[]): Record<string, unknown
     queuedAt: least(({ timings }) => timings?.queuedAt),
     startedAt: started,
     endedAt: ended === undefined ? undefined : Math.max(ended, started ?? ended),
-    toldDurationMs: final(({ timings }) => timings?.durationMs),
+    reportedDurationMs: final(({ timings }) => timings?.durationMs),
     error: final(({ error }) => error),
     finishReason: final(({ finishReason }) => finishReason),
     inputTokens: most(({ counts }) => counts?.inputTokens),

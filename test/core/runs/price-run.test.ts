@@ -24,8 +24,8 @@ function merger(): (update: Partial<RunUpdate>, prices?: PriceBook, now?: number
   const store = memoryRuns(stillClock())
   return async (update, prices = BOOK, now = NOW) => {
     const post: RunUpdate = { runId: 'r', sessionId: 's', ...update }
-    const { run } = await store.mergeRun({ tenant: 't', sessionId: 's', runId: 'r' }, (sight) =>
-      decideMerge(sight, post, { tenant: 't', now, prices }),
+    const { run } = await store.mergeRun({ tenant: 't', sessionId: 's', runId: 'r' }, (snapshot) =>
+      decideMerge(snapshot, post, { tenant: 't', now, prices }),
     )
     if (!run) throw new Error('nothing was stored')
     return run
@@ -33,7 +33,7 @@ function merger(): (update: Partial<RunUpdate>, prices?: PriceBook, now?: number
 }
 
 async function costOf(update: Partial<RunUpdate>, prices: PriceBook = BOOK): Promise<RunCost | undefined> {
-  return (await merger()(update, prices)).account.cost
+  return (await merger()(update, prices)).derived.cost
 }
 
 const ONE: Price = { amount: '1', currency: 'USD', version: 'v' }
@@ -71,7 +71,7 @@ describe('the cost of a run', () => {
 
   it('is absent where there is no price book', async () => {
     const run = await merger()({ model: 'm', counts: COUNTS }, { price: () => undefined })
-    expect(run.account.cost).toBeUndefined()
+    expect(run.derived.cost).toBeUndefined()
     const { post } = recorder()
     expect(runOf(await post({ runId: 'r', model: 'm', counts: COUNTS }))).not.toHaveProperty('cost')
   })
@@ -79,9 +79,9 @@ describe('the cost of a run', () => {
   it('is absent where posts tell one, whenever they do', async () => {
     const cost: RunCost = { amount: '7', currency: 'EUR', source: 'provider' }
     const merge = merger()
-    expect((await merge({ model: 'm', counts: COUNTS })).account.cost).toBeDefined()
-    expect((await merge({ cost })).account.cost).toBeUndefined()
-    expect((await merge({ counts: { ...COUNTS, inputTokens: 2_000_000 } })).account.cost).toBeUndefined()
+    expect((await merge({ model: 'm', counts: COUNTS })).derived.cost).toBeDefined()
+    expect((await merge({ cost })).derived.cost).toBeUndefined()
+    expect((await merge({ counts: { ...COUNTS, inputTokens: 2_000_000 } })).derived.cost).toBeUndefined()
     expect(await costOf({ model: 'm', counts: COUNTS, cost })).toBeUndefined()
   })
 
@@ -108,17 +108,17 @@ describe('the cost of a run', () => {
   it('is not asked for where no tokens are told, nor where a cost is', async () => {
     const { prices, questions } = asking(ONE)
     expect(await costOf({ model: 'm', counts: { cacheReadTokens: 5, toolCalls: 3 } }, prices)).toBeUndefined()
-    const told: RunCost = { amount: '2', currency: 'USD', source: 'provider' }
-    const usageByModel = [{ provider: 'p', model: 'm', counts: COUNTS, cost: told }]
+    const reported: RunCost = { amount: '2', currency: 'USD', source: 'provider' }
+    const usageByModel = [{ provider: 'p', model: 'm', counts: COUNTS, cost: reported }]
     expect(await costOf({ usageByModel }, prices)).toEqual({ amount: '2', currency: 'USD', source: 'local' })
     expect(questions).toEqual([])
   })
 
   it('is by the prices of the time when the run started, was queued, or was first heard of', async () => {
     const { prices, questions } = asking(ONE)
-    const told = { model: 'm', counts: COUNTS }
+    const reported = { model: 'm', counts: COUNTS }
     const merge = merger()
-    await merge(told, prices, NOW)
+    await merge(reported, prices, NOW)
     await merge({ counts: { steps: 1 } }, prices, NOW + 9)
     await merge({ timings: { queuedAt: NOW - 2_000 } }, prices, NOW + 9)
     await merge({ timings: { startedAt: NOW - 1_000 } }, prices, NOW + 9)
@@ -146,7 +146,7 @@ describe('the cost of a run', () => {
 describe('the cost of a run of several models', () => {
   const m = { provider: 'p', model: 'm', counts: COUNTS }
   const n = { provider: 'p', model: 'n', counts: COUNTS }
-  const told: RunCost = { amount: '0.05', currency: 'USD', source: 'provider', pricingVersion: 'theirs' }
+  const reported: RunCost = { amount: '0.05', currency: 'USD', source: 'provider', pricingVersion: 'theirs' }
 
   it('is the sum of what each cost, whatever the run says of itself', async () => {
     expect(await costOf({ usageByModel: [m, n] })).toEqual({
@@ -160,11 +160,11 @@ describe('the cost of a run of several models', () => {
   })
 
   it('takes what is told of a model as it is told', async () => {
-    expect(await costOf({ usageByModel: [m, { ...n, cost: told }] })).toMatchObject({
+    expect(await costOf({ usageByModel: [m, { ...n, cost: reported }] })).toMatchObject({
       amount: '1.15',
       pricingVersion: 'v1',
     })
-    const unknown = { provider: 'p', model: 'unknown', counts: {}, cost: told }
+    const unknown = { provider: 'p', model: 'unknown', counts: {}, cost: reported }
     expect(await costOf({ usageByModel: [unknown, unknown] })).toEqual({
       amount: '0.1',
       currency: 'USD',
@@ -174,21 +174,21 @@ describe('the cost of a run of several models', () => {
 
   it('keeps what each model cost, and needs no book where all is told', async () => {
     const merge = merger()
-    const first = await merge({ usageByModel: [m, { ...n, cost: told }] })
-    expect(first.account.shares?.map(({ amount, source }) => `${amount} ${source}`)).toEqual([
+    const first = await merge({ usageByModel: [m, { ...n, cost: reported }] })
+    expect(first.derived.shares?.map(({ amount, source }) => `${amount} ${source}`)).toEqual([
       '1.1 local',
       '0.05 provider',
     ])
     const again = await merge({ status: 'completed' }, bookOf('v2', { m: 9 }))
-    expect(again.account.shares).toEqual(first.account.shares)
+    expect(again.derived.shares).toEqual(first.derived.shares)
     const { runs, deps } = { runs: recorder(), deps: undefined }
     expect(deps).toBeUndefined()
     const run = runOf(
       await runs.post({
         runId: 'r1',
         usageByModel: [
-          { ...m, cost: told },
-          { ...n, cost: told },
+          { ...m, cost: reported },
+          { ...n, cost: reported },
         ],
       }),
     )
@@ -210,7 +210,7 @@ describe('the cost of a run of several models', () => {
     expect(await costOf({ usageByModel: [m, { ...n, model: 'unknown' }] })).toBeUndefined()
     expect(await costOf({ model: 'm', counts: COUNTS, usageByModel: [{ ...n, model: 'unknown' }] })).toBeUndefined()
     expect(await costOf({ usageByModel: [m, { ...n, counts: {} }] })).toBeUndefined()
-    expect(await costOf({ usageByModel: [m, { ...n, cost: { ...told, currency: 'EUR' } }] })).toBeUndefined()
+    expect(await costOf({ usageByModel: [m, { ...n, cost: { ...reported, currency: 'EUR' } }] })).toBeUndefined()
   })
 
   it('is absent where they tell of fewer tokens than the run: these are of models that are not told', async () => {
@@ -218,26 +218,26 @@ describe('the cost of a run of several models', () => {
     expect(await costOf({ counts: more, usageByModel: [m, n] })).toBeDefined()
     expect(await costOf({ counts: { inputTokens: more.inputTokens + 1 }, usageByModel: [m, n] })).toBeUndefined()
     expect(await costOf({ counts: { outputTokens: more.outputTokens + 1 }, usageByModel: [m, n] })).toBeUndefined()
-    expect(await costOf({ counts: more, usageByModel: [{ ...m, counts: {}, cost: told }] })).toBeDefined()
+    expect(await costOf({ counts: more, usageByModel: [{ ...m, counts: {}, cost: reported }] })).toBeDefined()
   })
 })
 
 describe('a cost that was recorded', () => {
   const LATER = bookOf('v2', { m: 5, n: 5, unknown: 5 })
   const NONE: PriceBook = { price: () => undefined }
-  const told: Partial<RunUpdate> = { provider: 'p', model: 'm', responseModel: 'm', counts: COUNTS, seq: 1 }
+  const reported: Partial<RunUpdate> = { provider: 'p', model: 'm', responseModel: 'm', counts: COUNTS, seq: 1 }
 
   it.each<[string, Partial<RunUpdate>]>([
     ['an end', { status: 'completed', timings: { endedAt: NOW, durationMs: 5, firstTokenAt: NOW } }],
     ['a tag', { tags: ['a'], metadata: { a: 1 }, userId: 'u' }],
-    ['the same model in a later post', { ...told, seq: 7 }],
+    ['the same model in a later post', { ...reported, seq: 7 }],
     ['fewer tokens', { counts: { inputTokens: 5 } }],
     ['another model in an earlier post', { seq: 0, model: 'n' }],
   ])('stays as it is whatever prices become, with %s', async (_, update) => {
     const merge = merger()
-    const { cost } = (await merge(told)).account
-    expect((await merge(update, LATER)).account.cost).toBe(cost)
-    expect((await merge({ tags: ['z'] }, NONE)).account.cost).toBe(cost)
+    const { cost } = (await merge(reported)).derived
+    expect((await merge(update, LATER)).derived.cost).toBe(cost)
+    expect((await merge({ tags: ['z'] }, NONE)).derived.cost).toBe(cost)
   })
 
   it.each<[string, Partial<RunUpdate>]>([
@@ -250,28 +250,28 @@ describe('a cost that was recorded', () => {
     ['models', { usageByModel: [{ provider: 'p', model: 'm', counts: COUNTS }] }],
   ])('is worked out anew by the prices of now, with %s', async (_, update) => {
     const merge = merger()
-    await merge(told)
-    const { cost } = (await merge(update, LATER)).account
+    await merge(reported)
+    const { cost } = (await merge(update, LATER)).derived
     expect(cost).toMatchObject({ pricingVersion: 'v2' })
     const again = merger()
-    await again(told)
-    expect((await again(update, NONE)).account.cost).toBeUndefined()
+    await again(reported)
+    expect((await again(update, NONE)).derived.cost).toBeUndefined()
   })
 
   it('is worked out anew with other models, and not with the same', async () => {
     const usageByModel = [{ provider: 'p', model: 'm', counts: COUNTS }]
     const merge = merger()
-    const { cost } = (await merge({ usageByModel, seq: 1 })).account
-    expect((await merge({ usageByModel: structuredClone(usageByModel), seq: 2 }, LATER)).account.cost).toBe(cost)
+    const { cost } = (await merge({ usageByModel, seq: 1 })).derived
+    expect((await merge({ usageByModel: structuredClone(usageByModel), seq: 2 }, LATER)).derived.cost).toBe(cost)
     const other = [{ provider: 'p', model: 'n', counts: COUNTS }]
-    expect((await merge({ usageByModel: other, seq: 3 }, LATER)).account.cost).toMatchObject({ pricingVersion: 'v2' })
+    expect((await merge({ usageByModel: other, seq: 3 }, LATER)).derived.cost).toMatchObject({ pricingVersion: 'v2' })
   })
 
   it('that was none stays none, until a post changes what it is worked out from', async () => {
     const merge = merger()
     await merge({ model: 'unknown', counts: COUNTS })
-    expect((await merge({ status: 'completed' }, LATER)).account.cost).toBeUndefined()
-    expect((await merge({ counts: { inputTokens: 2_000_000 } }, LATER)).account.cost).toBeDefined()
+    expect((await merge({ status: 'completed' }, LATER)).derived.cost).toBeUndefined()
+    expect((await merge({ counts: { inputTokens: 2_000_000 } }, LATER)).derived.cost).toBeDefined()
   })
 
   it('is what the run shows, beside no other', async () => {
@@ -285,7 +285,7 @@ describe('a cost that was recorded', () => {
 
 describe('a price book that is wrong', () => {
   const broken = (price: unknown): PriceBook => ({ price: () => price as Price })
-  const told = { runId: 'r', model: 'm', counts: COUNTS }
+  const reported = { runId: 'r', model: 'm', counts: COUNTS }
 
   it.each<[string, unknown, string]>([
     ['an amount below 0', { ...ONE, amount: '-1' }, 'amount'],
@@ -306,7 +306,7 @@ describe('a price book that is wrong', () => {
     ['a text', '1', 'amount'],
   ])('is 500 and recorded nowhere: %s', async (_, price, field) => {
     const { post, lines, deps } = recorder({ prices: broken(price) })
-    expect(problemOf(await post(told))).toMatchObject({ status: 500, code: 'internal_error' })
+    expect(problemOf(await post(reported))).toMatchObject({ status: 500, code: 'internal_error' })
     expect(lines).toMatchObject([
       {
         event: 'request.failed',
@@ -326,7 +326,7 @@ describe('a price book that is wrong', () => {
       },
     }
     const { post: postTo } = recorder({ store: deps.store, prices, logger: deps.logger })
-    expect(problemOf(await postTo(told))).toMatchObject({ status: 500, code: 'internal_error' })
+    expect(problemOf(await postTo(reported))).toMatchObject({ status: 500, code: 'internal_error' })
     expect(await deps.store.findRun('default', 'r')).toEqual(before)
     expect(lines).toMatchObject([{ fields: { cause: 'The price book threw: RangeError' } }])
     expect(JSON.stringify(lines)).not.toContain('jane')
@@ -408,8 +408,8 @@ describe('with one price book, the cost of a run', () => {
         let second: StoredRun | undefined
         for (const post of posts) first = await one(post, book)
         for (const post of others) second = await another(post, book)
-        expect(second?.account.cost).toEqual(first?.account.cost)
-        if (first?.account.cost !== undefined) priced++
+        expect(second?.derived.cost).toEqual(first?.derived.cost)
+        if (first?.derived.cost !== undefined) priced++
       }),
       { numRuns: 400 },
     )

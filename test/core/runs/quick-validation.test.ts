@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isRefused } from '../../../src/core/answers/result.ts'
-import { guardJson } from '../../../src/core/json/safety-check.ts'
+import { checkJsonSafety } from '../../../src/core/json/safety-check.ts'
 import { readQuickly } from '../../../src/core/json/schema-readers.ts'
 import { sessionRunSchema } from '../../../src/core/runs/session-run-schema.ts'
 import { validateSessionRun } from '../../../src/core/runs/validate-session-run.ts'
@@ -112,7 +112,7 @@ describe('what the schema reads quickly', () => {
     fc.assert(
       fc.property(bodies, (body) => {
         if (readQuickly(sessionRunSchema, body) === undefined) return
-        expect(guardJson(body)).toEqual([])
+        expect(checkJsonSafety(body)).toEqual([])
       }),
       { numRuns: 20_000 },
     )

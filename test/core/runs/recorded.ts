@@ -12,8 +12,8 @@ export async function record(
 ): Promise<readonly StoredRun[]> {
   for (const update of updates) {
     const { sessionId, runId, parentRunId } = update
-    const { result } = await store.mergeRun({ tenant: 't', sessionId, runId, parentRunId }, (sight) =>
-      decideMerge(sight, update, { tenant: 't', now: NOW, prices }),
+    const { result } = await store.mergeRun({ tenant: 't', sessionId, runId, parentRunId }, (snapshot) =>
+      decideMerge(snapshot, update, { tenant: 't', now: NOW, prices }),
     )
     if (result.outcome !== 'merged') throw new Error(result.outcome)
   }

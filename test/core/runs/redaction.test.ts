@@ -83,12 +83,12 @@ describe.each([
 
   it('has said what a run keeps before posts meet: no answer tells the text that another post brought', async () => {
     const { post } = recorder({ redactor: by })
-    const told = (at: string) => ({
+    const reported = (at: string) => ({
       error: { type: `c4n4ry-${at}`, message: `c4n4ry-${at}` },
       metadata: { key: `c4n4ry-${at}` },
     })
-    await post({ runId: 'r1', status: 'failed', seq: 2, ...told('a') })
-    const late = await post({ runId: 'r1', status: 'failed', seq: 1, ...told('b') })
+    await post({ runId: 'r1', status: 'failed', seq: 2, ...reported('a') })
+    const late = await post({ runId: 'r1', status: 'failed', seq: 1, ...reported('b') })
     expect(answerOf(late).ignored).toEqual([
       { field: 'error', reason: 'superseded', kept: { type: '[a]', message: '[a]' } },
       { field: 'metadata.key', reason: 'superseded', kept: '[a]' },

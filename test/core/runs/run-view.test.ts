@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { liftRun } from '../../../src/core/runs/merge/to-run-state.ts'
+import { toRunState } from '../../../src/core/runs/merge/to-run-state.ts'
 import { viewRun } from '../../../src/core/runs/run-view.ts'
 import type { Run, RunUpdate } from '../../../src/model/run.ts'
 import { NOW } from './recorder.ts'
 import { storedAs } from './stored.ts'
 
 function view(update: Partial<RunUpdate>): Run {
-  const state = liftRun({ runId: 'r1', sessionId: 's1', ...update })
+  const state = toRunState({ runId: 'r1', sessionId: 's1', ...update })
   return viewRun(storedAs(state, { createdAt: NOW, updatedAt: NOW + 1, lastSeenAt: NOW + 2, revision: 2 }))
 }
 
@@ -52,7 +52,7 @@ describe('a run as a caller sees it', () => {
   })
 
   it('shares nothing with what is stored', () => {
-    const state = liftRun({
+    const state = toRunState({
       runId: 'r1',
       sessionId: 's1',
       status: 'failed',

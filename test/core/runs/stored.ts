@@ -3,6 +3,6 @@ import type { StoredRun } from '../../../src/ports/run-store.ts'
 
 /** A state as a store would keep it. */
 export function storedAs(state: RunState, more: Partial<StoredRun> = {}): StoredRun {
-  const account = { ended: [], untold: [] }
-  return { tenant: 't', state, account, createdAt: 0, updatedAt: 0, lastSeenAt: 0, revision: 1, ...more }
+  const derived = { ended: [], pending: [] }
+  return { tenant: 't', state, derived, createdAt: 0, updatedAt: 0, lastSeenAt: 0, revision: 1, ...more }
 }

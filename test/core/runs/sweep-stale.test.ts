@@ -4,14 +4,14 @@ import type { RunSignal } from '../../../src/model/run.ts'
 import type { EndedRun } from '../../../src/ports/run-exporter.ts'
 import type { RunQuery, StoredRun } from '../../../src/ports/run-store.ts'
 import { NOW, runOf } from './recorder.ts'
-import { house, optionProblems } from './test-app.ts'
+import { app, optionProblems } from './test-app.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
 /** A run that was begun an hour ago and heard of again ten minutes later. */
 async function silent() {
-  const all = house()
+  const all = app()
   const { post, clock } = all
   await post({ runId: 'r1', seq: 5, timings: { startedAt: NOW } })
   clock.advance(10 * MINUTE)
@@ -42,7 +42,7 @@ describe('a sweep of stale runs', () => {
   })
 
   it('spares what is queued, waiting or has ended', async () => {
-    const { post, runs, clock } = house()
+    const { post, runs, clock } = app()
     const statuses = ['queued', 'waiting', 'completed', 'incomplete', 'failed', 'cancelled']
     for (const status of statuses) await post({ runId: status, status })
     clock.advance(HOUR)
@@ -51,7 +51,7 @@ describe('a sweep of stale runs', () => {
   })
 
   it('ends no run before its start, where the clock of the agent was ahead', async () => {
-    const { post, runs, clock } = house()
+    const { post, runs, clock } = app()
     await post({ runId: 'r1', timings: { startedAt: NOW + 2 * MINUTE } })
     clock.advance(HOUR)
     await runs.sweepStale({ olderThan: MINUTE })
@@ -92,7 +92,7 @@ describe('a sweep of stale runs', () => {
   })
 
   it('is of every tenant, or of the one that is named', async () => {
-    const { post, runs, clock } = house()
+    const { post, runs, clock } = app()
     await post({ runId: 'r1' })
     await post({ runId: 'r1' }, { token: 'other' })
     clock.advance(HOUR)
@@ -108,7 +108,7 @@ describe('a sweep of stale runs', () => {
   it('goes on until none is left, and lets everything else have its turn in between', async () => {
     let turns = 0
     const turnsAt: number[] = []
-    const { post, runs, clock } = house((store) => ({
+    const { post, runs, clock } = app((store) => ({
       ...store,
       async listRuns(query) {
         turnsAt.push(turns)
@@ -132,7 +132,7 @@ describe('a sweep of stale runs', () => {
   it('expires all others when some cannot be, and throws what those threw', async () => {
     const lost = new TypeError('connection lost')
     let isLost = true
-    const { post, runs, clock } = house((store) => ({
+    const { post, runs, clock } = app((store) => ({
       ...store,
       mergeRun: (key, decide) =>
         isLost && /^r(0|7|149)$/.test(key.runId) && clock.now() > NOW
@@ -150,16 +150,16 @@ describe('a sweep of stale runs', () => {
 
   it('throws what the store throws when it is asked for runs', async () => {
     const lost = new TypeError('connection lost')
-    const { runs } = house((store) => ({ ...store, listRuns: () => Promise.reject(lost) }))
+    const { runs } = app((store) => ({ ...store, listRuns: () => Promise.reject(lost) }))
     await expect(runs.sweepStale({ olderThan: 1 })).rejects.toBe(lost)
   })
 })
 
 describe('a run that moves while it is swept', () => {
   /** Does something after the runs were listed and before any is merged. */
-  async function meanwhile(change: (all: ReturnType<typeof house>) => Promise<unknown>) {
+  async function meanwhile(change: (all: ReturnType<typeof app>) => Promise<unknown>) {
     let isListed = false
-    const all = house((store) => ({
+    const all = app((store) => ({
       ...store,
       async listRuns(query: RunQuery) {
         const page = await store.listRuns(query)
@@ -235,23 +235,23 @@ describe('an expired run', () => {
   it('is exported and told of as any run that ended, once', async () => {
     const { deps, post, store } = await silent()
     const exported: EndedRun[] = []
-    const announced: string[] = []
+    const published: string[] = []
     const all = {
       ...deps,
       exporters: [{ export: (run: EndedRun) => void exported.push(run) }],
-      announcer: {
+      publisher: {
         tells: (signal: RunSignal) => signal === 'expired',
-        announce: ({ state }: StoredRun) => void announced.push(state.runId),
-        announcePending: async () => 0,
+        publish: ({ state }: StoredRun) => void published.push(state.runId),
+        publishPending: async () => 0,
       },
     }
     expect(await sweepStale(MINUTE, all)).toEqual({ expired: 1 })
     expect(await sweepStale(0, all)).toEqual({ expired: 0 })
     expect(exported).toMatchObject([{ tenant: 'default', runId: 'r1', status: 'expired' }])
-    expect(announced).toEqual(['r1'])
-    expect((await store.findRun('default', 'r1'))?.account).toMatchObject({ ended: ['expired'], untold: ['expired'] })
+    expect(published).toEqual(['r1'])
+    expect((await store.findRun('default', 'r1'))?.derived).toMatchObject({ ended: ['expired'], pending: ['expired'] })
     await post({ runId: 'r1', status: 'failed' })
-    expect((await store.findRun('default', 'r1'))?.account.ended).toEqual(['expired', 'failed'])
+    expect((await store.findRun('default', 'r1'))?.derived.ended).toEqual(['expired', 'failed'])
   })
 
   it('is counted as expired by its session, and then as what it came to', async () => {
@@ -267,14 +267,14 @@ describe('options of a sweep', () => {
   it.each([null, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '60000', new Date(0), NOW])(
     'cannot be older than %s',
     async (olderThan) => {
-      expect(await optionProblems(() => house().runs.sweepStale({ olderThan } as never))).toEqual([
+      expect(await optionProblems(() => app().runs.sweepStale({ olderThan } as never))).toEqual([
         { field: 'olderThan', detail: expect.stringContaining('must be a whole number from 0 to') },
       ])
     },
   )
 
   it('are all checked', async () => {
-    const { runs } = house()
+    const { runs } = app()
     expect(await optionProblems(() => runs.sweepStale(undefined as never))).toEqual([
       { detail: 'must be an object of options' },
     ])

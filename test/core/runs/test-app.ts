@@ -12,7 +12,7 @@ import { recorder, stillClock } from './recorder.ts'
 type Store = RunStore & DispatchStore
 
 /** Posts about runs, and what a host reads of them. The clock stands still; its timers ring in the next turn of the loop. */
-export function house(wrap: (store: Store) => Store = (store) => store): {
+export function app(wrap: (store: Store) => Store = (store) => store): {
   clock: ReturnType<typeof stillClock>
   store: Store
   deps: SessionRunDeps

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { joinRuns } from '../../../src/core/runs/merge/join-runs.ts'
-import { liftRun } from '../../../src/core/runs/merge/to-run-state.ts'
+import { toRunState } from '../../../src/core/runs/merge/to-run-state.ts'
 import { normaliseRun } from '../../../src/core/runs/normalise-run.ts'
 import { redactRun } from '../../../src/core/runs/redact-run.ts'
 import type { CheckedSessionRun } from '../../../src/core/runs/session-run-schema.ts'
@@ -67,13 +67,13 @@ describe('a record', () => {
     const redactor = { redact: (text: string) => text }
     for (const run of POSTS) {
       const { update } = normaliseRun({ sessionId: 's1', run })
-      const state = liftRun(update)
-      const whole = liftRun(normaliseRun({ sessionId: 's1', run: WHOLE }).update)
+      const state = toRunState(update)
+      const whole = toRunState(normaliseRun({ sessionId: 's1', run: WHOLE }).update)
       const redacted = await redactRun({ sessionId: 's1', run: { ...run, error: { type: 't' } } }, redactor)
       const joined = [
         joinRuns(state, whole),
         joinRuns(whole, state),
-        joinRuns(state, liftRun({ ...NOTHING, sessionId: 's1' })),
+        joinRuns(state, toRunState({ ...NOTHING, sessionId: 's1' })),
       ]
       expect([update, state, redacted, ...joined].flatMap((each) => holes(each))).toEqual([])
     }
@@ -83,18 +83,18 @@ describe('a record', () => {
     for (const run of POSTS) {
       const { post, deps } = recorder()
       const answers = [answerOf(await post(run)), answerOf(await post({ runId: 'r1', seq: 9, tags: ['y'] }))]
-      const { state, account } = (await deps.store.findRun('default', 'r1')) ?? {}
-      expect([...answers, state, account].flatMap((each) => holes(each))).toEqual([])
+      const { state, derived } = (await deps.store.findRun('default', 'r1')) ?? {}
+      expect([...answers, state, derived].flatMap((each) => holes(each))).toEqual([])
     }
   })
 
   it('holds all that was told, and nothing else', async () => {
     const { post } = recorder()
-    const { status, ...told } = FULL
+    const { status, ...reported } = FULL
     const { run } = answerOf(await post({ runId: 'r1', ...FULL }))
     const at = (ms: number): string => new Date(ms).toISOString()
     expect(run).toMatchObject({
-      ...told,
+      ...reported,
       status,
       timings: {
         ...FULL.timings,

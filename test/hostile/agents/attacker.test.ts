@@ -4,8 +4,8 @@ import type { DispatchGrant } from '../../../src/model/principal.ts'
 import {
   CHANNELS,
   EVENTS,
-  type House,
-  house,
+  type TestApp,
+  app,
   OTHER_SESSION,
   type OthersRecords,
   RECIPIENTS,
@@ -25,12 +25,12 @@ const GRANT: DispatchGrant = {
 
 /** An agent that does whatever an attacker makes it do: it knows every name, every id and the whole interface. */
 describe('an agent under an attacker', () => {
-  let shop: House
+  let shop: TestApp
   let agent: string
   let before: OthersRecords
 
   beforeEach(async () => {
-    shop = await house()
+    shop = await app()
     agent = await shop.tokenFor(SESSION, GRANT, 'user_ada')
     await shop.post(shop.secret, DISPATCH, event('invoice.paid', 'user_boss'), { 'idempotency-key': 'invoice-1' })
     const run = { runId: 'run-other', status: 'completed', userId: 'user_boss', counts: { inputTokens: 9 } }

@@ -54,7 +54,7 @@ export interface Answer {
   readonly text: string
 }
 
-export interface House {
+export interface TestApp {
   readonly sallyport: Pick<Sallyport, 'dispatches' | 'runs' | 'sessions' | 'worker'>
   readonly secret: string
   readonly channels: Readonly<Record<'email' | 'sms' | 'ops', RecordingChannel>>
@@ -73,7 +73,7 @@ export interface OthersRecords {
 }
 
 /** A shop in a real database, with an application and two agents. */
-export async function house(): Promise<House> {
+export async function app(): Promise<TestApp> {
   const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: new Database(':memory:') }) })
   const store = sqlStore({ db, dialect: 'sqlite' })
   await store.migrate()
@@ -81,7 +81,7 @@ export async function house(): Promise<House> {
   const channels = { email: recordingChannel(), sms: recordingChannel(), ops: recordingChannel() }
   const text = v.optional(v.string(), '')
   const data = v.object({ text })
-  const says = { text: ({ data: told }: { data: { text: string } }) => told.text }
+  const says = { text: ({ data: reported }: { data: { text: string } }) => reported.text }
   const sallyport = createSallyport({
     auth: anyOf(appSecrets([secret]), sessionTokens({ keys: [KEY], audience: AUDIENCE })),
     events: defineEvents({

@@ -7,11 +7,11 @@ import { watchBuiltins } from './builtins.ts'
 import { type HostileRequest, hostileRequest, parsed } from './hostile-requests.ts'
 import { readBack } from './read-back.ts'
 import { SECRET } from './shop.ts'
-import type { House } from './test-app.ts'
+import type { TestApp } from './test-app.ts'
 import { checkAnswer } from './verdict.ts'
 
 /** What came of a barrage. */
-export interface Tally {
+export interface Totals {
   sent: number
   /** Dispatches and runs that were accepted and read back as they were sent. */
   readBack: number
@@ -20,38 +20,38 @@ export interface Tally {
 }
 
 export interface Barrage {
-  readonly houses: readonly House[]
+  readonly apps: readonly TestApp[]
   /** How many requests in all. */
   readonly requests: number
   readonly seed: number
   /** Called after each answer. */
-  readonly onAnswer?: (tally: Tally) => void
+  readonly onAnswer?: (totals: Totals) => void
 }
 
 /**
  * Sends hostile requests to every server of every house at once, to each over one connection, and fails at the first whose answer,
  * or what it leaves behind, is wrong: fast-check then says with which request, made as small as it can be.
  */
-export async function barrage({ houses, requests, seed, onAnswer }: Barrage): Promise<Tally> {
-  const tally: Tally = { sent: 0, readBack: 0, statuses: new Map(), codes: new Map() }
+export async function barrage({ apps, requests, seed, onAnswer }: Barrage): Promise<Totals> {
+  const totals: Totals = { sent: 0, readBack: 0, statuses: new Map(), codes: new Map() }
   const stray: unknown[] = []
   const note = (fault: unknown): void => void stray.push(fault)
   const checkBuiltins = watchBuiltins()
   process.on('unhandledRejection', note).on('uncaughtException', note)
-  const lanes = houses.flatMap((house) =>
-    house.hosts.map((host) => ({ house, url: host.url, name: `${host.name} over ${house.name}` })),
+  const queues = apps.flatMap((app) =>
+    app.hosts.map((host) => ({ app, url: host.url, name: `${host.name} over ${app.name}` })),
   )
   try {
     await Promise.all(
-      lanes.map(async ({ house, url, name }, index) => {
+      queues.map(async ({ app, url, name }, index) => {
         const line = connection(url)
         const property = fc.asyncProperty(hostileRequest, async (request) => {
-          await fire(request, line, house, tally)
+          await fire(request, line, app, totals)
           assert.deepEqual(stray, [], `somebody threw, and nobody looked, by the time of ${name}`)
-          onAnswer?.(tally)
+          onAnswer?.(totals)
         })
         try {
-          await fc.assert(property, { numRuns: Math.ceil(requests / lanes.length), seed: seed + index })
+          await fc.assert(property, { numRuns: Math.ceil(requests / queues.length), seed: seed + index })
           await checkUsable(line)
         } catch (error) {
           throw new Error(`${name}, seed ${seed}`, { cause: error })
@@ -66,7 +66,7 @@ export async function barrage({ houses, requests, seed, onAnswer }: Barrage): Pr
   } finally {
     process.off('unhandledRejection', note).off('uncaughtException', note)
   }
-  return tally
+  return totals
 }
 
 /** One connection that stays open, until an answer says that it will not. */
@@ -83,8 +83,8 @@ function connection(url: string): Line {
 async function fire(
   { path, headers, body, pieces }: HostileRequest,
   line: Line,
-  house: House,
-  tally: Tally,
+  app: TestApp,
+  totals: Totals,
 ): Promise<void> {
   const reply = await post(
     line,
@@ -92,14 +92,14 @@ async function fire(
     { authorization: `Bearer ${SECRET}`, ...headers },
     pieces ? cut(body, pieces) : body,
   )
-  tally.sent++
-  count(tally.statuses, reply.status)
-  if (reply.json?.code) count(tally.codes, reply.json.code)
+  totals.sent++
+  count(totals.statuses, reply.status)
+  if (reply.json?.code) count(totals.codes, reply.json.code)
   const sent = parsed(new TextDecoder().decode(body))
   // What is wrong within a post that is too large to be looked into, nobody has seen.
   if (reply.status === 200 && sent === undefined) return assert.ok(hasUnread(reply))
   checkAnswer(reply, sent)
-  if (reply.status < 300) tally.readBack += await readBack(reply.json, sent, house)
+  if (reply.status < 300) totals.readBack += await readBack(reply.json, sent, app)
 }
 
 async function post(

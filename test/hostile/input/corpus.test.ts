@@ -6,7 +6,7 @@ import { isClientError } from '../../../src/client/client-error.ts'
 import { isRefused } from '../../../src/core/answers/result.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import { canonicalJson } from '../../../src/core/json/canonical-json.ts'
-import { guardJson } from '../../../src/core/json/safety-check.ts'
+import { checkJsonSafety } from '../../../src/core/json/safety-check.ts'
 import { mergeRun } from '../../../src/core/runs/merge/merge-run.ts'
 import { normaliseRun } from '../../../src/core/runs/normalise-run.ts'
 import { viewRun } from '../../../src/core/runs/run-view.ts'
@@ -58,7 +58,7 @@ describe(`${bodies.numRuns} hostile bodies of seed ${SEED}`, { timeout: PATIENCE
           viewRun({
             state,
             tenant: 't',
-            account: { ended: [], untold: [] },
+            derived: { ended: [], pending: [] },
             createdAt: 0,
             updatedAt: 0,
             lastSeenAt: 0,
@@ -76,7 +76,7 @@ describe(`${bodies.numRuns} hostile bodies of seed ${SEED}`, { timeout: PATIENCE
     await fc.assert(
       fc.asyncProperty(hostileBody, async (text) => {
         const body = parsed(text)
-        if (guardJson(body).length > 0) return
+        if (checkJsonSafety(body).length > 0) return
         for (const eventType of events.eventTypes) {
           const outcome = await events.find(eventType)?.checkData(Object(body))
           expect(['valid', 'invalid']).toContain(outcome?.outcome)

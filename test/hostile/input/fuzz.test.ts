@@ -4,22 +4,22 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { databaseKinds } from '../../storage/databases.ts'
 import { barrage } from './barrage.ts'
 import { IS_WHOLE, PATIENCE_MS, SEED, scale } from './scale.ts'
-import { type House, openHouse } from './test-app.ts'
+import { type TestApp, openTestApp } from './test-app.ts'
 
 const requests = scale(4_000)
 const SAMPLES = 40
 /** Bytes that a request may leave behind, over the second half of them: what is remembered on purpose is full by then. */
 const MAX_SLOPE = 50
 
-let houses: readonly House[] = []
+let apps: readonly TestApp[] = []
 
 beforeAll(async () => {
   const kinds = (await databaseKinds()).filter(({ name }) => name === 'sqlite' || name === 'postgresql')
-  houses = await Promise.all(kinds.map(async (kind) => openHouse(await kind.open())))
+  apps = await Promise.all(kinds.map(async (kind) => openTestApp(await kind.open())))
 }, 120_000)
 
 afterAll(async () => {
-  for (const house of houses) await house.close()
+  for (const app of apps) await app.close()
 })
 
 test(
@@ -27,21 +27,21 @@ test(
   async () => {
     const heap: (readonly [sent: number, bytes: number])[] = []
     const heapUsed = IS_WHOLE ? collector() : undefined
-    const tally = await barrage({
-      ...{ houses, requests, seed: SEED },
+    const totals = await barrage({
+      ...{ apps, requests, seed: SEED },
       onAnswer({ sent }) {
         if (heapUsed && sent % Math.ceil(requests / SAMPLES) === 0) heap.push([sent, heapUsed()])
       },
     })
-    const told = [tally.statuses, tally.codes].map((counts) =>
+    const reported = [totals.statuses, totals.codes].map((counts) =>
       [...counts].sort(([, a], [, b]) => b - a).map(([key, count]) => `${key} ${count}`),
     )
     console.log(
-      `seed ${SEED}: ${tally.sent} answered, ${tally.readBack} accepted and read back\n${told.join('\n').replaceAll(',', ', ')}`,
+      `seed ${SEED}: ${totals.sent} answered, ${totals.readBack} accepted and read back\n${reported.join('\n').replaceAll(',', ', ')}`,
     )
-    expect(tally.readBack).toBeGreaterThan(requests / 20)
+    expect(totals.readBack).toBeGreaterThan(requests / 20)
     expect(
-      Math.min(...[200, 201, 202, 400, 401, 413, 415, 422].map((status) => tally.statuses.get(status) ?? 0)),
+      Math.min(...[200, 201, 202, 400, 401, 413, 415, 422].map((status) => totals.statuses.get(status) ?? 0)),
     ).toBeGreaterThan(0)
     if (!heapUsed) return
     const slope = slopeOf(heap.slice(heap.length / 2))

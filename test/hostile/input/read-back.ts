@@ -3,7 +3,7 @@ import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
 import type { Sallyport } from '../../../src/sallyport/create-sallyport.ts'
 
 /** Another sight of the same database: nothing that a process remembers can stand for what is stored. */
-export interface SecondSight {
+export interface SecondReader {
   readonly store: DispatchStore
   readonly sallyport: Sallyport
 }
@@ -12,16 +12,16 @@ export interface SecondSight {
 type Json = any
 
 /** Reads back what was answered for, and compares it with what was sent; gives how much there was. */
-export async function readBack(answer: Json, sent: Json, sight: SecondSight): Promise<number> {
+export async function readBack(answer: Json, sent: Json, snapshot: SecondReader): Promise<number> {
   if (Array.isArray(answer.results)) {
-    const all = answer.results.map((result: Json, index: number) => readBack(result, sent.runs[index], sight))
+    const all = answer.results.map((result: Json, index: number) => readBack(result, sent.runs[index], snapshot))
     return (await Promise.all<number>(all)).reduce((sum, count) => sum + count, 0)
   }
-  if (answer.dispatchId !== undefined) return readDispatch(answer, sent, sight)
-  return answer.created ? readRun(answer, sent, sight) : 0
+  if (answer.dispatchId !== undefined) return readDispatch(answer, sent, snapshot)
+  return answer.created ? readRun(answer, sent, snapshot) : 0
 }
 
-async function readDispatch(answer: Json, sent: Json, { store }: SecondSight): Promise<number> {
+async function readDispatch(answer: Json, sent: Json, { store }: SecondReader): Promise<number> {
   const stored = await store.findDispatch('default', answer.dispatchId)
   assert.ok(stored, 'what was answered 202 is not stored')
   if (answer.duplicate) return 0
@@ -51,7 +51,7 @@ const TEXTS = [
 ]
 
 /** Of a run that others may have told of since, nothing can be said. */
-async function readRun({ run }: Json, { sessionId, run: sent }: Json, { sallyport }: SecondSight): Promise<number> {
+async function readRun({ run }: Json, { sessionId, run: sent }: Json, { sallyport }: SecondReader): Promise<number> {
   const stored: Json = await sallyport.runs.get(sent.runId)
   assert.ok(stored, 'what was answered 201 is not stored')
   if (stored.revision !== 1 || stored.lastSeenAt !== stored.createdAt) return 0
@@ -59,8 +59,8 @@ async function readRun({ run }: Json, { sessionId, run: sent }: Json, { sallypor
   assert.equal(stored.sessionId, sessionId)
   assert.deepStrictEqual(pick(stored, TEXTS), pick(sent, TEXTS))
   assert.deepStrictEqual(stored.tags ?? [], [...new Set(sent.tags ?? [])].sort())
-  assert.deepStrictEqual(stored.metadata ?? {}, told(sent.metadata))
-  assert.deepStrictEqual(pick(stored.counts, Object.keys(told(sent.counts))), told(sent.counts))
+  assert.deepStrictEqual(stored.metadata ?? {}, reported(sent.metadata))
+  assert.deepStrictEqual(pick(stored.counts, Object.keys(reported(sent.counts))), reported(sent.counts))
   if (stored.error) assert.deepStrictEqual(stored.error, pick(sent.error, ['type', 'message', 'code', 'retryable']))
   return 1
 }
@@ -72,7 +72,7 @@ function pick(from: Json, keys: readonly string[]): Json {
   )
 }
 
-function told(from: Json): Json {
+function reported(from: Json): Json {
   return pick(from, Object.keys(from ?? {}))
 }
 

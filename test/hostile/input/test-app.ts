@@ -10,14 +10,14 @@ import { koa3Host } from '../../support/hosts/koa.ts'
 import { nodeHost } from '../../support/hosts/node.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { CANARY } from './hostile-texts.ts'
-import type { SecondSight } from './read-back.ts'
+import type { SecondReader } from './read-back.ts'
 import { events, SECRET } from './shop.ts'
 
 /** Longer than anybody should wait: the servers, their callers and fast-check share one process. */
 const TIMEOUT_MS = 20_000
 
 /** One Sallyport over a database, in a server of every adapter. */
-export interface House extends SecondSight {
+export interface TestApp extends SecondReader {
   readonly name: string
   readonly hosts: readonly (RunningHost & { readonly name: string })[]
   /** Lines of the log that hold what was sent. */
@@ -25,7 +25,7 @@ export interface House extends SecondSight {
   close(): Promise<void>
 }
 
-export async function openHouse(database: TestDatabase): Promise<House> {
+export async function openTestApp(database: TestDatabase): Promise<TestApp> {
   const { dialect } = database
   const store = sqlStore({ db: database.connect(), dialect, timeoutMs: TIMEOUT_MS })
   await store.migrate()

@@ -27,14 +27,14 @@ export function checkAnswer(reply: Pick<Reply, 'status' | 'headers' | 'text' | '
   checkProblem(json, status, body)
 }
 
-interface Told {
+interface Reported {
   readonly pointer: string
   readonly code: string
   readonly detail: string
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever is there
-function warningsOf(answer: any): readonly Told[] {
+function warningsOf(answer: any): readonly Reported[] {
   assert.ok(Array.isArray(answer.warnings ?? []))
   return answer.warnings ?? []
 }
@@ -51,7 +51,7 @@ function checkResult(result: any, index: number, body: unknown): void {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever is there
-function checkProblem(problem: any, status: number, body: unknown, below = ''): void {
+function checkProblem(problem: any, status: number, body: unknown, descendants = ''): void {
   const { type, title, detail, code, requestId, errors = [], limit, ...rest } = problem
   assert.deepEqual(rest, { status })
   assert.ok(PROBLEM_CODES.includes(code), `an unknown code: ${code}`)
@@ -63,20 +63,20 @@ function checkProblem(problem: any, status: number, body: unknown, below = ''): 
   assert.ok(errors.length <= MAX_ERRORS)
   for (const issue of errors) {
     assert.ok(Object.hasOwn(ISSUE_CODES, issue.code), `an unknown code: ${issue.code}`)
-    assert.ok(issue.pointer.startsWith(below))
+    assert.ok(issue.pointer.startsWith(descendants))
     checkPlace(issue, body, ABSENT.includes(issue.code))
   }
   assert.ok(!JSON.stringify(problem).includes(CANARY), `tells what was sent: ${JSON.stringify(problem)}`)
 }
 
 /** Where a run ends is warned of whichever post told it. */
-function checkWarning(warning: Told, body: unknown): void {
+function checkWarning(warning: Reported, body: unknown): void {
   assert.ok(!JSON.stringify(warning).includes(CANARY), `tells what was sent: ${JSON.stringify(warning)}`)
   checkPlace(warning, body, warning.code === 'clamped')
 }
 
 /** A pointer leads to something in the body; to nothing only at its end, and only where that is what is told. */
-function checkPlace({ pointer, code, detail }: Told, body: unknown, mayBeAbsent: boolean): void {
+function checkPlace({ pointer, code, detail }: Reported, body: unknown, mayBeAbsent: boolean): void {
   assert.ok(typeof detail === 'string' && detail !== '')
   assert.ok(pointer === '' || pointer.startsWith('/'))
   let at = body

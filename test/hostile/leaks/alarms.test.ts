@@ -6,14 +6,14 @@ import { bullmqQueue } from '../../../src/queues/bullmq.ts'
 import { type NotificationClient, postgresQueue } from '../../../src/queues/postgres.ts'
 import { rateLimits } from '../../../src/rate-limits/index.ts'
 import { serviceOrSkip } from '../../queues/services.ts'
-import { type House, openHouse } from './test-app.ts'
+import { type TestApp, openTestApp } from './test-app.ts'
 import { throughTime } from './through-time.ts'
 
 const withRedis = await serviceOrSkip('redis')
 
 /** Dispatches of all kinds, now and for later, and a run. */
-async function keepBusy(house: House): Promise<void> {
-  const { canaries, post, sallyport } = house
+async function keepBusy(app: TestApp): Promise<void> {
+  const { canaries, post, sallyport } = app
   for (const eventType of ['told', 'digested', 'first']) {
     const body = {
       eventType,
@@ -25,11 +25,11 @@ async function keepBusy(house: House): Promise<void> {
   }
   const eventData = { note: canaries.word('event data') }
   await post('dispatch', {
-    token: house.sessionToken,
-    body: { eventType: 'order', recipient: `u-${house.userId}`, eventData },
+    token: app.sessionToken,
+    body: { eventType: 'order', recipient: `u-${app.userId}`, eventData },
   })
   await post('session_run', { body: { sessionId: canaries.word('session id'), run: { runId: 'r', status: 'failed' } } })
-  await throughTime(house, sallyport.worker.runDue())
+  await throughTime(app, sallyport.worker.runDue())
 }
 
 withRedis('alarms through Redis', () => {
@@ -38,12 +38,12 @@ withRedis('alarms through Redis', () => {
     const prefix = `leaks-${randomUUID()}`
     const queue = bullmqQueue({ connection: { port: 6379 }, prefix })
     queue.listen(() => {})
-    const house = await openHouse({ rest: { queue } })
-    await keepBusy(house)
+    const app = await openTestApp({ rest: { queue } })
+    await keepBusy(app)
     await queue.close()
     const keys = await redis.keys(`${prefix}:*`)
     expect(keys.length).toBeGreaterThan(2)
-    for (const found of keys) house.collected.keep('alarm', [found, await contentOf(redis, found)])
+    for (const found of keys) app.collected.keep('alarm', [found, await contentOf(redis, found)])
     await redis.del(keys)
     redis.disconnect()
   })
@@ -76,11 +76,11 @@ it('notifications of PostgreSQL hold nothing of what they are for', async () => 
   }
   const queue = postgresQueue({ client: () => client })
   queue.listen(() => {})
-  const house = await openHouse({ rest: { queue } })
-  await keepBusy(house)
+  const app = await openTestApp({ rest: { queue } })
+  await keepBusy(app)
   await queue.close()
   expect(JSON.stringify(said)).toContain('notify')
-  house.collected.keep('alarm', said)
+  app.collected.keep('alarm', said)
 })
 
 it('a rate limiter counts people under what nobody can turn back into them', async () => {
@@ -92,9 +92,9 @@ it('a rate limiter counts people under what nobody can turn back into them', asy
     return consume.call(limiter, key, ...rest)
   }
   const rateLimiter = rateLimits({ token: limiter, tenant: limiter, recipient: limiter, recipientKey: randomUUID() })
-  const house = await openHouse({ rest: { rateLimiter } })
-  await keepBusy(house)
+  const app = await openTestApp({ rest: { rateLimiter } })
+  await keepBusy(app)
   expect(keys.filter((key) => key.startsWith('recipient '))).not.toEqual([])
-  house.collected.keep('limiter', keys)
-  expect(house.collected.seen).toContain('id of a token: limiter')
+  app.collected.keep('limiter', keys)
+  expect(app.collected.seen).toContain('id of a token: limiter')
 })

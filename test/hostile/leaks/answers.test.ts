@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type House, openHouse } from './test-app.ts'
+import { type TestApp, openTestApp } from './test-app.ts'
 
 const EVENTS = ['order', 'told', 'first', 'digested', 'refined', 'asked', 'missing', 'heavy', 'ruled', 'person']
 const SCHEMAS = ['picked', 'zodded']
 
 /** Data that is full of what must not be told, and of what makes templates and rules stumble. */
-function bodyOf({ canaries }: House, eventType: string) {
+function bodyOf({ canaries }: TestApp, eventType: string) {
   const data = canaries.word('event data')
   const key = canaries.word('keys of what is sent')
   const sessionId = canaries.word('session id')
@@ -17,30 +17,30 @@ describe('answers', () => {
   it.each([...EVENTS, ...SCHEMAS])(
     'about %s tell an application what it sent, and what would be sent',
     async (event) => {
-      const house = await openHouse()
-      const body = bodyOf(house, event)
-      const key = { 'idempotency-key': house.canaries.word('idempotency key') }
+      const app = await openTestApp()
+      const body = bodyOf(app, event)
+      const key = { 'idempotency-key': app.canaries.word('idempotency key') }
       const statuses: number[] = []
       for (const query of ['', '?dryRun=true', '?dryRun=maybe', ''])
-        statuses.push((await house.post('dispatch', { body, query, headers: key })).status)
-      house.collected.keep('call', await house.sallyport.dispatches.list())
+        statuses.push((await app.post('dispatch', { body, query, headers: key })).status)
+      app.collected.keep('call', await app.sallyport.dispatches.list())
       const isRefused = SCHEMAS.includes(event) || event === 'missing'
       expect(statuses).toEqual(isRefused ? [422, 422, 422, 422] : [202, 200, 422, 202])
     },
   )
 
   it('and log lines tell nothing of what a template cannot use as a time zone', async () => {
-    const house = await openHouse()
-    const { body } = await house.post('dispatch', { body: bodyOf(house, 'zoned') })
+    const app = await openTestApp()
+    const { body } = await app.post('dispatch', { body: bodyOf(app, 'zoned') })
     expect(body.status).toBe('failed')
-    expect([...house.collected.events]).toContain('event.failed')
-    const { unplanned = [] } = (await house.sallyport.dispatches.retry(String(body.dispatchId))) ?? {}
+    expect([...app.collected.events]).toContain('event.failed')
+    const { unplanned = [] } = (await app.sallyport.dispatches.retry(String(body.dispatchId))) ?? {}
     expect(unplanned.map(({ code }) => code)).toEqual(Array(3).fill('template_error'))
   })
 
   it('tell an agent nothing of whom its events reach', async () => {
-    const house = await openHouse()
-    const { canaries, post, sessionToken, userId, collected } = house
+    const app = await openTestApp()
+    const { canaries, post, sessionToken, userId, collected } = app
     const recipient = `u-${userId}`
     const send = (eventType: string, note: string) =>
       post('dispatch', { token: sessionToken, body: { eventType, recipient, eventData: { note, key: 'note' } } })
@@ -50,8 +50,8 @@ describe('answers', () => {
       [{}, { trace: [{ path: 'recipient.attributes.plan' }] }, {}, {}],
     ])
     await send('asked', canaries.word('event data'))
-    await post('dispatch', { token: sessionToken, body: bodyOf(house, 'order') })
-    await post('dispatch', { token: sessionToken, query: '?dryRun=true', body: bodyOf(house, 'order') })
+    await post('dispatch', { token: sessionToken, body: bodyOf(app, 'order') })
+    await post('dispatch', { token: sessionToken, query: '?dryRun=true', body: bodyOf(app, 'order') })
     expect(collected.seen).toContain('session and user of a token: answer')
   })
 
@@ -73,9 +73,9 @@ describe('answers', () => {
     ['an address in a list', (secret) => ({ id: 'u', email: [secret], locale: [secret] })],
   ])('tell nothing of a directory that gives %s', async (_, found) => {
     let secret = ''
-    const house = await openHouse({ rest: { recipients: { find: async () => found(secret) as never } } })
-    secret = house.canaries.word("address of the directory's")
-    const { status } = await house.post('dispatch', { body: bodyOf(house, 'told') })
+    const app = await openTestApp({ rest: { recipients: { find: async () => found(secret) as never } } })
+    secret = app.canaries.word("address of the directory's")
+    const { status } = await app.post('dispatch', { body: bodyOf(app, 'told') })
     expect([202, 422, 503]).toContain(status)
   })
 
@@ -86,9 +86,9 @@ describe('answers', () => {
     ['limits with keys of its own', (secret) => ({ verdict: 'send', limits: [{ key: secret, max: 1, windowMs: 1 }] })],
   ])('tell nothing of a policy that gives %s', async (_, verdict) => {
     let secret = ''
-    const house = await openHouse({ rest: { policy: { decide: async () => verdict(secret) as never } } })
-    secret = house.canaries.word("address of the directory's")
-    for (const event of ['told', 'digested']) await house.post('dispatch', { body: bodyOf(house, event) })
+    const app = await openTestApp({ rest: { policy: { decide: async () => verdict(secret) as never } } })
+    secret = app.canaries.word("address of the directory's")
+    for (const event of ['told', 'digested']) await app.post('dispatch', { body: bodyOf(app, event) })
   })
 
   it.each<[string, (secret: string) => unknown]>([
@@ -98,9 +98,9 @@ describe('answers', () => {
     ['a malformed grant', (secret) => ({ id: 'x', tenant: 't', sessionId: 's', dispatch: { events: secret } })],
   ])('tell nothing of a verifier that gives %s', async (_, given) => {
     let secret = ''
-    const house = await openHouse({ rest: { auth: { verify: async () => given(secret) as never } } })
-    secret = house.canaries.word('grant of a token')
-    expect((await house.post('dispatch', { body: bodyOf(house, 'told') })).status).toBeGreaterThan(400)
+    const app = await openTestApp({ rest: { auth: { verify: async () => given(secret) as never } } })
+    secret = app.canaries.word('grant of a token')
+    expect((await app.post('dispatch', { body: bodyOf(app, 'told') })).status).toBeGreaterThan(400)
   })
 
   it.each<[string, (secret: string) => unknown]>([
@@ -109,10 +109,10 @@ describe('answers', () => {
     ['a text', (secret) => secret],
   ])('tell nothing of a price book that gives %s', async (_, price) => {
     let secret = ''
-    const house = await openHouse({ rest: { prices: { price: () => price(secret) as never } } })
-    secret = house.canaries.word('what a port threw')
+    const app = await openTestApp({ rest: { prices: { price: () => price(secret) as never } } })
+    secret = app.canaries.word('what a port threw')
     const run = { runId: 'r', status: 'completed', model: 'm', counts: { inputTokens: 1 } }
-    await house.post('session_run', { body: { sessionId: 's', run } })
-    expect([...house.collected.events]).toContain('request.failed')
+    await app.post('session_run', { body: { sessionId: 's', run } })
+    expect([...app.collected.events]).toContain('request.failed')
   })
 })

@@ -15,21 +15,21 @@ function inZone(path: string): string {
 /** Events that say what they must not, wherever they can: by Liquid, by rules, by functions, by schemas that quote. */
 export function catalog({ content, attribute }: Pick<Planted, 'content' | 'attribute'>, faults: Faults): EventCatalog {
   const note = v.object({ note: v.string() })
-  const told = `${content} {{ data.note }} {{ recipient.attributes.plan }}`
-  const mail = { subject: told, text: told, html: told }
+  const reported = `${content} {{ data.note }} {{ recipient.attributes.plan }}`
+  const mail = { subject: reported, text: reported, html: reported }
   return defineEvents(
     {
       order: {
         data: v.object({ note: v.string(), total: v.optional(v.number()), more: v.optional(v.any()) }),
         channels: {
           email: mail,
-          sms: { when: { '==': [{ var: 'recipient.attributes.plan' }, 'free'] }, text: told },
+          sms: { when: { '==': [{ var: 'recipient.attributes.plan' }, 'free'] }, text: reported },
           webhook: { when: { '==': [{ var: 'data.note' }, 'nothing'] } },
           any: { when: () => throwing('condition', faults, true), text: () => throwing('template', faults, content) },
         },
       },
-      told: { data: note, channels: { email: mail, sms: { text: told }, webhook: {} } },
-      first: { data: note, route: 'first', channels: { email: mail, sms: { text: told }, webhook: {} } },
+      reported: { data: note, channels: { email: mail, sms: { text: reported }, webhook: {} } },
+      first: { data: note, route: 'first', channels: { email: mail, sms: { text: reported }, webhook: {} } },
       digested: {
         data: v.pipe(
           note,
@@ -37,7 +37,7 @@ export function catalog({ content, attribute }: Pick<Planted, 'content' | 'attri
         ),
         digest: { windowMs: 60_000, key: ({ data }) => throwing('digest key', faults, data.note) },
         channels: {
-          email: { subject: told, text: ({ events }) => throwing('template', faults, `${events.length}`) },
+          email: { subject: reported, text: ({ events }) => throwing('template', faults, `${events.length}`) },
           sms: { text: '{% for each in events %}{{ each.note }}{% endfor %}' },
           webhook: {},
         },
@@ -59,7 +59,7 @@ export function catalog({ content, attribute }: Pick<Planted, 'content' | 'attri
         },
       },
       heavy: { channels: { any: { text: '{% for i in (1..data.times) %}{{ data.note }}{% endfor %}' } } },
-      ruled: { channels: { any: { when: { '<': [{ '/': [{ var: 'data.note' }, 0] }, 1] }, text: told } } },
+      ruled: { channels: { any: { when: { '<': [{ '/': [{ var: 'data.note' }, 0] }, 1] }, text: reported } } },
       picked: {
         data: v.object({ note: v.picklist(['a']), own: v.pipe(v.string(), v.email()) }),
         channels: { any: {} },

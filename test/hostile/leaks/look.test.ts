@@ -14,11 +14,11 @@ import { postgresQueue } from '../../../src/queues/postgres.ts'
 import { rateLimits } from '../../../src/rate-limits/index.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
-import { openHouse } from './test-app.ts'
+import { openTestApp } from './test-app.ts'
 
 it('shows no secret of what a host holds, however it is printed', async () => {
-  const house = await openHouse()
-  const { canaries, collected, sallyport, post, secret } = house
+  const app = await openTestApp()
+  const { canaries, collected, sallyport, post, secret } = app
   const word = (): string => canaries.word('credentials for a provider')
   const connection = (): string => canaries.word('connection string')
   const key = canaries.watch(

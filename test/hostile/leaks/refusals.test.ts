@@ -2,18 +2,18 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { toFetch } from '../../../src/adapters/fetch.ts'
 import { PROBLEM_CODES, type ProblemCode } from '../../../src/errors.ts'
-import { type Answer, type House, type HouseOptions, openHouse, type Sending } from './test-app.ts'
+import { type Answer, type TestApp, type TestAppOptions, openTestApp, type SendLoop } from './test-app.ts'
 import { THROWN } from './thrown.ts'
 
 /** How a host comes to refuse a request that is full of what must not be told. */
 interface Refusal {
-  readonly options?: HouseOptions
-  readonly provoke: (house: House, body: Bodies) => Promise<Answer>
+  readonly options?: TestAppOptions
+  readonly provoke: (app: TestApp, body: Bodies) => Promise<Answer>
 }
 
 type Bodies = ReturnType<typeof bodiesOf>
 
-function bodiesOf({ canaries }: House) {
+function bodiesOf({ canaries }: TestApp) {
   const data = canaries.word('event data')
   const key = canaries.word('keys of what is sent')
   const recipient = `u-${canaries.word('recipient as sent')}`
@@ -36,20 +36,20 @@ function bodiesOf({ canaries }: House) {
 }
 
 const failed = (part: string, action: 'dispatch' | 'session_run' = 'dispatch'): Refusal => ({
-  async provoke(house, { dispatch, run, headers }) {
-    house.faults.set(part, THROWN['an error that says it everywhere']?.(house.canaries.word('what a port threw')))
-    return house.post(action, { body: action === 'dispatch' ? dispatch : run, headers })
+  async provoke(app, { dispatch, run, headers }) {
+    app.faults.set(part, THROWN['an error that says it everywhere']?.(app.canaries.word('what a port threw')))
+    return app.post(action, { body: action === 'dispatch' ? dispatch : run, headers })
   },
 })
 
 const dispatched = (more: (bodies: Bodies) => object): Refusal => ({
-  provoke: (house, bodies) =>
-    house.post('dispatch', { body: { ...bodies.dispatch, ...more(bodies) }, headers: bodies.headers }),
+  provoke: (app, bodies) =>
+    app.post('dispatch', { body: { ...bodies.dispatch, ...more(bodies) }, headers: bodies.headers }),
 })
 
-const sending = (more: (bodies: Bodies) => Sending): Refusal => ({
-  provoke: (house, bodies) =>
-    house.post('dispatch', { body: bodies.dispatch, headers: bodies.headers, ...more(bodies) }),
+const sending = (more: (bodies: Bodies) => SendLoop): Refusal => ({
+  provoke: (app, bodies) =>
+    app.post('dispatch', { body: bodies.dispatch, headers: bodies.headers, ...more(bodies) }),
 })
 
 const SPENT = { allowed: false, limit: 100, remaining: 0, windowMs: 60_000, resetMs: 12_000 }
@@ -61,24 +61,24 @@ const REFUSALS: Readonly<Record<ProblemCode, Refusal>> = {
   })),
   unauthorized: sending(() => ({ token: null })),
   invalid_token: {
-    provoke: (house, { dispatch }) => house.post('dispatch', { token: `${house.secret}x`, body: dispatch }),
+    provoke: (app, { dispatch }) => app.post('dispatch', { token: `${app.secret}x`, body: dispatch }),
   },
   insufficient_scope: {
-    provoke: (house, { dispatch }) => house.post('dispatch', { token: house.sessionToken, body: dispatch }),
+    provoke: (app, { dispatch }) => app.post('dispatch', { token: app.sessionToken, body: dispatch }),
   },
   grant_spent: { provoke: spendGrant },
-  not_found: { provoke: (house, bodies) => fetched(house, `/v1/api/outbound/${bodies.data}`, bodies, false) },
+  not_found: { provoke: (app, bodies) => fetched(app, `/v1/api/outbound/${bodies.data}`, bodies, false) },
   session_not_found: {
     options: { rest: { sessions: 'must-exist' } },
-    provoke: (house, { run }) => house.post('session_run', { body: run }),
+    provoke: (app, { run }) => app.post('session_run', { body: run }),
   },
   method_not_allowed: sending(() => ({ method: 'PUT' })),
   body_timeout: { provoke: tooSlow },
   run_identity_conflict: {
-    async provoke(house, { run, says }) {
-      const other = { ...run, sessionId: house.canaries.word('session id') }
-      await house.post('session_run', { body: other })
-      return house.post('session_run', { body: { ...run, run: { ...run.run, parentRunId: `p${says}` } } })
+    async provoke(app, { run, says }) {
+      const other = { ...run, sessionId: app.canaries.word('session id') }
+      await app.post('session_run', { body: other })
+      return app.post('session_run', { body: { ...run, run: { ...run.run, parentRunId: `p${says}` } } })
     },
   },
   body_too_large: sending(({ data }) => ({ text: data.repeat(20_000) })),
@@ -90,20 +90,20 @@ const REFUSALS: Readonly<Record<ProblemCode, Refusal>> = {
   recipient_unresolvable: dispatched(({ recipient }) => ({ recipient: `<${recipient}@example.com>, b@example.com` })),
   template_data_missing: dispatched(({ data }) => ({ eventType: 'missing', eventData: { key: data, list: {} } })),
   idempotency_key_reused: {
-    async provoke(house, { dispatch, headers, data }) {
-      await house.post('dispatch', { body: dispatch, headers })
-      return house.post('dispatch', { body: { ...dispatch, eventData: { note: `other ${data}` } }, headers })
+    async provoke(app, { dispatch, headers, data }) {
+      await app.post('dispatch', { body: dispatch, headers })
+      return app.post('dispatch', { body: { ...dispatch, eventData: { note: `other ${data}` } }, headers })
     },
   },
   rate_limited: {
     options: { rest: { rateLimiter: { consume: async ({ scope }) => (scope === 'recipient' ? SPENT : undefined) } } },
-    provoke: (house, { dispatch }) => house.post('dispatch', { body: dispatch }),
+    provoke: (app, { dispatch }) => app.post('dispatch', { body: dispatch }),
   },
   internal_error: {
     options: { rest: { auth: { verify: async (token) => ({ id: token, tenant: `${token} `, userId: token }) } } },
-    provoke: (house, { dispatch }) => house.post('dispatch', { body: dispatch }),
+    provoke: (app, { dispatch }) => app.post('dispatch', { body: dispatch }),
   },
-  body_already_consumed: { provoke: (house, bodies) => fetched(house, '/api/outbound/dispatch', bodies, true) },
+  body_already_consumed: { provoke: (app, bodies) => fetched(app, '/api/outbound/dispatch', bodies, true) },
   store_unavailable: failed('store'),
   directory_unavailable: failed('recipients'),
   policy_unavailable: failed('policy'),
@@ -113,10 +113,10 @@ const REFUSALS: Readonly<Record<ProblemCode, Refusal>> = {
   overloaded: { options: { rest: { maxUnfinished: 1 } }, provoke: crowd },
 }
 
-async function spendGrant(house: House, { headers, eventData }: Bodies): Promise<Answer> {
-  const body = { eventType: 'order', recipient: `u-${house.userId}`, eventData }
+async function spendGrant(app: TestApp, { headers, eventData }: Bodies): Promise<Answer> {
+  const body = { eventType: 'order', recipient: `u-${app.userId}`, eventData }
   const send = (key: string): Promise<Answer> =>
-    house.post('dispatch', { token: house.sessionToken, body, headers: { 'idempotency-key': key } })
+    app.post('dispatch', { token: app.sessionToken, body, headers: { 'idempotency-key': key } })
   for (const key of [headers['idempotency-key'], 'b']) expect((await send(key)).status).toBe(202)
   return send('c')
 }
@@ -127,44 +127,44 @@ function endless(data: string): ReadableStream {
 }
 
 /** On a clock that goes on once the body is waited for. */
-async function tooSlow(house: House, { data }: Bodies): Promise<Answer> {
-  const answer = house.post('dispatch', { text: endless(data) })
-  await isWaitedFor(house)
-  house.clock.advance(11_000)
+async function tooSlow(app: TestApp, { data }: Bodies): Promise<Answer> {
+  const answer = app.post('dispatch', { text: endless(data) })
+  await isWaitedFor(app)
+  app.clock.advance(11_000)
   return answer
 }
 
 /** There is room for one, and that one's body takes its time. */
-async function crowd(house: House, { data }: Bodies): Promise<Answer> {
-  const first = house.post('dispatch', { text: endless(data) })
-  await isWaitedFor(house)
-  const answer = await house.post('dispatch', { text: endless(data) })
-  house.clock.advance(11_000)
+async function crowd(app: TestApp, { data }: Bodies): Promise<Answer> {
+  const first = app.post('dispatch', { text: endless(data) })
+  await isWaitedFor(app)
+  const answer = await app.post('dispatch', { text: endless(data) })
+  app.clock.advance(11_000)
   await first
   return answer
 }
 
-async function isWaitedFor({ clock }: House): Promise<void> {
+async function isWaitedFor({ clock }: TestApp): Promise<void> {
   while (clock.timers === 0) await setImmediate()
 }
 
 /** Where Sallyport is all that there is, and the body may have been read. */
-async function fetched(house: House, path: string, { dispatch, headers }: Bodies, isRead: boolean): Promise<Answer> {
-  const all = { ...headers, 'content-type': 'application/json', authorization: `Bearer ${house.secret}` }
+async function fetched(app: TestApp, path: string, { dispatch, headers }: Bodies, isRead: boolean): Promise<Answer> {
+  const all = { ...headers, 'content-type': 'application/json', authorization: `Bearer ${app.secret}` }
   const body = JSON.stringify(dispatch)
   const request = new Request(`http://shop.test${path}`, { method: 'POST', headers: all, body })
   if (isRead) await request.text()
-  const answer = await toFetch(house.sallyport)(request)
+  const answer = await toFetch(app.sallyport)(request)
   const text = await answer.text()
-  house.collected.keep('problem', [answer.status, [...answer.headers], text], body)
+  app.collected.keep('problem', [answer.status, [...answer.headers], text], body)
   return { status: answer.status, body: JSON.parse(text) }
 }
 
 describe('a refusal tells nothing', () => {
   it.each(PROBLEM_CODES)('as %s', async (code) => {
     const { options, provoke } = REFUSALS[code]
-    const house = await openHouse(options)
-    const answer = await provoke(house, bodiesOf(house))
+    const app = await openTestApp(options)
+    const answer = await provoke(app, bodiesOf(app))
     expect(answer.body.code ?? answer.status).toBe(code)
   })
 })

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import type { RunEventTarget } from '../../../src/core/runs/events/run-events.ts'
 import { otelRunExporter } from '../../../src/otel/index.ts'
 import { telemetry } from '../../otel/telemetry.ts'
-import { type House, openHouse } from './test-app.ts'
+import { type TestApp, openTestApp } from './test-app.ts'
 import { throughTime } from './through-time.ts'
 
 /** A run of which everything that anybody can write says something. */
-function runOf({ canaries }: House, runId: string, sessionId: string) {
+function runOf({ canaries }: TestApp, runId: string, sessionId: string) {
   const says = (): string => canaries.word('run: what it says')
   const type = canaries.word('run: kind of its error')
   const run = {
@@ -24,10 +24,10 @@ function runOf({ canaries }: House, runId: string, sessionId: string) {
   return { sessionId, run: { ...run, [canaries.word('keys of what is sent')]: says() } }
 }
 
-async function settle(house: House): Promise<void> {
-  const { sallyport, collected, clock } = house
+async function settle(app: TestApp): Promise<void> {
+  const { sallyport, collected, clock } = app
   for (let round = 0; round < 3; round++) {
-    collected.keep('call', await throughTime(house, sallyport.worker.runDue()))
+    collected.keep('call', await throughTime(app, sallyport.worker.runDue()))
     clock.advance(60_000)
   }
 }
@@ -36,25 +36,25 @@ describe('runs', () => {
   it('tell whoever posts them what they said, the host all, telemetry their ids and kinds of errors, the log nothing', async () => {
     const sdk = telemetry()
     const exporters = [otelRunExporter(sdk.providers)]
-    const house = await openHouse({ rest: { exporters, staleAfterMs: 60_000 } })
-    const { canaries, post, collected, sallyport } = house
+    const app = await openTestApp({ rest: { exporters, staleAfterMs: 60_000 } })
+    const { canaries, post, collected, sallyport } = app
     const { runs, sessions, budgets } = sallyport
     const session = canaries.word('session id')
-    const first = runOf(house, 'r1', session)
+    const first = runOf(app, 'r1', session)
     expect((await post('session_run', { body: first })).status).toBe(201)
     await post('session_run', { body: { ...first, run: { ...first.run, status: 'completed' } } })
     await post('session_run', { body: first, headers: { prefer: 'return=minimal' } })
-    const open = { ...runOf(house, 'r2', session).run, status: 'running' }
+    const open = { ...runOf(app, 'r2', session).run, status: 'running' }
     const bad = { ...open, runId: 'r3', counts: { steps: -1 }, [canaries.word('keys of what is sent')]: 1 }
     const batch = [open, bad, { ...open, runId: 'r4' }].map((run) => ({ sessionId: session, run }))
     expect((await post('session_run_batch', { body: { runs: batch } })).status).toBe(200)
-    const own = runOf(house, 'r5', house.sessionId)
-    expect((await post('session_run', { token: house.sessionToken, body: own })).status).toBe(201)
-    const stolen = await post('session_run', { token: house.sessionToken, body: { ...own, sessionId: session } })
+    const own = runOf(app, 'r5', app.sessionId)
+    expect((await post('session_run', { token: app.sessionToken, body: own })).status).toBe(201)
+    const stolen = await post('session_run', { token: app.sessionToken, body: { ...own, sessionId: session } })
     expect(stolen.status).toBe(403)
-    const known = await post('session_run', { token: house.sessionToken, body: { ...own, run: { runId: 'r1' } } })
+    const known = await post('session_run', { token: app.sessionToken, body: { ...own, run: { runId: 'r1' } } })
     expect(known.body.code).toBe('run_identity_conflict')
-    await settle(house)
+    await settle(app)
 
     expect(await runs.get('r2')).toMatchObject({ status: 'expired' })
     collected.keep('call', [await runs.list(), await sessions.get(session)])
@@ -77,35 +77,35 @@ describe('runs', () => {
     expect([...collected.events]).toContain('run_event.refused')
   })
 
-  it.each<[string, (house: House) => unknown]>([
+  it.each<[string, (app: TestApp) => unknown]>([
     ['nobody', () => ({})],
     ['somebody who is none', ({ canaries }) => ({ recipient: `<${canaries.word('recipient as sent')}>` })],
     ['somebody unknown', ({ canaries }) => ({ recipient: canaries.word('recipient as sent') })],
-    ['what the schema does not take', (house) => ({ recipient: 'u-1', eventData: nested(house) })],
-    ['what no JSON can hold', (house) => ({ recipient: 'u-1', eventData: { ...nested(house), own: 1n } })],
+    ['what the schema does not take', (app) => ({ recipient: 'u-1', eventData: nested(app) })],
+    ['what no JSON can hold', (app) => ({ recipient: 'u-1', eventData: { ...nested(app), own: 1n } })],
     ['through what is no channel', ({ canaries }) => ({ recipient: 'u-1', channel: canaries.word('event data') })],
   ])('that tell %s log no word of it', async (_, target) => {
-    let house: House | undefined
-    const ask = (): RunEventTarget => target(house as House) as RunEventTarget
-    house = await openHouse({ rest: { runEvents: { 'run.failed': ask, 'budget.exceeded': ask } } })
-    await house.post('session_run', { body: runOf(house, 'r1', house.canaries.word('session id')) })
-    await settle(house)
-    expect([...house.collected.events]).toContain('run_event.refused')
+    let app: TestApp | undefined
+    const ask = (): RunEventTarget => target(app as TestApp) as RunEventTarget
+    app = await openTestApp({ rest: { runEvents: { 'run.failed': ask, 'budget.exceeded': ask } } })
+    await app.post('session_run', { body: runOf(app, 'r1', app.canaries.word('session id')) })
+    await settle(app)
+    expect([...app.collected.events]).toContain('run_event.refused')
   })
 
   it('are kept from the SDK by no message, even where it is asked for, but in the status', async () => {
     const sdk = telemetry()
-    const house = await openHouse({ rest: { exporters: [otelRunExporter({ ...sdk.providers, errorMessages: true })] } })
-    const body = runOf(house, 'r1', 's')
-    await house.post('session_run', { body })
+    const app = await openTestApp({ rest: { exporters: [otelRunExporter({ ...sdk.providers, errorMessages: true })] } })
+    const body = runOf(app, 'r1', 's')
+    await app.post('session_run', { body })
     const { status, attributes, events } = sdk.span()
     expect(status.message).toBe(body.run.error.message)
-    house.collected.keep('span', { attributes, events })
+    app.collected.keep('span', { attributes, events })
   })
 })
 
 /** Keys that a person may have written stand deep in what a run event says by default: its run, with its metadata. */
-function nested({ canaries }: House): object {
+function nested({ canaries }: TestApp): object {
   const key = (): string => canaries.word('keys of what is sent')
   return { run: { metadata: { [key()]: '\0', [key()]: { [key()]: '\0' } } } }
 }

@@ -9,7 +9,7 @@ import type { Channel, SendOutcome } from '../../../src/ports/channel.ts'
 import { bodyOf, deadPort, httpPeer, smtpPeer } from '../../channels/peers.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import type { Canaries } from './canaries.ts'
-import { openHouse } from './test-app.ts'
+import { openTestApp } from './test-app.ts'
 import { throughTime } from './through-time.ts'
 
 /** Who answers, and what the answer says. */
@@ -142,8 +142,8 @@ const EVENTS = ['told', 'digested', 'first']
 
 describe.each(Object.entries(PROVIDERS))('%s', (_, [name, code, provider]) => {
   it('tells nothing of itself, nor of whom it reaches', async () => {
-    const house = await openHouse({ channels: async (canaries) => ({ [name]: await provider(canaries) }) })
-    const { canaries, post, collected, sallyport, clock } = house
+    const app = await openTestApp({ channels: async (canaries) => ({ [name]: await provider(canaries) }) })
+    const { canaries, post, collected, sallyport, clock } = app
     const ids: string[] = []
     for (const eventType of EVENTS) {
       const eventData = { note: canaries.word('event data') }
@@ -152,13 +152,13 @@ describe.each(Object.entries(PROVIDERS))('%s', (_, [name, code, provider]) => {
       ids.push(String(body.dispatchId))
     }
     for (let round = 0; round < 12; round++) {
-      collected.keep('call', await throughTime(house, sallyport.worker.runDue()))
+      collected.keep('call', await throughTime(app, sallyport.worker.runDue()))
       clock.advance(3_600_000)
     }
     const { get, retry, cancel } = sallyport.dispatches
     for (const id of ids) collected.keep('call', [await get(id), await retry(id), await cancel(id)])
-    const told = await get(ids[0] ?? '')
-    const [first] = told?.deliveries.find(({ channel }) => channel === name)?.attemptLog ?? []
+    const reported = await get(ids[0] ?? '')
+    const [first] = reported?.deliveries.find(({ channel }) => channel === name)?.attemptLog ?? []
     expect(first?.code).toBe(code)
   })
 })

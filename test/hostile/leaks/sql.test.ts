@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { databaseKinds, type TestDatabase } from '../../storage/databases.ts'
 import { textOf } from './collecting.ts'
-import { openHouse } from './test-app.ts'
+import { openTestApp } from './test-app.ts'
 
 /** What has databases refuse rows, and with them quote what stands in them. */
 const REFUSALS = [
@@ -42,8 +42,8 @@ for (const kind of await databaseKinds())
       const store = sqlStore({ db, dialect, prefix, timeoutMs: 2_000 })
       await store.migrate()
       const thrown: string[] = []
-      const house = await openHouse({ rest: { store: overheard(store, thrown) } })
-      const { canaries, post, collected, sallyport, clock } = house
+      const app = await openTestApp({ rest: { store: overheard(store, thrown) } })
+      const { canaries, post, collected, sallyport, clock } = app
       const body = {
         eventType: 'order',
         recipient: `u-${canaries.word('recipient as sent')}`,

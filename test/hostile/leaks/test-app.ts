@@ -17,7 +17,7 @@ import { type Collected, collecting } from './collecting.ts'
 import { breakable, type Faults } from './faults.ts'
 
 /** What a request is made of, where it is not what most are. */
-export interface Sending {
+export interface SendLoop {
   /** Default: the application's secret. `null`: none. */
   readonly token?: string | null
   readonly method?: string
@@ -50,24 +50,24 @@ export interface Planted {
 }
 
 /** A host in which everything that must not be told is a canary, behind a real server. */
-export interface House extends Planted {
+export interface TestApp extends Planted {
   readonly canaries: Canaries
   readonly collected: Collected
   readonly clock: FakeClock
   readonly faults: Faults
   readonly sallyport: Sallyport
   /** Sends a request and keeps its answer. */
-  post(action: Action, sending?: Sending): Promise<Answer>
+  post(action: Action, sending?: SendLoop): Promise<Answer>
 }
 
-export interface HouseOptions {
+export interface TestAppOptions {
   /** In place of those that only record. */
   readonly channels?: (canaries: Canaries) => Promise<Readonly<Record<string, Channel>>>
   readonly mount?: HostOptions
   readonly rest?: Partial<SallyportOptions<unknown>>
 }
 
-export async function openHouse({ channels, mount, rest = {} }: HouseOptions = {}): Promise<House> {
+export async function openTestApp({ channels, mount, rest = {} }: TestAppOptions = {}): Promise<TestApp> {
   const canaries = createCanaries()
   const collected = collecting(canaries)
   const clock = fakeClock()
@@ -175,7 +175,7 @@ function directoryOf({ mail, phone, url, attribute }: Pick<Planted, 'mail' | 'ph
   }
 }
 
-function postTo(url: string, { secret }: Planted, collected: Collected): House['post'] {
+function postTo(url: string, { secret }: Planted, collected: Collected): TestApp['post'] {
   /** All that each credential has sent. */
   const sent = new Map<string | null, string>()
   return async (action, { token = secret, method = 'POST', headers, query = '', body, text, ...rest } = {}) => {

@@ -3,7 +3,7 @@ import type { HandlerRequest } from '../../../src/core/answers/result.ts'
 import { SECRETS } from './callers.ts'
 import { type Answers, ASKS, type Ask, type Fault } from './fault.ts'
 import { KEY_TEXTS } from './signing.ts'
-import type { House } from './test-app.ts'
+import type { TestApp } from './test-app.ts'
 
 /** What is seen of an answer, whichever way it came. */
 export interface Seen {
@@ -28,7 +28,7 @@ let runs = 0
 export async function assertRow(
   fault: Fault,
   expected: Answers,
-  { logger, written }: House,
+  { logger, written }: TestApp,
   ask: Asking,
 ): Promise<void> {
   const given: Record<string, string> = {}
@@ -60,12 +60,12 @@ function requestOf(ask: Ask, fault: Fault): HandlerRequest {
 function answerOf({ status, text }: Seen): string {
   const body = text.startsWith('{') ? JSON.parse(text) : {}
   const results = (body.results as { status: number; problem?: { code: string } }[] | undefined)?.map((result) =>
-    told(result.status, result.problem?.code),
+    reported(result.status, result.problem?.code),
   )
-  return results ? `${told(status, body.code)} [${results.join(', ')}]` : told(status, body.code)
+  return results ? `${reported(status, body.code)} [${results.join(', ')}]` : reported(status, body.code)
 }
 
-function told(status: number, code: string | undefined): string {
+function reported(status: number, code: string | undefined): string {
   return code === undefined ? `${status}` : `${status} ${code}`
 }
 
@@ -88,8 +88,8 @@ function assertSilence(texts: readonly string[], tokens: readonly string[]): voi
   for (const secret of new Set([...tokens, ...KEY_TEXTS])) {
     for (let at = 0; at + TELLING <= secret.length; at++) {
       const part = secret.slice(at, at + TELLING)
-      const told = texts.find((text) => text.includes(part))
-      if (told !== undefined) expect.unreachable(`"${part}" of a secret is in ${told}`)
+      const reported = texts.find((text) => text.includes(part))
+      if (reported !== undefined) expect.unreachable(`"${part}" of a secret is in ${reported}`)
     }
   }
 }

@@ -5,7 +5,7 @@ import { type Asking, assertRow } from './asking.ts'
 import { DOORS } from './callers.ts'
 import { MATRIX } from './cells.ts'
 import { ASKS } from './fault.ts'
-import { type House, house } from './test-app.ts'
+import { type TestApp, app } from './test-app.ts'
 
 let check: () => Promise<void>
 beforeAll(() => {
@@ -14,7 +14,7 @@ beforeAll(() => {
 afterAll(() => check())
 
 /** The handlers, with nothing around them. */
-function askHandlers({ options }: House): Asking {
+function askHandlers({ options }: TestApp): Asking {
   const handlers = {
     dispatch: handleDispatch,
     'dry run': handleDispatch,
@@ -28,9 +28,9 @@ function askHandlers({ options }: House): Asking {
 }
 
 describe.each(MATRIX)('to $name a handler answers', (section) => {
-  let asked: House
+  let asked: TestApp
   beforeAll(async () => {
-    asked = await house(DOORS[section.door]?.(section.caller) ?? section.caller.verifier)
+    asked = await app(DOORS[section.door]?.(section.caller) ?? section.caller.verifier)
   })
 
   it.each(section.rows)('%s', async (_, fault) => {

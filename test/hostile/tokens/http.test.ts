@@ -9,7 +9,7 @@ import { DOORS } from './callers.ts'
 import { MATRIX } from './cells.ts'
 import { ASKS } from './fault.ts'
 import { rawPost } from './raw-request.ts'
-import { type House, house } from './test-app.ts'
+import { type TestApp, app } from './test-app.ts'
 
 const PATHS = { dispatch: DISPATCH, 'dry run': DISPATCH, run: RUN, batch: BATCH }
 
@@ -37,10 +37,10 @@ function askSocket({ url }: RunningHost): Asking {
 }
 
 describe.each(sections)('to $name a server answers', (section) => {
-  let asked: House
+  let asked: TestApp
   let host: RunningHost
   beforeAll(async () => {
-    asked = await house(DOORS[section.door]?.(section.caller) ?? section.caller.verifier)
+    asked = await app(DOORS[section.door]?.(section.caller) ?? section.caller.verifier)
     host = await nodeHost.start(createSallyport(asked.options))
   })
   afterAll(() => host.close())

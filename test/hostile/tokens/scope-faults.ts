@@ -2,7 +2,7 @@ import { type Caller, GRANT } from './callers.ts'
 import { ALL, type Answers, type Fault, type Faults, UNGRANTED } from './fault.ts'
 
 /** What is said otherwise than the token grants, and what an application is told of it, which may say all: by default nothing. */
-type Overreach = readonly [name: string, event: NonNullable<Fault['event']>, told?: string]
+type Overreach = readonly [name: string, event: NonNullable<Fault['event']>, reported?: string]
 
 const OVERREACHES: readonly Overreach[] = [
   ['an event that is not granted', { eventType: 'order.paid' }],
@@ -64,9 +64,9 @@ export function scopeFaults(caller: Caller): Faults {
   const own = mint()
   const mayNot = good === ALL ? ALL : UNGRANTED
 
-  const overreaches = OVERREACHES.map(([name, event, told]): [string, Fault] => [
+  const overreaches = OVERREACHES.map(([name, event, reported]): [string, Fault] => [
     name,
-    { token: own, event, answers: good === ALL && told ? { ...ALL, dispatch: told, 'dry run': told } : mayNot },
+    { token: own, event, answers: good === ALL && reported ? { ...ALL, dispatch: reported, 'dry run': reported } : mayNot },
   ])
   const lookAlikes = Object.entries(LOOK_ALIKES).flatMap(([granted, alikes]) => {
     const token = mint({ dispatch: { ...GRANT, recipients: [granted] } })

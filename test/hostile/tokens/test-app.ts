@@ -15,7 +15,7 @@ const events = defineEvents({
 type Parts = 'auth' | 'events' | 'store' | 'channels' | 'recipients' | 'sessions' | 'logger' | 'clock'
 
 /** A Sallyport's parts, and what was written through them. */
-export interface House {
+export interface TestApp {
   readonly options: Pick<SallyportOptions<unknown>, Parts>
   readonly logger: RecordingLogger
   /** Takes out what was written since: a dispatch or a run, and the tenant whose it is. */
@@ -23,7 +23,7 @@ export interface House {
 }
 
 /** Sessions must exist in it: `s1` and `s2` do, and `theirs` of another tenant. Its directory knows every id. */
-export async function house(auth: AuthVerifier): Promise<House> {
+export async function app(auth: AuthVerifier): Promise<TestApp> {
   const clock = fakeClock(NOW * 1_000)
   const store = memoryStore({ clock })
   await Promise.all([
@@ -45,7 +45,7 @@ export async function house(auth: AuthVerifier): Promise<House> {
     },
   }
   const logger = recordingLogger()
-  const options: House['options'] = {
+  const options: TestApp['options'] = {
     auth,
     events: events as SallyportOptions<unknown>['events'],
     store: watched,

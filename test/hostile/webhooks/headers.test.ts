@@ -34,14 +34,14 @@ async function listener(): Promise<{ readonly port: number; readonly posts: stri
   return { port, posts }
 }
 
-interface Sending {
+interface SendLoop {
   readonly options?: Partial<WebhookOptions>
   readonly what?: Partial<OutboundMessage>
   readonly deliveryId?: string
   readonly path?: string
 }
 
-function sendTo(port: number, { options, what, deliveryId, path = '' }: Sending): Promise<SendOutcome> {
+function sendTo(port: number, { options, what, deliveryId, path = '' }: SendLoop): Promise<SendOutcome> {
   const channel = webhook({ secret: SECRET, allowHttp: true, allowPrivateNetworks: true, ...options })
   const plain = message(`http://127.0.0.1:${port}/${path}`, { data: { orderId: '7' } })
   return channel.send({ ...plain, ...what }, { ...context(), ...(deliveryId !== undefined && { deliveryId }) })

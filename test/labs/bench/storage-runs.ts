@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import {
-  addTally,
+  addTotals,
   type MergeDecision,
   mergeRun,
-  noTally,
+  noTotals,
   type RunState,
   type RunStore,
   type RunUpdate,
-  type Tally,
+  type Totals,
 } from 'sallyport'
 import { sqlStore } from 'sallyport/storage/sql'
 import type { BenchDatabase } from './storage-databases.ts'
@@ -16,7 +16,7 @@ import { nextId } from './storage-rows.ts'
 
 /** So many posts make a run: it begins, works twice, and ends. */
 const POSTS = 4
-const ACCOUNT = { ended: [], untold: [] } as const
+const ACCOUNT = { ended: [], pending: [] } as const
 
 /** One client, which posts one run after the other. */
 interface Poster {
@@ -79,13 +79,13 @@ function nextPost(own: Poster): RunUpdate {
 }
 
 /** What a post makes of a run, and what it adds to its session. */
-function after(before: RunState | undefined, post: RunUpdate): { readonly state: RunState; readonly add: Tally } {
+function after(before: RunState | undefined, post: RunUpdate): { readonly state: RunState; readonly add: Totals } {
   const merged = mergeRun(before, post)
   if (merged.outcome !== 'merged') throw new Error('the posts of a run contradict one another')
   const { state } = merged
   const tokens = grown(before, state, 'inputTokens') + grown(before, state, 'outputTokens')
   const runs = before ? 0 : 1
-  const nothing = noTally()
+  const nothing = noTotals()
   const counts = {
     inputTokens: grown(before, state, 'inputTokens'),
     outputTokens: grown(before, state, 'outputTokens'),
@@ -108,8 +108,8 @@ async function recorded(store: RunStore, post: RunUpdate): Promise<void> {
   const { sessionId, runId } = post
   await store.mergeRun({ tenant: 'default', sessionId, runId }, ({ run }): MergeDecision<undefined> => {
     const { state, add } = after(run?.state, post)
-    const tallies = { session: add, below: [], users: [] }
-    return { result: undefined, state, ...(!run && { account: ACCOUNT }), heard: true, tallies }
+    const totalsChanges = { session: add, descendants: [], users: [] }
+    return { result: undefined, state, ...(!run && { derived: ACCOUNT }), touched: true, totalsChanges }
   })
 }
 
@@ -136,11 +136,11 @@ function handWritten(pool: pg.Pool, prepared: boolean): (post: RunUpdate) => Pro
     const session = await query('session', SESSION, ['default', sessionId])
     const run = await query('run', RUN, ['default', runId])
     const { state, add } = after(run.rows[0] && JSON.parse(run.rows[0].state), post)
-    const tally = noTally()
-    if (session.rows[0]) addTally(tally, JSON.parse(session.rows[0].tally))
-    addTally(tally, add)
+    const totals = noTotals()
+    if (session.rows[0]) addTotals(totals, JSON.parse(session.rows[0].totals))
+    addTotals(totals, add)
     const now = Date.now()
-    await query('write-session', WRITE_SESSION, ['default', sessionId, now, JSON.stringify(tally)])
+    await query('write-session', WRITE_SESSION, ['default', sessionId, now, JSON.stringify(totals)])
     const status = state.status ?? 'queued'
     const over = status === 'completed' ? now : null
     const facets = [status, post.provider, post.model, '\n"refund"\n']

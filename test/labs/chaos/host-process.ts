@@ -10,7 +10,7 @@ import { appSecrets } from '../../../src/auth/index.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
-import type { LeaseProof } from '../../../src/ports/dispatch-store.ts'
+import type { LeaseToken } from '../../../src/ports/dispatch-store.ts'
 import type { BullmqQueue } from '../../../src/queues/bullmq.ts'
 import { systemClock } from '../../../src/runtime/system-clock.ts'
 import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
@@ -21,7 +21,7 @@ import {
   type HostOrder,
   type HostSettings,
   type HostWord,
-  type Sending,
+  type SendLoop,
 } from './host-settings.ts'
 import { connectTo } from './place.ts'
 
@@ -68,7 +68,7 @@ function witnessed(store: SqlStore): SqlStore {
   }
 }
 
-function attemptOf({ deliveryId, fence }: LeaseProof): AttemptName {
+function attemptOf({ deliveryId, fence }: LeaseToken): AttemptName {
   return { deliveryId, attempt: attempts.get(`${deliveryId} ${fence}`) ?? 0 }
 }
 
@@ -77,7 +77,7 @@ const sink: Channel = {
   // None is given up because a machine was slow.
   retrySchedule: [200, 400, 800, ...Array<number>(50).fill(1_600)],
   async send({ content }, { deliveryId, attempt, signal }) {
-    const sending: Sending = {
+    const sending: SendLoop = {
       ...{ host: name, order: String(content.text), deliveryId, attempt },
       fence: fences.get(`${deliveryId} ${attempt}`) ?? '',
     }

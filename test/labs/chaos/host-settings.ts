@@ -50,7 +50,7 @@ export interface HostOrder {
 }
 
 /** What a host's channel posts to the sink. */
-export interface Sending extends AttemptName {
+export interface SendLoop extends AttemptName {
   readonly host: string
   readonly order: string
   /** Under which it was leased. */

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Chance } from './chance.ts'
-import type { Sending } from './host-settings.ts'
+import type { SendLoop } from './host-settings.ts'
 
 /** What arrived, and when. */
-export interface Arrival extends Sending {
+export interface Arrival extends SendLoop {
   /** Epoch milliseconds. */
   readonly at: number
 }
@@ -33,7 +33,7 @@ export async function openSink(chance: Chance, takesMs: readonly [number, number
     })
     // A host that is killed while it sends has sent nothing that could be read.
     if (!(await once(request, 'end').catch(() => undefined))) return
-    const sending: Sending = JSON.parse(body)
+    const sending: SendLoop = JSON.parse(body)
     arrivals.push({ ...sending, at: Date.now() })
     if (held.has(sending.host)) unanswered.push(response)
     else setTimeout(() => response.end(), chance.between(...takesMs))

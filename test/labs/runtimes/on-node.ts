@@ -21,8 +21,8 @@ const NO_STRINGS = '--disallow-code-generation-from-strings'
 export function onNode(major: string): Runtime {
   return {
     name: `Node ${major}`,
-    async open({ project, shelf, secrets, names }) {
-      const { program, version } = await nodeOf(major, shelf)
+    async open({ project, tenantIndexes, secrets, names }) {
+      const { program, version } = await nodeOf(major, tenantIndexes)
       const { ports, errors, close } = await startServer([program, NO_NEWS, NO_STRINGS, 'node.mjs'], secrets, {
         cwd: project,
       })
@@ -46,9 +46,9 @@ export function onNode(major: string): Runtime {
   }
 }
 
-async function nodeOf(major: string, shelf: string): Promise<{ program: string; version: string }> {
+async function nodeOf(major: string, tenantIndexes: string): Promise<{ program: string; version: string }> {
   if (major === OWN_MAJOR) return { program: process.execPath, version: process.versions.node }
-  const folder = await fetchPackage(shelf, nodePackage(), major)
+  const folder = await fetchPackage(tenantIndexes, nodePackage(), major)
   const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
   return { program: join(folder, 'bin/node'), version }
 }

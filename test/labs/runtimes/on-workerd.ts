@@ -55,7 +55,7 @@ const KINDS: readonly Kind[] = [
 export const onWorkerd: Runtime = {
   name: 'workerd',
   async open(site) {
-    const folder = await fetchPackage(site.shelf, 'miniflare', MINIFLARE)
+    const folder = await fetchPackage(site.tenantIndexes, 'miniflare', MINIFLARE)
     const require = createRequire(`${folder}/`)
     const { Miniflare } = require('miniflare')
     const { version } = require('workerd/package.json')

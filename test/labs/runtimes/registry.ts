@@ -12,8 +12,8 @@ export class NotFetched extends Error {
  *
  * @throws {NotFetched} There is no registry, or it has none of these.
  */
-export async function fetchPackage(shelf: string, name: string, version: string): Promise<string> {
-  const folder = join(shelf, `${name}-${version}`.replaceAll('/', '-'))
+export async function fetchPackage(tenantIndexes: string, name: string, version: string): Promise<string> {
+  const folder = join(tenantIndexes, `${name}-${version}`.replaceAll('/', '-'))
   await mkdir(folder, { recursive: true })
   await npmInstall(folder, '--ignore-scripts', `${name}@${version}`).catch((error: unknown) => {
     throw new NotFetched(`npm could not install ${name}@${version}: ${reason(String(error))}`)

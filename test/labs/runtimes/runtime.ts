@@ -7,7 +7,7 @@ export interface Site {
   /** A project with the packed package in it, and the programs of `hosts/`. */
   readonly project: string
   /** Where runtimes are put that were fetched. */
-  readonly shelf: string
+  readonly tenantIndexes: string
   readonly secrets: Secrets
   readonly names: Names
 }

@@ -22,11 +22,11 @@ export async function buildSite(): Promise<Site & { remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-runtimes-'))
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })
   try {
-    const [project, shelf] = [join(folder, 'project'), join(folder, 'shelf')]
+    const [project, tenantIndexes] = [join(folder, 'project'), join(folder, 'shelf')]
     await cp(new URL('../../package/consumer/', import.meta.url), project, { recursive: true })
     await cp(new URL('consumers/', import.meta.url), project, { recursive: true })
     await cp(new URL('hosts/', import.meta.url), join(project, 'hosts'), { recursive: true })
-    await mkdir(shelf)
+    await mkdir(tenantIndexes)
     await writeFile(join(project, 'empty.js'), '')
     await installTarball(packed ? { path: packed } : await packTarball(folder), project, BESIDE)
     for (const name of PROGRAMS) {
@@ -34,7 +34,7 @@ export async function buildSite(): Promise<Site & { remove(): Promise<void> }> {
       await writeFile(join(project, `${name}.mjs`), textOf(bundle))
     }
     const { names } = JSON.parse(await execute({ cwd: project }, process.execPath, 'load-entries.mjs'))
-    return { project, shelf, names, secrets: await newSecrets(), remove }
+    return { project, tenantIndexes, names, secrets: await newSecrets(), remove }
   } catch (error) {
     await remove()
     throw error

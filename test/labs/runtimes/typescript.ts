@@ -37,7 +37,7 @@ export async function withTypeScript(site: Site, report: Report): Promise<void> 
   })
   for (const { file, text } of projects) await writeFile(join(site.project, file), text)
   for (const version of VERSIONS) {
-    const folder = await fetchPackage(site.shelf, 'typescript', version).catch((error: unknown) => {
+    const folder = await fetchPackage(site.tenantIndexes, 'typescript', version).catch((error: unknown) => {
       if (!(error instanceof NotFetched)) throw error
       report.skip(`TypeScript ${version}`, error.message)
     })

@@ -47,7 +47,7 @@ interface Vulnerability {
   readonly via: readonly (string | { readonly url: string })[]
 }
 
-const told = (via: Vulnerability['via'][number]): string => (typeof via === 'string' ? `through ${via}` : via.url)
+const reported = (via: Vulnerability['via'][number]): string => (typeof via === 'string' ? `through ${via}` : via.url)
 
 /** What `npm audit --json` printed. */
 export function readAudit(stdout: string, from: Severity, otherwise = ''): Answer {
@@ -55,7 +55,7 @@ export function readAudit(stdout: string, from: Severity, otherwise = ''): Answe
   if (auditReportVersion !== 2 || typeof vulnerabilities !== 'object') return noAnswer(rest, otherwise)
   const all = Object.values(vulnerabilities as Record<string, Vulnerability>)
   const found = all.filter(({ severity }) => SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(from))
-  return judge(found.map(({ name, severity, via }) => [`${name}: ${severity}`, ...via.map(told)].join(', ')))
+  return judge(found.map(({ name, severity, via }) => [`${name}: ${severity}`, ...via.map(reported)].join(', ')))
 }
 
 /** What `npm audit signatures --json` printed. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Dispatch } from '../../../src/model/dispatch.ts'
-import { noSpend, noTally } from '../../../src/model/tally.ts'
+import { noSpend, noTotals } from '../../../src/model/totals.ts'
 import type { Acceptance, NewDelivery } from '../../../src/ports/dispatch-store.ts'
 import { type Documents, documentStore } from '../../../src/storage/documents/index.ts'
 import { mapDocuments } from './map-documents.ts'
@@ -29,7 +29,7 @@ function merge(store: Store, runId: string): Promise<unknown> {
   return store.mergeRun({ tenant: 't', sessionId: 's', runId }, () => ({
     result: undefined,
     state: { sessionId: 's', runId, latest: {}, tags: [] } as never,
-    tallies: { session: { ...noTally(), spend: { ...noSpend(), runs: 1 } }, below: [], users: [] },
+    totalsChanges: { session: { ...noTotals(), spend: { ...noSpend(), runs: 1 } }, descendants: [], users: [] },
   }))
 }
 
@@ -136,7 +136,7 @@ describe('whenever another process writes between two requests of a document sto
       (other) => merge(other, 'r2'),
       async (store, _one, _another, at) => {
         const { items } = await store.listRuns({ tenant: 't', limit: 9 })
-        expect((await store.findSession('t', 's'))?.tally.spend.runs ?? 0, at).toBe(items.length)
+        expect((await store.findSession('t', 's'))?.totals.spend.runs ?? 0, at).toBe(items.length)
       },
     ))
 
@@ -145,7 +145,7 @@ describe('whenever another process writes between two requests of a document sto
       async () => {},
       (store) => merge(store, 'r1'),
       (other) => merge(other, 'r2'),
-      async (store, _one, _another, at) => expect((await store.findSession('t', 's'))?.tally.spend.runs, at).toBe(2),
+      async (store, _one, _another, at) => expect((await store.findSession('t', 's'))?.totals.spend.runs, at).toBe(2),
     ))
 })
 

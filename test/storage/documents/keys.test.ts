@@ -80,7 +80,7 @@ describe('a key', () => {
     await store.mergeRun({ tenant: name('t'), sessionId: name('s'), runId: name('r') }, () => ({
       result: undefined,
       state: { sessionId: name('s'), runId: name('r'), latest: {}, tags: [] } as never,
-      account: { ended: [], untold: ['run.started'] } as never,
+      derived: { ended: [], pending: ['run.started'] } as never,
     }))
     expect(texts.size).toBeGreaterThan(12)
     expect([...texts.keys()].filter((key) => key.length > 400)).toEqual([])

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { mergeRun } from '../../../src/core/runs/merge/merge-run.ts'
 import type { RunStatus, RunUpdate } from '../../../src/model/run.ts'
-import { noSpend, noTally } from '../../../src/model/tally.ts'
+import { noSpend, noTotals } from '../../../src/model/totals.ts'
 import type { RunStore, StoredRun } from '../../../src/ports/run-store.ts'
 import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
 import { NOW, recorder, runOf, stillClock } from '../../core/runs/recorder.ts'
@@ -24,9 +24,9 @@ describe('the runs of a memory store', () => {
     expect(await store.findRun('t', 'r1')).toBeUndefined()
     expect(await store.findSession('t', 's1')).toBeUndefined()
     expect(await store.listRuns({ tenant: 't', limit: 5 })).toEqual({ items: [] })
-    const sights: unknown[] = []
-    expect(await store.mergeRun(KEY, (sight) => ({ result: sights.push(sight) }))).toEqual({ result: 1 })
-    expect(sights).toEqual([{ run: undefined, session: undefined, below: undefined, above: [] }])
+    const snapshots: unknown[] = []
+    expect(await store.mergeRun(KEY, (snapshot) => ({ result: snapshots.push(snapshot) }))).toEqual({ result: 1 })
+    expect(snapshots).toEqual([{ run: undefined, session: undefined, descendants: undefined, ancestors: [] }])
     expect(await store.findSession('t', 's1')).toBeUndefined()
   })
 
@@ -128,18 +128,18 @@ describe('the runs of a memory store', () => {
 
   it('shows at most 32 runs above another, and goes round no circle', async () => {
     const store = memoryRuns(stillClock())
-    const aboveOf = async (runId: string, parentRunId?: string): Promise<string[]> => {
+    const ancestorsOf = async (runId: string, parentRunId?: string): Promise<string[]> => {
       const key = { ...KEY, runId, parentRunId }
-      return (await store.mergeRun(key, ({ above }) => ({ result: above.map((one) => one.runId) }))).result
+      return (await store.mergeRun(key, ({ ancestors }) => ({ result: ancestors.map((one) => one.runId) }))).result
     }
     for (let n = 0; n < 150; n++) await put(store, { runId: `r${n}`, parentRunId: `r${n + 1}` })
-    expect(await aboveOf('r0')).toEqual(Array.from({ length: 32 }, (_, n) => `r${n + 1}`))
-    expect(await aboveOf('r140')).toEqual(Array.from({ length: 10 }, (_, n) => `r${n + 141}`))
-    expect(await aboveOf('new', 'r149')).toEqual(['r149', 'r150'])
+    expect(await ancestorsOf('r0')).toEqual(Array.from({ length: 32 }, (_, n) => `r${n + 1}`))
+    expect(await ancestorsOf('r140')).toEqual(Array.from({ length: 10 }, (_, n) => `r${n + 141}`))
+    expect(await ancestorsOf('new', 'r149')).toEqual(['r149', 'r150'])
     await put(store, { runId: 'r150', parentRunId: 'r140' })
-    expect(await aboveOf('r145')).toEqual([...['r146', 'r147', 'r148', 'r149', 'r150'], ...aboveAgain(140, 145)])
-    expect(await aboveOf('new', 'r150')).toEqual(['r150', ...aboveAgain(140, 149)])
-    expect(await aboveOf('self', 'self')).toEqual(['self'])
+    expect(await ancestorsOf('r145')).toEqual([...['r146', 'r147', 'r148', 'r149', 'r150'], ...ancestorsAgain(140, 145)])
+    expect(await ancestorsOf('new', 'r150')).toEqual(['r150', ...ancestorsAgain(140, 149)])
+    expect(await ancestorsOf('self', 'self')).toEqual(['self'])
   })
 
   it('adds to what a user spends on the day of its own clock, in UTC', async () => {
@@ -148,8 +148,8 @@ describe('the runs of a memory store', () => {
     const today = Math.floor(NOW / DAY_MS)
     const add = { ...noSpend(), tokens: 1 }
     const spend = async (): Promise<void> => {
-      const tallies = { session: noTally(), below: [], users: [{ userId: 'u', add }] }
-      await store.mergeRun(KEY, ({ session }) => ({ result: session, tallies }))
+      const totalsChanges = { session: noTotals(), descendants: [], users: [{ userId: 'u', add }] }
+      await store.mergeRun(KEY, ({ session }) => ({ result: session, totalsChanges }))
     }
     await put(store)
     clock.advance(DAY_MS - (NOW % DAY_MS) - 1)
@@ -174,16 +174,16 @@ describe('the runs of a memory store', () => {
           return Reflect.get(target, name)
         },
       })
-    const keep = (runId: string, status: RunStatus, untold: readonly 'failed'[] = []): Promise<unknown> => {
+    const keep = (runId: string, status: RunStatus, pending: readonly 'failed'[] = []): Promise<unknown> => {
       const merge = mergeRun(undefined, { runId, sessionId: KEY.sessionId, status })
       if (merge.outcome !== 'merged') throw new Error('not merged')
       const state = watched(merge.state)
-      return store.mergeRun({ ...KEY, runId }, () => ({ result: runId, state, account: { ended: [], untold } }))
+      return store.mergeRun({ ...KEY, runId }, () => ({ result: runId, state, derived: { ended: [], pending } }))
     }
     for (let n = 0; n < 2_000; n++) await keep(`r${n}`, 'completed')
     await keep('open', 'running')
-    await keep('untold', 'failed', ['failed'])
-    await keep('told', 'failed')
+    await keep('pending', 'failed', ['failed'])
+    await keep('reported', 'failed')
     clock.advance(1)
     const during = async (work: () => Promise<unknown>): Promise<number> => {
       looks = 0
@@ -198,14 +198,14 @@ describe('the runs of a memory store', () => {
     const { nextCursor: cursor } = await store.listRuns({ ...page, limit: 1_000 })
     expect(await during(() => store.listRuns({ ...page, cursor }))).toBe(few)
     expect(await during(() => store.listRuns({ status: ['running'], silentForMs: 0, limit: 9 }))).toBeLessThan(few)
-    expect(await during(() => store.listRuns({ untold: true, limit: 9 }))).toBeLessThan(few)
+    expect(await during(() => store.listRuns({ pending: true, limit: 9 }))).toBeLessThan(few)
     const removed = await during(() => store.removeRuns({ status: ['failed'], unchangedForMs: 0, limit: 9 }))
     expect(removed).toBeLessThan(10)
-    expect(await store.findRun('t', 'told')).toBeUndefined()
-    expect(await store.findRun('t', 'untold')).toBeDefined()
+    expect(await store.findRun('t', 'reported')).toBeUndefined()
+    expect(await store.findRun('t', 'pending')).toBeDefined()
   })
 })
 
-function aboveAgain(from: number, to: number): string[] {
+function ancestorsAgain(from: number, to: number): string[] {
   return Array.from({ length: to - from + 1 }, (_, n) => `r${from + n}`)
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { dueLanes, type Laned } from '../../../src/storage/memory/receiver-queues.ts'
+import { receiverQueues, type Laned } from '../../../src/storage/memory/receiver-queues.ts'
 
 const CHANNELS = ['a', 'b'] as const
 const KEYS = [undefined, '', 'x', 'y'] as const
@@ -19,45 +19,45 @@ interface Busy {
 
 describe('due lanes', () => {
   it('pass over a busy receiver, and leave it as it was', () => {
-    const lanes = dueLanes()
+    const queues = receiverQueues()
     const [dead, alive] = [item('a', 'dead'), item('a', 'alive')]
-    lanes.place(dead, 1)
-    lanes.place(alive, 2)
+    queues.place(dead, 1)
+    queues.place(alive, 2)
     const busy = [{ channel: 'a', concurrencyKey: 'dead' }]
-    expect(lanes.without([...busy, ...busy], () => lanes.first(['a']))).toBe(alive)
-    expect(lanes.first(['a'])).toBe(dead)
+    expect(queues.without([...busy, ...busy], () => queues.first(['a']))).toBe(alive)
+    expect(queues.first(['a'])).toBe(dead)
   })
 
   it('bring back what was passed over when the work throws', () => {
-    const lanes = dueLanes()
+    const queues = receiverQueues()
     const dead = item('a', 'dead')
-    lanes.place(dead, 1)
+    queues.place(dead, 1)
     const work = () =>
-      lanes.without([{ channel: 'a', concurrencyKey: 'dead' }], () => {
+      queues.without([{ channel: 'a', concurrencyKey: 'dead' }], () => {
         throw new Error('no')
       })
     expect(work).toThrow('no')
-    expect(lanes.first(['a'])).toBe(dead)
+    expect(queues.first(['a'])).toBe(dead)
   })
 
   it('do not show a busy receiver for taking out what stands in none', () => {
-    const lanes = dueLanes()
+    const queues = receiverQueues()
     const dead = item('a', 'dead')
-    lanes.place(dead, 1)
-    lanes.without([{ channel: 'a', concurrencyKey: 'dead' }], () => {
-      lanes.remove(item('a', 'dead'))
-      expect(lanes.first(['a'])).toBeUndefined()
+    queues.place(dead, 1)
+    queues.without([{ channel: 'a', concurrencyKey: 'dead' }], () => {
+      queues.remove(item('a', 'dead'))
+      expect(queues.first(['a'])).toBeUndefined()
     })
   })
 
   it('keep nothing of a million receivers that have had theirs', () => {
-    const lanes = dueLanes()
+    const queues = receiverQueues()
     for (let at = 0; at < 1_000_000; at++) {
       const one = item('a', `${at}`)
-      lanes.place(one, at)
-      lanes.remove(one)
+      queues.place(one, at)
+      queues.remove(one)
     }
-    expect(lanes.lanes).toBe(0)
+    expect(queues.queues).toBe(0)
   })
 
   it('find what a search through everything finds', () => {
@@ -82,7 +82,7 @@ describe('due lanes', () => {
     )
     fc.assert(
       fc.property(fc.array(step, { maxLength: 100, size: 'max' }), (steps) => {
-        const lanes = dueLanes()
+        const queues = receiverQueues()
         const model: Laned[] = []
         const earliest = (channels: readonly string[], busy: readonly Busy[]): number | undefined =>
           model
@@ -93,18 +93,18 @@ describe('due lanes', () => {
         for (const next of steps) {
           if (next.do === 'place') {
             const one = item(next.channel, next.key)
-            lanes.place(one, next.at)
+            queues.place(one, next.at)
             model.push(one)
           } else if (next.do === 'drain') {
             const { channels, busy, at } = next
-            lanes.without(busy, () => {
+            queues.without(busy, () => {
               for (;;) {
-                const found = lanes.first(channels)
+                const found = queues.first(channels)
                 expect(found?.wakeAt).toBe(earliest(channels, busy))
                 if (!found || found.wakeAt > at) break
-                if (found.wakeAt % 2 === 0) lanes.place(found, at + 1 + (found.wakeAt % 5))
+                if (found.wakeAt % 2 === 0) queues.place(found, at + 1 + (found.wakeAt % 5))
                 else {
-                  lanes.remove(found)
+                  queues.remove(found)
                   model.splice(model.indexOf(found), 1)
                 }
               }
@@ -112,14 +112,14 @@ describe('due lanes', () => {
           } else {
             const one = model[next.which % model.length]
             if (!one) continue
-            if (next.do === 'move') lanes.place(one, next.at)
+            if (next.do === 'move') queues.place(one, next.at)
             else {
-              lanes.remove(one)
+              queues.remove(one)
               model.splice(model.indexOf(one), 1)
             }
           }
-          expect(lanes.first(CHANNELS)?.wakeAt).toBe(earliest(CHANNELS, []))
-          expect(lanes.lanes).toBe(new Set(model.map((one) => JSON.stringify([one.channel, one.concurrencyKey]))).size)
+          expect(queues.first(CHANNELS)?.wakeAt).toBe(earliest(CHANNELS, []))
+          expect(queues.queues).toBe(new Set(model.map((one) => JSON.stringify([one.channel, one.concurrencyKey]))).size)
         }
       }),
       { numRuns: 500 },

@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 import { put, QUIET } from '../../../src/contract-tests/run-store/run-fixtures.ts'
 import type { RunStatus } from '../../../src/model/run.ts'
-import { noSpend, noTally } from '../../../src/model/tally.ts'
-import type { Acceptance, LeaseProof, NewDelivery, NewDispatch } from '../../../src/ports/dispatch-store.ts'
-import type { RunKey, RunStore, TallyChanges } from '../../../src/ports/run-store.ts'
+import { noSpend, noTotals } from '../../../src/model/totals.ts'
+import type { Acceptance, LeaseToken, NewDelivery, NewDispatch } from '../../../src/ports/dispatch-store.ts'
+import type { RunKey, RunStore, TotalsChanges } from '../../../src/ports/run-store.ts'
 import { acceptance, claim, claimOne, delivery, digested, HOUR, keyed, lease } from '../storing.ts'
 import type { CostTrial } from './cost-trials.ts'
 
@@ -30,7 +30,7 @@ function accepting(of: (id: string) => Acceptance, before?: (id: string) => Acce
 }
 
 /** Leases a delivery of a channel of its own. */
-async function leased({ store }: CostTrial, id: string, dispatch: Partial<NewDispatch> = {}): Promise<LeaseProof> {
+async function leased({ store }: CostTrial, id: string, dispatch: Partial<NewDispatch> = {}): Promise<LeaseToken> {
   await store.accept(acceptance(id, { deliveries: [delivery(`${id}-a`, { channel: id })], ...dispatch }))
   return lease(await claimOne(store, id))
 }
@@ -40,10 +40,10 @@ const runKey = (id: string, sessionId = id): RunKey => ({ tenant: 't', sessionId
 /** A post of a run with a user and a tag, which adds to all sums. */
 function merge(store: RunStore, key: RunKey, status: RunStatus): Promise<unknown> {
   const { runId, parentRunId } = key
-  const add = { ...noTally(), spend: { ...noSpend(), runs: 1 } }
-  const below = parentRunId === undefined ? [] : [{ runId: parentRunId, add }]
-  const tallies: TallyChanges = { session: add, below, users: [{ userId: runId, add: add.spend, at: 0 }] }
-  return put(store, key, { status, tags: [status], latest: { userId: runId } }, { tallies })
+  const add = { ...noTotals(), spend: { ...noSpend(), runs: 1 } }
+  const descendants = parentRunId === undefined ? [] : [{ runId: parentRunId, add }]
+  const totalsChanges: TotalsChanges = { session: add, descendants, users: [{ userId: runId, add: add.spend, at: 0 }] }
+  return put(store, key, { status, tags: [status], latest: { userId: runId } }, { totalsChanges })
 }
 
 /** Ten hours ago. */
@@ -187,9 +187,9 @@ export const SWEEPS: Readonly<Record<string, Call>> = {
     return async () => expect(await store.forgetExpired?.(5)).toBeGreaterThan(0)
   },
   async 'list what is untold'({ store }, id) {
-    const account = { ...QUIET, untold: ['completed'] as const }
-    await put(store, runKey(id), { status: 'completed' }, { account })
-    return async () => expect((await store.listRuns({ untold: true, limit: 5 })).items).not.toHaveLength(0)
+    const derived = { ...QUIET, pending: ['completed'] as const }
+    await put(store, runKey(id), { status: 'completed' }, { derived })
+    return async () => expect((await store.listRuns({ pending: true, limit: 5 })).items).not.toHaveLength(0)
   },
   'list what is silent': CALLS['list what is silent'] as Call,
   async 'remove dispatches'(trial, id) {

@@ -1,9 +1,9 @@
-import { noSpend, noTally } from '../../../src/model/tally.ts'
+import { noSpend, noTotals } from '../../../src/model/totals.ts'
 import type { DialectName } from '../../../src/storage/sql/connection/dialects.ts'
 import { drainTexts, type Filling, fillTexts, SERIES } from '../../support/fill-deliveries.ts'
 
 const HOUR = 3_600_000
-const TALLY = `'${JSON.stringify(noTally())}'`
+const TALLY = `'${JSON.stringify(noTotals())}'`
 const STATE =
   '{"runId":"r","sessionId":"s","seq":-1,"earliest":{},"counts":{},"final":{},"latest":{},"metadata":{},"tags":[]}'
 
@@ -29,8 +29,8 @@ export function fillUsedTexts(dialect: DialectName, filling: Rows): readonly str
     }),
     insert('plan_sources', { dispatch_id: idOf('dsp'), source: "'{}'" }),
     ...rememberedTexts(dialect, filling, `${until} + ${HOUR}`),
-    insert('sessions', { ...ofRun, created_at: `${until}`, updated_at: `${until}`, tally: TALLY, failures: "'[]'" }),
-    insert('run_sums', { ...ofRun, run_id: idOf('run'), tally: TALLY }),
+    insert('sessions', { ...ofRun, created_at: `${until}`, updated_at: `${until}`, totals: TALLY, failures: "'[]'" }),
+    insert('run_sums', { ...ofRun, run_id: idOf('run'), totals: TALLY }),
     insert('spends', {
       ...{ tenant: "'t'", user_id: idOf('user'), day: '20000', part: '0', spend: `'${JSON.stringify(noSpend())}'` },
     }),
@@ -43,7 +43,7 @@ export function drainUsedTexts(prefix: string, now: number): readonly string[] {
   const gone = ['digest_events', 'plan_sources', 'idempotency_keys', 'counters', 'sessions', 'run_sums', 'spends']
   return [
     ...drainTexts(prefix, now),
-    `update ${prefix}runs set status = 'completed', open_since = null, untold_since = null, over_since = updated_at`,
+    `update ${prefix}runs set status = 'completed', open_since = null, pending_since = null, over_since = updated_at`,
     ...gone.map((table) => `delete from ${prefix}${table}`),
   ]
 }
@@ -83,9 +83,9 @@ function runTexts(dialect: DialectName, filling: Rows): readonly string[] {
     insert('runs', {
       ...{ tenant: "'t'", run_id: idOf('run'), session_id: idOf('session'), user_id: idOf('user') },
       status: `case when n % 3 = 0 then 'running' else 'completed' end`,
-      ...{ tags: "'x'", state: `'${STATE}'`, account: `'{"ended":[],"untold":[]}'`, revision: '1' },
+      ...{ tags: "'x'", state: `'${STATE}'`, derived: `'{"ended":[],"pending":[]}'`, revision: '1' },
       ...{ created_at: at, updated_at: at, last_seen_at: at },
-      ...{ open_since: third(0), untold_since: third(1), over_since: third(2) },
+      ...{ open_since: third(0), pending_since: third(1), over_since: third(2) },
     }),
     insert('run_tags', { tenant: "'t'", run_id: idOf('run'), tag_key: "'running'", created_at: at }),
   ]

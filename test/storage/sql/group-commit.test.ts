@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { inBatches } from '../../../src/storage/sql/connection/group-commit.ts'
+import { groupCommit } from '../../../src/storage/sql/connection/group-commit.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 
-interface HouseOptions {
+interface TestAppOptions {
   readonly share?: boolean
   readonly fault?: (items: readonly string[]) => unknown
   readonly timeoutMs?: number
@@ -10,11 +10,11 @@ interface HouseOptions {
 }
 
 /** Batches that are let through one by one. */
-function house(options: HouseOptions = {}) {
+function app(options: TestAppOptions = {}) {
   const clock = fakeClock()
   const ran: (readonly string[])[] = []
   const gates: (() => void)[] = []
-  const call = inBatches<string, string>({
+  const call = groupCommit<string, string>({
     async run(items) {
       ran.push(items)
       await new Promise<void>((resolve) => void gates.push(resolve))
@@ -44,7 +44,7 @@ const ALL = new Error('the database')
 
 describe('calls in batches', () => {
   it('run at once when they come alone, and together when they come in one turn', async () => {
-    const { ran, call, turn, letThrough } = house()
+    const { ran, call, turn, letThrough } = app()
     const first = call('a')
     await turn()
     expect(ran).toEqual([['a']])
@@ -60,7 +60,7 @@ describe('calls in batches', () => {
   })
 
   it('that have a key in common follow one another, and hold up no others', async () => {
-    const { ran, call, turn, letThrough } = house()
+    const { ran, call, turn, letThrough } = app()
     const all = [call('k:1'), call('k:2'), call('l:1'), call('x')]
     await turn()
     expect(ran).toEqual([['k:1', 'l:1', 'x']])
@@ -70,7 +70,7 @@ describe('calls in batches', () => {
   })
 
   it('share a batch with those of their key, in their order, where they may', async () => {
-    const { ran, call, turn, letThrough } = house({ share: true })
+    const { ran, call, turn, letThrough } = app({ share: true })
     const all = [call('k:1'), call('k:2')]
     await turn()
     const late = call('k:3')
@@ -82,7 +82,7 @@ describe('calls in batches', () => {
   })
 
   it('are tried alone when one of them is to blame, and each has an outcome of its own', async () => {
-    const { call, turn, letThrough } = house({ fault: (items) => (items.includes('bad') ? ONES : undefined) })
+    const { call, turn, letThrough } = app({ fault: (items) => (items.includes('bad') ? ONES : undefined) })
     const all = Promise.allSettled([call('a'), call('bad'), call('b')])
     await turn()
     await letThrough()
@@ -90,7 +90,7 @@ describe('calls in batches', () => {
   })
 
   it('fail together, and are not tried again, when nobody is to blame', async () => {
-    const { ran, call, turn, letThrough } = house({ fault: () => ALL })
+    const { ran, call, turn, letThrough } = app({ fault: () => ALL })
     const all = Promise.allSettled([call('a'), call('b')])
     await turn()
     await letThrough()
@@ -99,7 +99,7 @@ describe('calls in batches', () => {
   })
 
   it('are at most a hundred at once', async () => {
-    const { ran, call, turn, letThrough } = house()
+    const { ran, call, turn, letThrough } = app()
     const all = Promise.all(Array.from({ length: 250 }, (_, at) => call(`${at}`)))
     await turn()
     await letThrough()
@@ -108,7 +108,7 @@ describe('calls in batches', () => {
   })
 
   it('are of so many bytes at most, but for one that is larger by itself; none is passed by a later one', async () => {
-    const { ran, call, turn, letThrough } = house({ sizeOf: (item) => Number(item) * 250_000 })
+    const { ran, call, turn, letThrough } = app({ sizeOf: (item) => Number(item) * 250_000 })
     const all = Promise.all(['3', '1', '2', '9', '1', '1'].map(call))
     await turn()
     await letThrough()
@@ -117,7 +117,7 @@ describe('calls in batches', () => {
   })
 
   it('are given up when they wait too long, and are then never run', async () => {
-    const { clock, ran, call, turn, letThrough } = house({ timeoutMs: 900 })
+    const { clock, ran, call, turn, letThrough } = app({ timeoutMs: 900 })
     const first = Promise.allSettled([call('k:1'), call('k:2')])
     await turn()
     const [begun, waiting] = [call('x'), call('k:3')].map(outcomeOf)
@@ -133,7 +133,7 @@ describe('calls in batches', () => {
   })
 
   it('are waited for no longer than twice as long, and what has begun still keeps others off', async () => {
-    const { clock, ran, call, turn, letThrough } = house({ timeoutMs: 900 })
+    const { clock, ran, call, turn, letThrough } = app({ timeoutMs: 900 })
     const slow = outcomeOf(call('k:1'))
     await turn()
     clock.advance(1_799)
@@ -148,7 +148,7 @@ describe('calls in batches', () => {
   })
 
   it('leave no timer behind', async () => {
-    const { clock, call, turn, letThrough } = house({ timeoutMs: 900, fault: () => ALL })
+    const { clock, call, turn, letThrough } = app({ timeoutMs: 900, fault: () => ALL })
     const all = Promise.allSettled([call('a'), call('b')])
     await turn()
     await letThrough()

@@ -51,10 +51,10 @@ export async function fillRuns(filling: ListFilling): Promise<void> {
     `'"}}'`,
   )
   const at = `${FIRST_AT} + n`
-  await run(`insert into ${text('runs')} (tenant, run_id, session_id, status, provider, model, user_id, tags, state, account,
+  await run(`insert into ${text('runs')} (tenant, run_id, session_id, status, provider, model, user_id, tags, state, derived,
       created_at, updated_at, last_seen_at, revision, over_since, version)
     select 't', ${of('r')}, ${named('s')}, ${statusOf(filling)}, ${named('p')}, ${named('m')}, ${named('u')}, ${tags}, ${state},
-      '{"ended":[],"untold":[]}', ${at}, ${at}, ${at}, 1, ${at}, 1`)
+      '{"ended":[],"pending":[]}', ${at}, ${at}, ${at}, 1, ${at}, 1`)
   await run(`insert into ${text('run_tags')} (run_id, tenant, tag_key, created_at, version)
     select ${of('r')}, 't', case when n <= ${filling.wanted} then 'wanted' else 'other' end, ${at}, 1`)
 }

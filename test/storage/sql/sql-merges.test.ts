@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { RunState } from '../../../src/model/run.ts'
-import { noTally, type Spend } from '../../../src/model/tally.ts'
-import type { MergeDecision, MergeSight, RunStore, StoredRun } from '../../../src/ports/run-store.ts'
+import { noTotals, type Spend } from '../../../src/model/totals.ts'
+import type { MergeDecision, MergeSnapshot, RunStore, StoredRun } from '../../../src/ports/run-store.ts'
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 import { type RunTables, runTables } from './sql-runs-database.ts'
@@ -9,25 +9,25 @@ import { type RunTables, runTables } from './sql-runs-database.ts'
 const ONE: Spend = { runs: 1, tokens: 3, cost: { USD: '0.1' }, unpricedRuns: 0, unpricedTokens: 0 }
 
 /** Counts what is merged in a run, its session and for a user. */
-function countUp(sessionId: string, runId: string, userId?: string): (sight: MergeSight) => MergeDecision<number> {
+function countUp(sessionId: string, runId: string, userId?: string): (snapshot: MergeSnapshot) => MergeDecision<number> {
   return ({ run, session }) => ({
-    result: session?.tally.spend.runs ?? 0,
+    result: session?.totals.spend.runs ?? 0,
     state: {
       ...{ runId, sessionId, seq: -1, earliest: {}, final: {}, latest: {}, metadata: {}, tags: [] },
       counts: { steps: (run?.state.counts.steps ?? 0) + 1 },
     },
-    account: { ended: [], untold: [] },
-    tallies: {
-      session: { ...noTally(), spend: ONE },
-      below: [],
+    derived: { ended: [], pending: [] },
+    totalsChanges: {
+      session: { ...noTotals(), spend: ONE },
+      descendants: [],
       users: userId === undefined ? [] : [{ userId, add: ONE }],
     },
   })
 }
 
 /** A run that has come far. */
-const BUSY: MergeSight = {
-  above: [],
+const BUSY: MergeSnapshot = {
+  ancestors: [],
   run: { state: { counts: { steps: 100 } } } as unknown as StoredRun,
 }
 
@@ -63,8 +63,8 @@ for (const kind of await databaseKinds())
       const merges = await together(200, (at) => count(stores[at % 2] as RunStore, 's', `r${at % 7}`, 'u'))
       expect(merges.map(({ result }) => result).sort((a, b) => a - b)).toEqual(zeroTo(200))
       const session = await stores[0]?.findSession('t', 's')
-      expect(session?.tally.spend).toEqual({ ...ONE, runs: 200, tokens: 600, cost: { USD: '20' } })
-      expect(await stores[1]?.findSpend('t', 'u', 0)).toEqual(session?.tally.spend)
+      expect(session?.totals.spend).toEqual({ ...ONE, runs: 200, tokens: 600, cost: { USD: '20' } })
+      expect(await stores[1]?.findSpend('t', 'u', 0)).toEqual(session?.totals.spend)
       const revisions = await Promise.all(zeroTo(7).map((at) => stores[0]?.findRun('t', `r${at}`)))
       expect(revisions.reduce((sum, run) => sum + (run?.revision ?? 0), 0)).toBe(200)
     })
@@ -90,7 +90,7 @@ for (const kind of await databaseKinds())
         for (let at = 0; at < times; at++) await count(one, 's', 'r')
         await other.erase('t', { sessionId: 's' })
         for (let at = 0; at < times; at++) {
-          const more = (sight: MergeSight): MergeDecision<number> => countUp('s', 'r')(at > 0 ? sight : BUSY)
+          const more = (snapshot: MergeSnapshot): MergeDecision<number> => countUp('s', 'r')(at > 0 ? snapshot : BUSY)
           await other.mergeRun({ tenant: 't', sessionId: 's', runId: 'r' }, more)
         }
         expect((await count(one, 's', 'r')).result).toBe(times)
@@ -112,7 +112,7 @@ for (const kind of await databaseKinds())
         revision: 1,
         state: { sessionId: 's', counts: { steps: 1 } },
       })
-      expect((await one.findSession('t', 's'))?.tally.spend.runs).toBe(2)
+      expect((await one.findSession('t', 's'))?.totals.spend.runs).toBe(2)
     })
 
     it('that write nothing write nothing, and a sign of life writes nothing of the session', async () => {
@@ -122,7 +122,7 @@ for (const kind of await databaseKinds())
       clock.advance(5)
       await store.mergeRun({ tenant: 't', sessionId: 's', runId: 'r' }, () => ({ result: undefined }))
       expect(await tables.rows('runs')).toEqual(before.runs)
-      await store.mergeRun({ tenant: 't', sessionId: 's', runId: 'r' }, () => ({ result: undefined, heard: true }))
+      await store.mergeRun({ tenant: 't', sessionId: 's', runId: 'r' }, () => ({ result: undefined, touched: true }))
       expect(await tables.rows('sessions')).toEqual(before.sessions)
       const [run] = await tables.rows('runs')
       const { version, ...rest } = before.runs[0] ?? {}
@@ -135,12 +135,12 @@ for (const kind of await databaseKinds())
       const [one, other] = [tables.store(clock), tables.store(clock)]
       const seen: (number | undefined)[] = []
       for (const [at, store] of [one, one, one, other, other, one, one, one].entries()) {
-        const add = { ...noTally(), spend: ONE }
-        const below = at % 4 === 0 ? [{ runId: 'r', add }] : []
-        const { result } = await store.mergeRun({ tenant: 't', sessionId: 's', runId: 'r' }, (sight) => ({
-          ...countUp('s', 'r')(sight),
-          result: sight.below?.spend.runs,
-          tallies: { session: noTally(), below, users: [] },
+        const add = { ...noTotals(), spend: ONE }
+        const descendants = at % 4 === 0 ? [{ runId: 'r', add }] : []
+        const { result } = await store.mergeRun({ tenant: 't', sessionId: 's', runId: 'r' }, (snapshot) => ({
+          ...countUp('s', 'r')(snapshot),
+          result: snapshot.descendants?.spend.runs,
+          totalsChanges: { session: noTotals(), descendants, users: [] },
         }))
         seen.push(result)
       }
@@ -156,7 +156,7 @@ for (const kind of await databaseKinds())
         await expect(count(store, 's', 'r', 'u')).rejects.toThrow('gone')
         await expect(count(store, 's', 'r', 'u')).resolves.toEqual(expect.objectContaining({ result: 2 + times }))
       }
-      expect((await store.findSession('t', 's'))?.tally.spend.runs).toBe(5)
+      expect((await store.findSession('t', 's'))?.totals.spend.runs).toBe(5)
       expect((await store.findSpend('t', 'u', 0)).runs).toBe(5)
     })
 
@@ -165,7 +165,7 @@ for (const kind of await databaseKinds())
       const fail = (runId: string): Promise<unknown> =>
         store.mergeRun({ tenant: 't', sessionId: 's', runId }, () => ({
           result: undefined,
-          state: { ...(countUp('s', runId)({ above: [] }).state as RunState), status: 'failed' },
+          state: { ...(countUp('s', runId)({ ancestors: [] }).state as RunState), status: 'failed' },
         }))
       const ids = zeroTo(6).map((at) => `r${at}`)
       for (const runId of ids) {
@@ -197,23 +197,23 @@ for (const kind of await databaseKinds())
       const ids = zeroTo(6).map((at) => `r${at}`)
       const seen = await together(ids.length, async (at) => {
         const runId = `r${at}`
-        const { result } = await store.mergeRun({ tenant: 't', sessionId: 's', runId }, ({ above, session }) => ({
-          ...countUp('s', runId)({ above, session }),
-          result: above.map((one) => one.runId),
-          state: { ...(countUp('s', runId)({ above }).state as RunState), parentRunId: `r${at - 1}` },
-          tallies: {
-            session: noTally(),
-            below: [{ runId: `r${at + 1}`, add: { ...noTally(), spend: ONE } }],
+        const { result } = await store.mergeRun({ tenant: 't', sessionId: 's', runId }, ({ ancestors, session }) => ({
+          ...countUp('s', runId)({ ancestors, session }),
+          result: ancestors.map((one) => one.runId),
+          state: { ...(countUp('s', runId)({ ancestors }).state as RunState), parentRunId: `r${at - 1}` },
+          totalsChanges: {
+            session: noTotals(),
+            descendants: [{ runId: `r${at + 1}`, add: { ...noTotals(), spend: ONE } }],
             users: [],
           },
         }))
         return result
       })
       expect(seen).toEqual(ids.map(() => []))
-      const { result } = await store.mergeRun({ tenant: 't', sessionId: 's', runId: 'r5' }, ({ above, below }) => ({
-        result: { above: above.map((one) => one.runId), runs: below?.spend.runs },
+      const { result } = await store.mergeRun({ tenant: 't', sessionId: 's', runId: 'r5' }, ({ ancestors, descendants }) => ({
+        result: { ancestors: ancestors.map((one) => one.runId), runs: descendants?.spend.runs },
       }))
-      expect(result).toEqual({ above: ['r4', 'r3', 'r2', 'r1', 'r0', 'r-1'], runs: 1 })
+      expect(result).toEqual({ ancestors: ['r4', 'r3', 'r2', 'r1', 'r0', 'r-1'], runs: 1 })
     })
 
     it('are listed page by page, however little fits, and 10,000 are looked at for one page', async () => {
@@ -221,7 +221,7 @@ for (const kind of await databaseKinds())
       const put = (runId: string, tags: readonly string[]): Promise<unknown> =>
         store.mergeRun({ tenant: 't', sessionId: 's', runId }, () => ({
           result: undefined,
-          state: { ...(countUp('s', runId)({ above: [] }).state as RunState), tags },
+          state: { ...(countUp('s', runId)({ ancestors: [] }).state as RunState), tags },
         }))
       await put('first', ['a'])
       clock.advance(1)

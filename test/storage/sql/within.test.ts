@@ -16,12 +16,12 @@ const OPTIONS = { idempotencyKey: 'order-o1' }
 const ONE = { dispatches: 1, deliveries: 1, idempotency_keys: 1, counters: 1 }
 const NONE = { dispatches: 0, deliveries: 0, idempotency_keys: 0, counters: 0 }
 
-type House = ReturnType<typeof houseOn>
+type TestApp = ReturnType<typeof testAppOn>
 
 interface Shop {
   readonly db: AnyKysely
   readonly store: SqlStore
-  readonly sallyport: House
+  readonly sallyport: TestApp
   readonly orderTable: string
   /** Stores an order, as the host does. */
   order(by: AnyKysely): Promise<void>
@@ -30,7 +30,7 @@ interface Shop {
   rows(): Promise<typeof ONE>
 }
 
-function houseOn(store: SqlStore) {
+function testAppOn(store: SqlStore) {
   return createSallyport({
     auth: { verify: async () => ({ refused: 'invalid_token', detail: 'nobody may' }) },
     events: defineEvents({ 'order.placed': { channels: { email: {} } } }),
@@ -49,7 +49,7 @@ async function shopIn(database: TestDatabase, more: { readonly notify?: string }
   const store = storeIn(database, { db, prefix: shop, ...more })
   await store.migrate()
   await run(db, `create table ${shop}orders (id integer primary key, note varchar(20))`)
-  const sallyport = houseOn(store)
+  const sallyport = testAppOn(store)
   const count = async (table: string) =>
     Number((await run<{ n: unknown }>(db, `select count(*) as n from ${shop}${table}`))[0]?.n)
   return {
@@ -252,44 +252,44 @@ describe('the workers of a PostgreSQL', async () => {
 
   it('hear of what was accepted within a transaction at its commit, and never of what is undone', async () => {
     const { db, store, sallyport } = await shopIn(database, { notify: 'Due_1' })
-    const heard: string[] = []
+    const touched: string[] = []
     const client = await clientOf(db)
-    client.on('notification', ({ channel, payload }) => heard.push(`${channel}:${payload}`))
+    client.on('notification', ({ channel, payload }) => touched.push(`${channel}:${payload}`))
     await client.query('listen "Due_1"')
-    const told = async () => {
+    const reported = async () => {
       // Whatever was sent before this is heard before its answer.
       await client.query('select 1')
-      return heard.splice(0)
+      return touched.splice(0)
     }
     const dispatch = (transaction: Transaction<unknown>) =>
       sallyport.dispatch(EVENT, { ...OPTIONS, store: store.within(transaction) })
 
     await undone(db, async (transaction) => void (await dispatch(transaction)))
-    expect(await told()).toEqual([])
+    expect(await reported()).toEqual([])
 
     await db.transaction().execute(async (transaction) => {
       await dispatch(transaction)
-      expect(await told()).toEqual([])
+      expect(await reported()).toEqual([])
     })
-    expect(await told()).toEqual(['Due_1:'])
+    expect(await reported()).toEqual(['Due_1:'])
 
     const accept = () => db.transaction().execute((own) => store.within(own).accept(keyed('d1')))
     expect((await accept()).outcome).toBe('accepted')
-    expect(await told()).toEqual(['Due_1:'])
+    expect(await reported()).toEqual(['Due_1:'])
     expect((await accept()).outcome).toBe('replayed')
-    expect(await told()).toEqual([])
+    expect(await reported()).toEqual([])
     await client.end()
   })
 
   it('hear nothing where no channel is named', async () => {
     const { db, store, sallyport } = await shopIn(database)
     const client = await clientOf(db)
-    const heard: unknown[] = []
-    client.on('notification', (message) => heard.push(message))
+    const touched: unknown[] = []
+    client.on('notification', (message) => touched.push(message))
     await client.query('listen sallyport_due')
     await db.transaction().execute((own) => sallyport.dispatch(EVENT, { store: store.within(own) }))
     await client.query('select 1')
-    expect(heard).toEqual([])
+    expect(touched).toEqual([])
     await client.end()
   })
 })

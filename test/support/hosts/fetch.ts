@@ -15,7 +15,7 @@ export const fetchHost: Host = {
 }
 
 function start(sallyport: Mountable, options: HostOptions = {}): Promise<RunningHost> {
-  const { parser, below: _, ...mount } = options
+  const { parser, descendants: _, ...mount } = options
   const handler = toFetch(sallyport, { ...mount, notFound: () => new Response(HOST_ANSWER) })
   const fetch = async (request: Request): Promise<Response> => {
     if (new URL(request.url).pathname === '/own/json') return Response.json({ own: await request.json() })

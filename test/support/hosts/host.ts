@@ -5,7 +5,7 @@ import type { Mountable } from '../../../src/adapters/node.ts'
 export interface HostOptions {
   readonly basePath?: string
   /** Mounts below `/v1` in the framework's own way, which takes the prefix off. Only where {@link Host.mounts} says so. */
-  readonly below?: '/v1'
+  readonly descendants?: '/v1'
   /** The host has parsed JSON bodies before Sallyport sees them; under fetch it has read a copy. */
   readonly parser?: boolean
 }

@@ -22,12 +22,12 @@ function hostOf(name: string, Framework: typeof Koa): Host {
 }
 
 function start(Framework: typeof Koa, sallyport: Mountable, options: HostOptions = {}): Promise<RunningHost> {
-  const { below, parser, ...rest } = options
+  const { descendants, parser, ...rest } = options
   const errors: unknown[] = []
   const app = new Framework()
   app.on('error', (error) => void errors.push(error))
   if (parser) app.use(bodyParser())
-  app.use(below ? mount(below, toKoa(sallyport, rest)) : toKoa(sallyport, rest))
+  app.use(descendants ? mount(descendants, toKoa(sallyport, rest)) : toKoa(sallyport, rest))
   app.use(bodyParser())
   app.use((ctx) => {
     ctx.body = ctx.path === '/own/json' ? { own: ctx.request.body } : HOST_ANSWER

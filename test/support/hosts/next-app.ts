@@ -42,7 +42,7 @@ export async function buildNextApp(): Promise<{ dir: string; remove(): void }> {
 
 function files(dir: string): Record<string, string> {
   const route = documented('app/api/[...path]/route.ts')
-  const below = route
+  const descendants = route
     .replace('toFetch(sallyport, {', `toFetch(sallyport, { basePath: '${BASE_PATH}',`)
     .replace("'../../../sallyport'", "'../../../../../sallyport'")
   return {
@@ -56,7 +56,7 @@ function files(dir: string): Record<string, string> {
       experimental: { turbopackMinify: false, turbopackFileSystemCacheForBuild: false },
     }`,
     'app/api/[...path]/route.js': route,
-    [`app${BASE_PATH}/api/[...path]/route.js`]: below,
+    [`app${BASE_PATH}/api/[...path]/route.js`]: descendants,
     'app/own/json/route.js': 'export const POST = async (request) => Response.json({ own: await request.json() })',
     'app/[[...rest]]/route.js': `const handler = () => new Response('the host itself')
       export { handler as GET, handler as POST, handler as HEAD }`,

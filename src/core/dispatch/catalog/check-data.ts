@@ -47,8 +47,8 @@ function describeIssue(issue: StandardIssue, eventData: JsonObject, vendor: stri
   const pointer = keys.reduce<string>(pointerTo, BASE)
   if (valueAt(eventData, keys) === undefined) return { pointer, code: 'required', detail: 'is required' }
   const expected = TELLS_APART.has(vendor) && 'expected' in issue ? issue.expected : undefined
-  const isTold = typeof expected === 'string' && expected.length <= MAX_EXPECTED && !expected.includes(TELLS_VALUE)
-  return { pointer, code: 'invalid', detail: isTold ? `expected ${expected}` : "does not fit the event's data schema" }
+  const isReported = typeof expected === 'string' && expected.length <= MAX_EXPECTED && !expected.includes(TELLS_VALUE)
+  return { pointer, code: 'invalid', detail: isReported ? `expected ${expected}` : "does not fit the event's data schema" }
 }
 
 function valueAt(root: unknown, keys: readonly PropertyKey[]): unknown {

@@ -3,7 +3,7 @@ import type { Channel } from '../../../ports/channel.ts'
 import type { Decision } from '../../../ports/condition-engine.ts'
 import type { CatalogChannel, CatalogEvent, EventFacts } from '../../../ports/event-catalog.ts'
 import type { EventFault } from '../event-faults.ts'
-import { reachThrough } from './resolve-address.ts'
+import { resolveAddress } from './resolve-address.ts'
 
 /** A channel whose end is known before anything is rendered. */
 export type Ended = { readonly channel: string } & (
@@ -26,7 +26,7 @@ export interface Candidate {
  *
  * @param faults Takes what fails in host code.
  */
-export function screenChannels(
+export function filterChannels(
   { when }: CatalogEvent,
   entries: readonly CatalogChannel[],
   facts: EventFacts,
@@ -53,7 +53,7 @@ function screen(
     if (decision !== gate) faults.push({ operation: 'condition', channel, ...errorOf(decision) })
     return { channel, status: 'failed', reason: 'condition_error', detail: decision.detail }
   }
-  const reach = reachThrough(channels[channel], facts.recipient)
+  const reach = resolveAddress(channels[channel], facts.recipient)
   if (reach.outcome === 'error') {
     const detail = 'the channel threw, or gave no address'
     faults.push({ operation: 'channel', channel, detail, cause: reach.cause })

@@ -42,7 +42,7 @@ export interface Plan {
 export interface PlanInput {
   readonly event: CatalogEvent
   readonly facts: EventFacts
-  readonly screened: readonly (Candidate | Ended)[]
+  readonly filtered: readonly (Candidate | Ended)[]
   /** What the policy says of each candidate, in the places of `screened`. Absent: send all. */
   readonly verdicts?: readonly (Verdict | undefined)[]
   /** When it is planned, epoch milliseconds. */
@@ -60,10 +60,10 @@ export interface PlanInput {
  * is stored or sent. Refused when a template needs data that was not sent.
  */
 export async function planDispatch(input: PlanInput): Promise<Plan | Refused> {
-  const { event, facts, screened, verdicts, sandbox } = input
+  const { event, facts, filtered, verdicts, sandbox } = input
   const missing = new Map<string, Issue>()
   const planned: PlannedDelivery[] = []
-  for (const [index, one] of screened.entries())
+  for (const [index, one] of filtered.entries())
     planned.push(one.status === 'candidate' ? await planChannel(one, verdicts?.[index], input, missing) : one)
   if (missing.size > 0) {
     return refuse('template_data_missing', 'A template reads data that was not sent.', {

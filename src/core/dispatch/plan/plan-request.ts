@@ -11,9 +11,9 @@ import { isRefused, type Refused, refuse } from '../../answers/result.ts'
 import { invalid } from '../../validate.ts'
 import type { EventFault } from '../event-faults.ts'
 import { askPolicy } from './ask-policy.ts'
-import { type Candidate, type Ended, screenChannels } from './filter-channels.ts'
+import { type Candidate, type Ended, filterChannels } from './filter-channels.ts'
 import { type Plan, planDispatch } from './plan-dispatch.ts'
-import { reachThrough } from './resolve-address.ts'
+import { resolveAddress } from './resolve-address.ts'
 import { resolveRecipient } from './resolve-recipient.ts'
 
 /** What planning asks. */
@@ -69,10 +69,10 @@ export async function planRequest(
   const recipient = 'then' in resolved ? await resolved : resolved
   if (isRefused(recipient)) return recipient
   const facts = { data: checked.data, recipient, events: [checked.data] }
-  const screened = screenChannels(event, entries, facts, channels, faults)
+  const filtered = filterChannels(event, entries, facts, channels, faults)
   const at = now + delayMs + (event.digest?.windowMs ?? 0)
-  const verdicts = policy && (await verdictsOn(screened, event, recipient, scope, at, policy))
-  return planDispatch({ event, facts, screened, now, delayMs, sandbox, faults, ...(verdicts && { verdicts }) })
+  const verdicts = policy && (await verdictsOn(filtered, event, recipient, scope, at, policy))
+  return planDispatch({ event, facts, filtered, now, delayMs, sandbox, faults, ...(verdicts && { verdicts }) })
 }
 
 /** Whether one of the channels reaches a recipient of whom only the id is known. */
@@ -84,7 +84,7 @@ function isReached(
 ): boolean {
   const found: EventFault[] = []
   for (const { channel } of entries) {
-    const reach = reachThrough(channels[channel], recipient)
+    const reach = resolveAddress(channels[channel], recipient)
     if (reach.outcome === 'reached') return true
     const detail = 'the channel threw, or gave no address'
     if (reach.outcome === 'error') found.push({ operation: 'channel', channel, detail, cause: reach.cause })
@@ -111,7 +111,7 @@ function overridden(
 }
 
 function verdictsOn(
-  screened: readonly (Candidate | Ended)[],
+  filtered: readonly (Candidate | Ended)[],
   { eventType, critical }: CatalogEvent,
   recipient: Recipient,
   { tenant, session }: PlanningScope,
@@ -123,7 +123,7 @@ function verdictsOn(
     status === 'candidate'
       ? askPolicy(policy, { tenant, eventType, critical, channel, recipient, at, ...asker })
       : undefined
-  return port('policy_unavailable', () => Promise.all(screened.map(ask)), { eventType })
+  return port('policy_unavailable', () => Promise.all(filtered.map(ask)), { eventType })
 }
 
 function sentThrough(channels: readonly string[]): string {

@@ -4,17 +4,17 @@ import { isStorable } from '../../json/storable.ts'
 import { ignoreRejection } from '../../json/to-json.ts'
 
 /** Whether a channel reaches a recipient, and where. */
-export type Reach =
+export type ResolvedAddress =
   | { readonly outcome: 'reached'; readonly address: string; readonly concurrencyKey?: string }
   | { readonly outcome: 'none' }
   /** The channel threw, gave no string, or is not there. */
   | { readonly outcome: 'error'; readonly cause?: unknown }
 
-const NONE: Reach = { outcome: 'none' }
-const ERROR: Reach = { outcome: 'error' }
+const NONE: ResolvedAddress = { outcome: 'none' }
+const ERROR: ResolvedAddress = { outcome: 'error' }
 
 /** Asks a channel, which may be of the host's own making, where it reaches a recipient. */
-export function reachThrough(channel: Channel | undefined, recipient: Recipient): Reach {
+export function resolveAddress(channel: Channel | undefined, recipient: Recipient): ResolvedAddress {
   if (!channel) return ERROR
   try {
     const address: unknown = channel.address(recipient)
@@ -26,7 +26,7 @@ export function reachThrough(channel: Channel | undefined, recipient: Recipient)
   }
 }
 
-function reached(address: string, concurrencyKey: unknown): Reach {
+function reached(address: string, concurrencyKey: unknown): ResolvedAddress {
   ignoreRejection(concurrencyKey)
   if (!isStorable(address)) return ERROR
   if (concurrencyKey === undefined) return { outcome: 'reached', address }

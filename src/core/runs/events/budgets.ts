@@ -1,7 +1,7 @@
 import { dayOf } from '../../../model/day.ts'
 import { addDecimals, negateDecimal } from '../../../model/decimal.ts'
 import type { Money, Unpriced } from '../../../model/session.ts'
-import { noSpend, type Spend } from '../../../model/tally.ts'
+import { noSpend, type Spend } from '../../../model/totals.ts'
 import type { RunStore } from '../../../ports/run-store.ts'
 
 /** How much may be spent: whichever is reached first. */
@@ -66,7 +66,7 @@ export async function checkBudgets(
   const asked = new Map<string, Promise<Spent>>()
 
   async function ask(id: string, { per, days }: Budget): Promise<Spent> {
-    if (per === 'session') return spentOf((await store.findSession(tenant, id))?.tally.spend ?? noSpend())
+    if (per === 'session') return spentOf((await store.findSession(tenant, id))?.totals.spend ?? noSpend())
     return spentOf(await store.findSpend(tenant, id, days === undefined ? 0 : dayOf(now) - days + 1))
   }
 

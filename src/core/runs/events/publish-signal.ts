@@ -6,29 +6,29 @@ import { sha256 } from '../../../model/sha256.ts'
 import type { RunStore, StoredRun, StoredSession } from '../../../ports/run-store.ts'
 import { viewRun } from '../run-view.ts'
 import { type Budget, type BudgetQuestion, type BudgetState, checkBudgets, isReached } from './budgets.ts'
-import { leaveUntoldBy, type Telling, type TellingDeps, tellInTime } from './run-event-outbox.ts'
+import { leavePendingBy, type PendingEvent, type PublishDeps, publishInTime } from './run-event-outbox.ts'
 import type { RunEvents } from './run-events.ts'
 
 /** What telling of a signal needs. */
-export interface TellDeps extends TellingDeps {
+export interface SignalDeps extends PublishDeps {
   readonly events: RunEvents
   readonly budgets: readonly Budget[]
   readonly store: Pick<RunStore, 'findRun' | 'findSession' | 'findSpend'>
 }
 
 /** Gives whether nothing is left to do. Never throws. */
-export async function tellSignal(run: StoredRun, signal: RunSignal, deps: TellDeps): Promise<boolean> {
-  if (signal !== 'budget') return tellInTime(endTelling(run, signal, deps), run, deps)
+export async function publishSignal(run: StoredRun, signal: RunSignal, deps: SignalDeps): Promise<boolean> {
+  if (signal !== 'budget') return publishInTime(endEvent(run, signal, deps), run, deps)
   try {
-    const tellings = await budgetTellings(run, deps)
-    const done = await Promise.all(tellings.map((telling) => tellInTime(telling, run, deps)))
+    const publishing = await budgetEvents(run, deps)
+    const done = await Promise.all(publishing.map((telling) => publishInTime(telling, run, deps)))
     return done.every(Boolean)
   } catch (cause) {
-    return leaveUntoldBy(cause, 'store', 'budget.exceeded', run, deps)
+    return leavePendingBy(cause, 'store', 'budget.exceeded', run, deps)
   }
 }
 
-function endTelling(stored: StoredRun, end: EndStatus, { events }: TellDeps): Telling {
+function endEvent(stored: StoredRun, end: EndStatus, { events }: SignalDeps): PendingEvent {
   const event = `run.${end}` as const
   const { tenant } = stored
   const run = viewRun(stored)
@@ -38,7 +38,7 @@ function endTelling(stored: StoredRun, end: EndStatus, { events }: TellDeps): Te
 }
 
 /** One for every limit that is reached, so that it does not depend on when somebody looks. */
-async function budgetTellings(run: StoredRun, deps: TellDeps): Promise<readonly Telling[]> {
+async function budgetEvents(run: StoredRun, deps: SignalDeps): Promise<readonly PendingEvent[]> {
   const { budgets, clock, store } = deps
   const now = clock.now()
   const users = await usersOf(run, store)
@@ -55,19 +55,19 @@ async function budgetTellings(run: StoredRun, deps: TellDeps): Promise<readonly 
     questions.map((question) => checkBudgets(budgets, { ...question, tenant: run.tenant }, now, sums)),
   )
   const reached = reports.flatMap((report) => report.budgets.flatMap(reachedLimits))
-  return Promise.all(reached.map((budget) => budgetTelling(run, budget, { session, today: dayOf(now) }, deps)))
+  return Promise.all(reached.map((budget) => budgetEvent(run, budget, { session, today: dayOf(now) }, deps)))
 }
 
 /** What a run spends is spent for a user that it names, or one that a run above it names. */
-async function usersOf(run: StoredRun, store: TellDeps['store']): Promise<readonly string[]> {
+async function usersOf(run: StoredRun, store: SignalDeps['store']): Promise<readonly string[]> {
   const { tenant } = run
   const { sessionId } = run.state
   const users = new Set<string>()
   let at: StoredRun | undefined = run
-  for (let above = 0; at?.state.sessionId === sessionId && above <= MAX_RUNS_ABOVE; above++) {
+  for (let ancestors = 0; at?.state.sessionId === sessionId && ancestors <= MAX_RUNS_ABOVE; ancestors++) {
     const { userId, parentRunId } = facetsOf(at.state)
     if (userId !== undefined) users.add(userId)
-    at = parentRunId === undefined || at.account.top ? undefined : await store.findRun(tenant, parentRunId)
+    at = parentRunId === undefined || at.derived.top ? undefined : await store.findRun(tenant, parentRunId)
   }
   return [...users]
 }
@@ -90,12 +90,12 @@ interface BudgetSpan {
  * What was spent in so many days comes and goes: it is told once a day at most. A session that was erased and is used again is
  * another one. What is spent for ever is told again no sooner than its key is forgotten, after 366 days.
  */
-async function budgetTelling(
+async function budgetEvent(
   stored: StoredRun,
   budget: BudgetState,
   { session, today }: BudgetSpan,
-  { events, budgets }: TellDeps,
-): Promise<Telling> {
+  { events, budgets }: SignalDeps,
+): Promise<PendingEvent> {
   const event = 'budget.exceeded'
   const { tenant } = stored
   const { name, level, per, id } = budget

@@ -1,16 +1,16 @@
 import type { RunSignal } from '../../../model/run.ts'
 import type { MergeDecision, RunStore, StoredRun } from '../../../ports/run-store.ts'
 import { reportFault } from '../../answers/report-fault.ts'
-import { giveWay } from '../../yield-to-event-loop.ts'
-import type { Tells } from '../merge/merge-rules.ts'
-import { type TellDeps, tellSignal } from './publish-signal.ts'
+import { yieldToEventLoop } from '../../yield-to-event-loop.ts'
+import type { Publishes } from '../merge/merge-rules.ts'
+import { type SignalDeps, publishSignal } from './publish-signal.ts'
 import { eventOf } from './run-events.ts'
 
 /** Tells of what runs give reason to. */
-export interface RunAnnouncer {
-  readonly tells: Tells
+export interface RunEventPublisher {
+  readonly tells: Publishes
   /** Has what is untold of a run told, in the background. Never throws. */
-  announce(run: StoredRun): void
+  publish(run: StoredRun): void
   /**
    * Tells what nobody came to tell: after a crash, or while something was down. At most 1,000 runs, 20 at once, and none after
    * 20 of which none could be told; the next call goes on where this one ended. Resolves to how many it found. Throws what
@@ -18,11 +18,11 @@ export interface RunAnnouncer {
    *
    * @param mayGoOn Asked before every 20 of them. Default: it may.
    */
-  announcePending(mayGoOn?: () => boolean): Promise<number>
+  publishPending(mayGoOn?: () => boolean): Promise<number>
 }
 
 /** What announcing needs. */
-export interface AnnouncerDeps extends TellDeps {
+export interface PublisherDeps extends SignalDeps {
   readonly store: RunStore
   /** Given what goes on in the background. It never rejects. */
   readonly background: (work: Promise<unknown>) => void
@@ -36,21 +36,21 @@ const MAX_RUNS = 1_000
  * What is untold stands in a run's account, written by the merge that gave reason to it. It is dispatched first, under a key
  * that lets it through once in 366 days, and taken out of the account after that: whoever fails in between leaves it to the next.
  */
-export function createAnnouncer(deps: AnnouncerDeps): RunAnnouncer {
+export function createPublisher(deps: PublisherDeps): RunEventPublisher {
   const { events, store } = deps
   /** Where the last look at all that is untold ended. */
   let lookedUpTo: string | undefined
 
   /** What this host tells of. The rest is left to the one that does. */
-  const tells: Tells = (signal) => events[eventOf(signal)] !== undefined
+  const tells: Publishes = (signal) => events[eventOf(signal)] !== undefined
 
   /** Gives whether nothing is left to do. */
-  async function tellRun(run: StoredRun): Promise<boolean> {
-    const told = new Set<RunSignal>()
-    const wanted = run.account.untold.filter(tells)
-    for (const signal of wanted) if (await tellSignal(run, signal, deps)) told.add(signal)
-    if (told.size > 0) await markTold(run, told, store)
-    return told.size === wanted.length
+  async function publishRun(run: StoredRun): Promise<boolean> {
+    const reported = new Set<RunSignal>()
+    const wanted = run.derived.pending.filter(tells)
+    for (const signal of wanted) if (await publishSignal(run, signal, deps)) reported.add(signal)
+    if (reported.size > 0) await markPublished(run, reported, store)
+    return reported.size === wanted.length
   }
 
   /** What it throws is in the log, and found again. */
@@ -63,27 +63,27 @@ export function createAnnouncer(deps: AnnouncerDeps): RunAnnouncer {
     }
   }
 
-  async function tellStored(tenant: string, runId: string): Promise<boolean> {
+  async function publishStored(tenant: string, runId: string): Promise<boolean> {
     const run = await store.findRun(tenant, runId)
-    return run === undefined || tellRun(run)
+    return run === undefined || publishRun(run)
   }
 
   return {
     tells,
-    announce({ tenant, state: { runId }, account }) {
-      if (account.untold.some(tells)) deps.background(logged(runId, () => tellStored(tenant, runId)))
+    publish({ tenant, state: { runId }, derived }) {
+      if (derived.pending.some(tells)) deps.background(logged(runId, () => publishStored(tenant, runId)))
     },
-    async announcePending(mayGoOn = () => true) {
+    async publishPending(mayGoOn = () => true) {
       let found = 0
       let cursor = lookedUpTo
       lookedUpTo = undefined
       while (found < MAX_RUNS && mayGoOn()) {
-        const { items, nextCursor } = await store.listRuns({ untold: true, limit: PAGE, cursor })
-        const done = await Promise.all(items.map((run) => logged(run.state.runId, () => tellRun(run))))
+        const { items, nextCursor } = await store.listRuns({ pending: true, limit: PAGE, cursor })
+        const done = await Promise.all(items.map((run) => logged(run.state.runId, () => publishRun(run))))
         found += items.length
         cursor = nextCursor
         if (cursor === undefined || (items.length > 0 && !done.includes(true))) break
-        await giveWay(deps.clock)
+        await yieldToEventLoop(deps.clock)
       }
       lookedUpTo = cursor
       return found
@@ -95,14 +95,14 @@ export function createAnnouncer(deps: AnnouncerDeps): RunAnnouncer {
  * Takes what was told out of the account. A merge that came meanwhile may have given new reason to look at the budgets, which
  * the look before it did not see: `budget` stays, unless the run is still as it was.
  */
-async function markTold(seen: StoredRun, told: ReadonlySet<RunSignal>, store: RunStore): Promise<void> {
+async function markPublished(seen: StoredRun, reported: ReadonlySet<RunSignal>, store: RunStore): Promise<void> {
   const { tenant, revision, createdAt } = seen
   const { sessionId, runId } = seen.state
   await store.mergeRun({ tenant, sessionId, runId }, ({ run }): MergeDecision<undefined> => {
     const isSame = run?.revision === revision && run.createdAt === createdAt
-    const untold = run?.account.untold.filter((signal) => !told.has(signal) || (signal === 'budget' && !isSame))
-    if (run === undefined || untold === undefined || untold.length === run.account.untold.length)
+    const pending = run?.derived.pending.filter((signal) => !reported.has(signal) || (signal === 'budget' && !isSame))
+    if (run === undefined || pending === undefined || pending.length === run.derived.pending.length)
       return { result: undefined }
-    return { result: undefined, account: { ...run.account, untold } }
+    return { result: undefined, derived: { ...run.derived, pending } }
   })
 }

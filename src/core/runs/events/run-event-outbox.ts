@@ -6,11 +6,11 @@ import type { LogFields } from '../../../ports/logger.ts'
 import type { StoredRun } from '../../../ports/run-store.ts'
 import { type ErrorOperation, type FaultDeps, reportFault } from '../../answers/report-fault.ts'
 import type { HandlerResult } from '../../answers/result.ts'
-import { endsWithin } from '../../time-out.ts'
+import { raceTimeout } from '../../time-out.ts'
 import type { RunEvents, RunEventTarget } from './run-events.ts'
 
 /** One event that is to be told of a run. */
-export interface Telling {
+export interface PendingEvent {
   readonly event: keyof RunEvents
   /** What is dispatched under it is dispatched once: the key is kept for 366 days. */
   readonly key: string
@@ -21,7 +21,7 @@ export interface Telling {
 }
 
 /** What telling one event needs. */
-export interface TellingDeps extends FaultDeps {
+export interface PublishDeps extends FaultDeps {
   readonly clock: Clock
   /** Dispatches an event as the host does; of any number with one key within 366 days, one is dispatched. */
   readonly dispatch: (tenant: string, request: DispatchRequest, key: string) => Promise<HandlerResult<unknown>>
@@ -31,31 +31,31 @@ export interface TellingDeps extends FaultDeps {
 const PATIENCE_MS = 10_000
 
 /** Gives whether nothing is left to do: it was dispatched, nobody is to be told, or it was refused for good. Never throws. */
-export async function tellInTime(telling: Telling, run: StoredRun, deps: TellingDeps): Promise<boolean> {
+export async function publishInTime(telling: PendingEvent, run: StoredRun, deps: PublishDeps): Promise<boolean> {
   const { event } = telling
   try {
-    const told = tell(telling, run, deps)
-    if (await endsWithin(told, PATIENCE_MS, deps.clock)) return await told
-    return leaveUntold(event, run, { cause: 'no answer in time' }, deps)
+    const reported = tell(telling, run, deps)
+    if (await raceTimeout(reported, PATIENCE_MS, deps.clock)) return await reported
+    return leavePending(event, run, { cause: 'no answer in time' }, deps)
   } catch (cause) {
-    return leaveUntoldBy(cause, 'run_event', event, run, deps)
+    return leavePendingBy(cause, 'run_event', event, run, deps)
   }
 }
 
-async function tell({ event, key, data, ask }: Telling, run: StoredRun, deps: TellingDeps): Promise<boolean> {
+async function tell({ event, key, data, ask }: PendingEvent, run: StoredRun, deps: PublishDeps): Promise<boolean> {
   const target = await ask()
   if (target === undefined || target === null) return true
   // A host without types may say anything.
   if (typeof target.recipient !== 'string') return refused(event, run, { code: 'target_invalid' }, deps)
-  const { recipient, eventData: told = data, channel } = target
+  const { recipient, eventData: reported = data, channel } = target
   const { sessionId } = run.state
   // Whether it is JSON is looked at with the rest of the request.
-  const eventData = told as JsonObject
+  const eventData = reported as JsonObject
   const request = { eventType: event, recipient, eventData, sessionId, ...(channel !== undefined && { channel }) }
   const answer = await deps.dispatch(run.tenant, request, key)
   if (answer.ok) return true
   const { code, errors } = answer.body
-  if (answer.status >= 500) return leaveUntold(event, run, { code }, deps)
+  if (answer.status >= 500) return leavePending(event, run, { code }, deps)
   return refused(event, run, { code, ...(errors && { errors: listed(errors) }) }, deps)
 }
 
@@ -71,25 +71,25 @@ function listed(errors: readonly Issue[]): string {
 
 /** Down to what the host calls it: keys below that may be anybody's words, such as those of a run's metadata. */
 function placeOf(pointer: string): string {
-  const [root, first, second, ...below] = pointer.split('/')
+  const [root, first, second, ...descendants] = pointer.split('/')
   if (second === undefined) return pointer.slice(0, MAX_POINTER)
-  return `${root}/${first}/${second.slice(0, MAX_POINTER)}${below.length > 0 ? '/…' : ''}`
+  return `${root}/${first}/${second.slice(0, MAX_POINTER)}${descendants.length > 0 ? '/…' : ''}`
 }
 
 /** It is given up. */
-function refused(event: keyof RunEvents, { state }: StoredRun, why: LogFields, { logger }: TellingDeps): true {
+function refused(event: keyof RunEvents, { state }: StoredRun, why: LogFields, { logger }: PublishDeps): true {
   logger.log('error', 'run_event.refused', { eventType: event, runId: state.runId, ...why })
   return true
 }
 
 /** It is tried again. */
-function leaveUntold(event: keyof RunEvents, { state }: StoredRun, why: LogFields, { logger }: FaultDeps): false {
+function leavePending(event: keyof RunEvents, { state }: StoredRun, why: LogFields, { logger }: FaultDeps): false {
   logger.log('error', 'run_event.failed', { eventType: event, runId: state.runId, ...why })
   return false
 }
 
 /** It is tried again: something threw. */
-export function leaveUntoldBy(
+export function leavePendingBy(
   cause: unknown,
   operation: ErrorOperation,
   eventType: keyof RunEvents,

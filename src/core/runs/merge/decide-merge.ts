@@ -1,8 +1,8 @@
 import type { RunUpdate } from '../../../model/run.ts'
-import type { MergeDecision, MergeSight } from '../../../ports/run-store.ts'
+import type { MergeDecision, MergeSnapshot } from '../../../ports/run-store.ts'
 import { priceRun } from '../price-run.ts'
 import { rollUp } from '../sessions/roll-up.ts'
-import { accountOf } from './derived-run-data.ts'
+import { derivedOf } from './derived-run-data.ts'
 import type { MergeRules } from './merge-rules.ts'
 import { mergeRun, type RunMerge } from './merge-run.ts'
 
@@ -16,22 +16,22 @@ export type Recording =
   | { readonly outcome: 'session_missing' }
 
 /** Decides what becomes of a run, and of all that is summed up over it, when a post comes in. Pure. */
-export function decideMerge(sight: MergeSight, update: RunUpdate, rules: MergeRules): MergeDecision<Recording> {
-  const { run, session } = sight
+export function decideMerge(snapshot: MergeSnapshot, update: RunUpdate, rules: MergeRules): MergeDecision<Recording> {
+  const { run, session } = snapshot
   if (rules.sessions === 'must-exist' && session === undefined) return { result: { outcome: 'session_missing' } }
   const merge = mergeRun(run?.state, update)
   if (merge.outcome === 'conflict') return { result: merge }
   const { state, created, changed, ignored } = merge
-  if (!changed) return { result: { outcome: 'merged', state, created, changed, ignored, firstEnd: false }, heard: true }
-  const account = accountOf(run, state, priceRun(run, state, rules), rules.tells)
-  const rolled = rollUp(sight, state, account, rules.now)
-  const firstEnd = account.ended.length > 0 && (run === undefined || run.account.ended.length === 0)
+  if (!changed) return { result: { outcome: 'merged', state, created, changed, ignored, firstEnd: false }, touched: true }
+  const derived = derivedOf(run, state, priceRun(run, state, rules), rules.tells)
+  const rolled = rollUp(snapshot, state, derived, rules.now)
+  const firstEnd = derived.ended.length > 0 && (run === undefined || run.derived.ended.length === 0)
   return {
     result: { outcome: 'merged', state, created, changed, ignored, firstEnd },
-    heard: true,
+    touched: true,
     state,
-    account: rolled.account,
-    tallies: rolled.tallies,
+    derived: rolled.derived,
+    totalsChanges: rolled.totalsChanges,
     failures: rolled.failures,
   }
 }

@@ -26,9 +26,9 @@ export function ignoredFields(posted: RunState, run: RunState): readonly Ignored
     const hadEnded = hasEnded(run.status) && !isFinal(posted.status)
     ignore('status', hadEnded ? 'terminal' : 'superseded', run.status)
   }
-  for (const [key, told] of Object.entries(posted.earliest)) {
+  for (const [key, reported] of Object.entries(posted.earliest)) {
     const kept = run.earliest[key as keyof RunState['earliest']]
-    if (kept !== undefined && kept < told) ignore(`timings.${key}`, 'later_time', writeInstant(kept))
+    if (kept !== undefined && kept < reported) ignore(`timings.${key}`, 'later_time', writeInstant(kept))
   }
   for (const key of Object.keys(posted.counts)) {
     const kept = Object.hasOwn(run.counts, key) ? run.counts[key] : undefined

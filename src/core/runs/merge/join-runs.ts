@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../../model/json.ts'
-import type { RunState, StatusTold } from '../../../model/run.ts'
+import type { RunState, StatusReport } from '../../../model/run.ts'
 import { isEmpty } from '../../../model/sums.ts'
 import {
-  compareTold,
+  compareReported,
   holdJoined,
   isGreater,
   isSame,
@@ -11,7 +11,7 @@ import {
   laterWrite,
   METADATA,
   seqOf,
-  toldWith,
+  reportedWith,
 } from './last-writer-wins.ts'
 import type { DraftState } from './to-run-state.ts'
 
@@ -68,17 +68,17 @@ export function joinRuns(a: RunState, b: RunState): RunState {
   if (parentRunId !== undefined) joined.parentRunId = parentRunId
   if (resumedFromRunId !== undefined) joined.resumedFromRunId = resumedFromRunId
   if (attempt !== undefined) joined.attempt = attempt
-  return tellsNoMore(joined, a) ? a : joined
+  return addsNothing(joined, a) ? a : joined
 }
 
-function laterStatus(a: RunState, b: RunState): StatusTold | undefined {
-  const mine = statusTold(a)
-  const theirs = statusTold(b)
+function laterStatus(a: RunState, b: RunState): StatusReport | undefined {
+  const mine = statusReported(a)
+  const theirs = statusReported(b)
   if (mine === undefined || theirs === undefined) return mine ?? theirs
-  return compareTold(theirs, mine) > 0 ? theirs : mine
+  return compareReported(theirs, mine) > 0 ? theirs : mine
 }
 
-function statusTold(state: RunState): StatusTold | undefined {
+function statusReported(state: RunState): StatusReport | undefined {
   const { status } = state
   return status && { status, seq: seqOf(state, 'status') }
 }
@@ -86,7 +86,7 @@ function statusTold(state: RunState): StatusTold | undefined {
 /** Field by field, the one that came with the later status; of two with one status the one with the greater canonical JSON. */
 function joinFinal(a: RunState, b: RunState): RunState['final'] {
   return joinRecords<JsonValue>(a.final, b.final, (mine, theirs, field) => {
-    const order = compareTold(toldWith(b, field), toldWith(a, field))
+    const order = compareReported(reportedWith(b, field), reportedWith(a, field))
     return order > 0 || (order === 0 && isGreater(theirs, mine)) ? theirs : mine
   })
 }
@@ -96,22 +96,22 @@ function joinSeqs(
   a: RunState,
   b: RunState,
   { seq, latest, metadata }: RunState,
-  status: StatusTold | undefined,
+  status: StatusReport | undefined,
 ): RunState['seqs'] {
   if (a.seq === b.seq && a.seqs === undefined && b.seqs === undefined) return undefined
   const seqs: Record<string, number> = {}
   if (status !== undefined && status.seq !== seq) seqs.status = status.seq
-  for (const path in latest) noteSeq(seqs, path, seq, told(a, a.latest, path, path), told(b, b.latest, path, path))
+  for (const path in latest) noteSeq(seqs, path, seq, reported(a, a.latest, path, path), reported(b, b.latest, path, path))
   for (const key in metadata) {
     const path = METADATA + key
-    noteSeq(seqs, path, seq, told(a, a.metadata, key, path), told(b, b.metadata, key, path))
+    noteSeq(seqs, path, seq, reported(a, a.metadata, key, path), reported(b, b.metadata, key, path))
   }
   return isEmpty(seqs) ? undefined : seqs
 }
 
 const NEVER = Number.NEGATIVE_INFINITY
 
-function told(state: RunState, record: object, key: string, path: string): number {
+function reported(state: RunState, record: object, key: string, path: string): number {
   return Object.hasOwn(record, key) ? seqOf(state, path) : NEVER
 }
 
@@ -125,19 +125,19 @@ function joinFinalWith(
   a: RunState,
   b: RunState,
   { final }: RunState,
-  status: StatusTold | undefined,
+  status: StatusReport | undefined,
 ): RunState['finalWith'] {
-  const withs: Record<string, StatusTold> = {}
+  const withs: Record<string, StatusReport> = {}
   for (const field in final) {
-    const mine = Object.hasOwn(a.final, field) ? toldWith(a, field) : undefined
-    const theirs = Object.hasOwn(b.final, field) ? toldWith(b, field) : undefined
-    const later = mine && theirs ? (compareTold(theirs, mine) > 0 ? theirs : mine) : (mine ?? theirs)
-    if (later && status && compareTold(later, status) !== 0) withs[field] = later
+    const mine = Object.hasOwn(a.final, field) ? reportedWith(a, field) : undefined
+    const theirs = Object.hasOwn(b.final, field) ? reportedWith(b, field) : undefined
+    const later = mine && theirs ? (compareReported(theirs, mine) > 0 ? theirs : mine) : (mine ?? theirs)
+    if (later && status && compareReported(later, status) !== 0) withs[field] = later
   }
   return isEmpty(withs) ? undefined : withs
 }
 
-function tellsNoMore(joined: RunState, a: RunState): boolean {
+function addsNothing(joined: RunState, a: RunState): boolean {
   return (
     joined.status === a.status &&
     joined.seq === a.seq &&

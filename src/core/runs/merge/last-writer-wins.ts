@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../model/json.ts'
-import type { RunState, StatusTold } from '../../../model/run.ts'
+import type { RunState, StatusReport } from '../../../model/run.ts'
 import { isEmpty } from '../../../model/sums.ts'
 import { canonicalJson } from '../../json/canonical-json.ts'
 import { compareStatus } from './run-status.ts'
@@ -76,7 +76,7 @@ export function seqOf({ seqs, seq }: RunState, path: string): number {
 }
 
 /** The status that a field of `final` was told with. */
-export function toldWith(state: RunState, field: string): StatusTold {
+export function reportedWith(state: RunState, field: string): StatusReport {
   const { finalWith, status = 'running' } = state
   const other = finalWith !== undefined && Object.hasOwn(finalWith, field) ? finalWith[field] : undefined
   return other ?? { status, seq: seqOf(state, 'status') }
@@ -92,7 +92,7 @@ export function laterWrite<T extends JsonValue>(a: T, aSeq: number, b: T, bSeq: 
 }
 
 /** Which of two statuses is the run's: above 0 the first, below 0 the second, 0: they are the same. */
-export function compareTold(a: StatusTold, b: StatusTold): number {
+export function compareReported(a: StatusReport, b: StatusReport): number {
   return compareStatus(a.status, a.seq, b.status, b.seq)
 }
 

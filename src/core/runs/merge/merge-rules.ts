@@ -2,7 +2,7 @@ import type { RunSignal } from '../../../model/run.ts'
 import type { PriceBook } from '../../../ports/price-book.ts'
 
 /** What is told of, where anybody wants to know: `createSallyport` knows by its `runEvents`. */
-export type Tells = (signal: RunSignal) => boolean
+export type Publishes = (signal: RunSignal) => boolean
 
 /** What a merge goes by, beside the post. */
 export interface MergeRules {
@@ -11,5 +11,5 @@ export interface MergeRules {
   readonly now: number
   readonly sessions?: 'create' | 'must-exist' | undefined
   readonly prices?: PriceBook | undefined
-  readonly tells?: Tells | undefined
+  readonly tells?: Publishes | undefined
 }

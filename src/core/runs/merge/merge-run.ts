@@ -2,7 +2,7 @@ import type { RunState, RunUpdate } from '../../../model/run.ts'
 import type { IgnoredField } from '../../../model/run-post.ts'
 import { ignoredFields, notFinalFields } from './ignored-fields.ts'
 import { conflictingIds, joinRuns } from './join-runs.ts'
-import { liftRun } from './to-run-state.ts'
+import { toRunState } from './to-run-state.ts'
 
 /** What came of a merge. */
 export type RunMerge =
@@ -34,7 +34,7 @@ export type RunMerge =
  * out shares nothing with the update.
  */
 export function mergeRun(current: RunState | undefined, update: RunUpdate): RunMerge {
-  const posted = liftRun(update)
+  const posted = toRunState(update)
   const notFinal = notFinalFields(update)
   if (current === undefined)
     return { outcome: 'merged', state: posted, created: true, changed: true, ignored: notFinal }

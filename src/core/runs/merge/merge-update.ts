@@ -1,6 +1,6 @@
 import { isSallyportError } from '../../../errors.ts'
 import type { RunUpdate } from '../../../model/run.ts'
-import type { MergeDecision, Merged, MergeSight, StoredRun } from '../../../ports/run-store.ts'
+import type { MergeDecision, Merged, MergeSnapshot, StoredRun } from '../../../ports/run-store.ts'
 import { HostFault, portFault } from '../../answers/fault.ts'
 import { type FaultDeps, reportFault } from '../../answers/report-fault.ts'
 import { type Refused, refuse } from '../../answers/result.ts'
@@ -15,7 +15,7 @@ export interface MergedUpdate extends Extract<Recording, { outcome: 'merged' }> 
 }
 
 /** How a merge decides: {@link decideMerge}, or that with a condition of its own in front. */
-export type Decide = (sight: MergeSight, update: RunUpdate, rules: MergeRules) => MergeDecision<Recording>
+export type Decide = (snapshot: MergeSnapshot, update: RunUpdate, rules: MergeRules) => MergeDecision<Recording>
 
 /** Merges an update into its run, in one atomic call, and lets those know who are to know of it. */
 export async function mergeUpdate(
@@ -24,13 +24,13 @@ export async function mergeUpdate(
   deps: Omit<RecordDeps, 'redactor'>,
   decide: Decide = decideMerge,
 ): Promise<MergedUpdate | Refused> {
-  const { store, clock, sessions, prices, announcer } = deps
+  const { store, clock, sessions, prices, publisher } = deps
   const { sessionId, runId, parentRunId } = update
-  const rules: MergeRules = { tenant, now: clock.now(), sessions, prices, tells: announcer?.tells }
+  const rules: MergeRules = { tenant, now: clock.now(), sessions, prices, tells: publisher?.tells }
   let merged: Merged<Recording>
   try {
     const key = { tenant, sessionId, runId, parentRunId }
-    merged = await store.mergeRun(key, (sight) => priced(() => decide(sight, update, rules), runId))
+    merged = await store.mergeRun(key, (snapshot) => priced(() => decide(snapshot, update, rules), runId))
   } catch (cause) {
     throw portFault('store_unavailable', cause, { runId })
   }
@@ -39,7 +39,7 @@ export async function mergeUpdate(
   if (result.outcome === 'conflict') return identityConflict(result.fields)
   if (run === undefined) throw new TypeError('the store gave no run')
   if (result.firstEnd) exportRun(run, deps)
-  if (announcer && run.account.untold.length > 0) announcer.announce(run)
+  if (publisher && run.derived.pending.length > 0) publisher.publish(run)
   const { state, created, changed, ignored, firstEnd } = result
   return { outcome: 'merged', state, created, changed, ignored, firstEnd, run }
 }

@@ -1,6 +1,6 @@
-import type { ModelUsage, RunAccount, RunCost, RunError, RunState, WaitingFor } from '../../../model/run.ts'
+import type { ModelUsage, DerivedRunData, RunCost, RunError, RunState, WaitingFor } from '../../../model/run.ts'
 import type { RunPost } from '../../../model/run-post.ts'
-import { toldWith } from './last-writer-wins.ts'
+import { reportedWith } from './last-writer-wins.ts'
 import { hasEnded, statusOfRun } from './run-status.ts'
 
 /** What a state keeps by last writer, by path. */
@@ -39,7 +39,7 @@ export function latestOf<Path extends keyof Latest>({ latest }: RunState, path: 
 
 /** The value that goes with the run's status; `undefined` while another status has won. */
 export function finalOf<Field extends keyof Final>(state: RunState, field: Field): Final[Field] | undefined {
-  const isOther = state.finalWith !== undefined && toldWith(state, field).status !== state.status
+  const isOther = state.finalWith !== undefined && reportedWith(state, field).status !== state.status
   return isOther ? undefined : (state.final[field] as Final[Field] | undefined)
 }
 
@@ -50,7 +50,7 @@ export function endsBeforeStart(state: RunState): boolean {
 }
 
 /** What the run cost: what its posts tell, or else what was worked out. */
-export function costOf(state: RunState, { cost }: RunAccount): RunCost | undefined {
+export function costOf(state: RunState, { cost }: DerivedRunData): RunCost | undefined {
   return latestOf(state, 'cost') ?? cost
 }
 
@@ -63,9 +63,9 @@ export function endedAtOf(state: RunState): number | undefined {
 /** How long the run took, in milliseconds: what came with its end, or else the time from its start to its end. */
 export function durationOf(state: RunState): number | undefined {
   if (!hasEnded(statusOfRun(state))) return undefined
-  const told = finalOf(state, 'durationMs')
+  const reported = finalOf(state, 'durationMs')
   const { startedAt } = state.earliest
-  if (told !== undefined || startedAt === undefined) return told
+  if (reported !== undefined || startedAt === undefined) return reported
   const endedAt = endedAtOf(state)
   return endedAt === undefined ? undefined : endedAt - startedAt
 }

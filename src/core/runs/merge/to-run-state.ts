@@ -10,17 +10,17 @@ const UNSEQUENCED = -1
 export type DraftState = { -readonly [Part in keyof RunState]: RunState[Part] }
 
 /** The state of a run of which nothing but this update is known. Shares nothing with the update. */
-export function liftRun(update: RunUpdate): RunState {
+export function toRunState(update: RunUpdate): RunState {
   const { runId, sessionId, seq = UNSEQUENCED, status, parentRunId, resumedFromRunId, attempt, tags } = update
   const state: DraftState = {
     runId,
     sessionId,
     seq,
-    earliest: liftEarliest(update),
-    counts: liftCounts(update),
-    final: liftFinal(update),
-    latest: liftLatest(update),
-    metadata: liftMetadata(update),
+    earliest: toEarliest(update),
+    counts: toCounts(update),
+    final: toFinal(update),
+    latest: toLatest(update),
+    metadata: toMetadata(update),
     tags: tags === undefined ? NO_TAGS : sortedSet(tags),
   }
   if (status !== undefined) state.status = status
@@ -34,7 +34,7 @@ export function liftRun(update: RunUpdate): RunState {
 const NOTHING: Readonly<Record<string, never>> = Object.freeze({})
 const NO_TAGS: readonly string[] = Object.freeze([])
 
-function liftEarliest({ timings }: RunUpdate): RunState['earliest'] {
+function toEarliest({ timings }: RunUpdate): RunState['earliest'] {
   if (timings === undefined) return NOTHING
   const { queuedAt, startedAt, firstTokenAt } = timings
   if (queuedAt === undefined && startedAt === undefined && firstTokenAt === undefined) return NOTHING
@@ -45,7 +45,7 @@ function liftEarliest({ timings }: RunUpdate): RunState['earliest'] {
   return earliest
 }
 
-function liftCounts({ counts }: RunUpdate): RunState['counts'] {
+function toCounts({ counts }: RunUpdate): RunState['counts'] {
   if (counts === undefined) return NOTHING
   const lifted: Record<string, number> = {}
   for (const key in counts) {
@@ -55,7 +55,7 @@ function liftCounts({ counts }: RunUpdate): RunState['counts'] {
   return cutToHold(lifted)
 }
 
-function liftFinal({ status, timings, error, finishReason }: RunUpdate): FinalFields {
+function toFinal({ status, timings, error, finishReason }: RunUpdate): FinalFields {
   if (status === undefined || !hasEnded(status)) return NOTHING
   const final: { -readonly [Field in keyof FinalFields]: FinalFields[Field] } = {}
   if (timings?.endedAt !== undefined) final.endedAt = timings.endedAt
@@ -65,7 +65,7 @@ function liftFinal({ status, timings, error, finishReason }: RunUpdate): FinalFi
   return final
 }
 
-function liftLatest(update: RunUpdate): RunState['latest'] {
+function toLatest(update: RunUpdate): RunState['latest'] {
   const latest: Record<string, JsonValue> = {}
   const { provider, model, responseModel, countsScope, waitingFor, userId, environment } = update
   if (provider !== undefined) latest.provider = provider
@@ -94,7 +94,7 @@ function liftLatest(update: RunUpdate): RunState['latest'] {
   return latest
 }
 
-function liftMetadata({ metadata }: RunUpdate): RunState['metadata'] {
+function toMetadata({ metadata }: RunUpdate): RunState['metadata'] {
   if (metadata === undefined) return NOTHING
   const lifted: Record<string, string | number | boolean | null> = {}
   for (const key in metadata) {

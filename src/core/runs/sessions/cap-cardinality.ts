@@ -1,5 +1,5 @@
 import { dictionary, EMPTY, named } from '../../../model/sums.ts'
-import { addModel, type ModelTally, openModel, type Tally } from '../../../model/tally.ts'
+import { addModel, type ModelTotals, openModel, type Totals } from '../../../model/totals.ts'
 import { KNOWN_COUNTS } from '../merge/counts.ts'
 
 /**
@@ -24,10 +24,10 @@ export const BELOW_PLACES: Places = { models: 32, counters: 64, modelCounters: 1
 /** The model, of no provider, that stands for those that a sum has no place for. */
 const OTHERS = '(other)'
 
-type Models = Tally['models']
+type Models = Totals['models']
 
 /** What a sum has a place for: usually `add` itself. */
-export function fitTally(sum: Tally | undefined, add: Tally, places: Places): Tally {
+export function capCardinality(sum: Totals | undefined, add: Totals, places: Places): Totals {
   const counts = fitNames(sum?.counts ?? EMPTY, add.counts, places.counters, KNOWN_COUNTS)
   const known: Models = sum?.models ?? EMPTY
   const models = fitModelCounts(known, fitModels(known, add.models, places.models), places.modelCounters)
@@ -66,13 +66,13 @@ function fitModels(sum: Models, add: Models, max: number): Models {
 }
 
 function cutModels(sum: Models, add: Models, free: number): Models {
-  const cut: Record<string, Record<string, ModelTally>> = dictionary()
+  const cut: Record<string, Record<string, ModelTotals>> = dictionary()
   let places = free
   for (const provider in add)
     for (const model in add[provider]) {
       const hasPlace = hasModel(sum, provider, model) || places-- > 0
       const row = openModel(cut, hasPlace ? provider : '', hasPlace ? model : OTHERS)
-      addModel(row, add[provider][model] as ModelTally)
+      addModel(row, add[provider][model] as ModelTotals)
     }
   return cut
 }
@@ -88,10 +88,10 @@ function fitModelCounts(sum: Models, add: Models, max: number): Models {
 }
 
 function cutModelCounts(sum: Models, add: Models, max: number): Models {
-  const cut: Record<string, Record<string, ModelTally>> = dictionary()
+  const cut: Record<string, Record<string, ModelTotals>> = dictionary()
   for (const provider in add)
     for (const model in add[provider]) {
-      const share = add[provider][model] as ModelTally
+      const share = add[provider][model] as ModelTotals
       const counts = fitCounts(sum, provider, model, share.counts, max)
       addModel(openModel(cut, provider, model), { ...share, counts })
     }
@@ -102,7 +102,7 @@ function fitCounts(
   sum: Models,
   provider: string,
   model: string,
-  counts: ModelTally['counts'],
+  counts: ModelTotals['counts'],
   max: number,
 ): typeof counts {
   const ofProvider = named(sum, provider)

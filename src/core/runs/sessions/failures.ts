@@ -1,5 +1,5 @@
 import type { RunError, RunFailure, RunState } from '../../../model/run.ts'
-import type { MergeSight } from '../../../ports/run-store.ts'
+import type { MergeSnapshot } from '../../../ports/run-store.ts'
 import { canonicalJson } from '../../json/canonical-json.ts'
 import { statusOfRun } from '../merge/run-status.ts'
 import { finalOf, latestOf } from '../merge/selectors.ts'
@@ -9,7 +9,7 @@ const MAX_FAILURES = 10
 
 /** What a session says of failures once a run is in this state, the last first; `undefined`: what it said before. */
 export function failuresAfter(
-  { run, session }: Pick<MergeSight, 'run' | 'session'>,
+  { run, session }: Pick<MergeSnapshot, 'run' | 'session'>,
   state: RunState,
   now: number,
 ): readonly RunFailure[] | undefined {
@@ -18,13 +18,13 @@ export function failuresAfter(
   const hasFailed = statusOfRun(state) === 'failed'
   const known = failures.find((failure) => failure.runId === runId)
   if (!hasFailed) return known && failures.filter((failure) => failure !== known)
-  const told = failureOf(state, known?.at ?? now)
+  const reported = failureOf(state, known?.at ?? now)
   if (known) {
-    if (known.userId === told.userId && sameError(known.error, told.error)) return undefined
-    return failures.map((failure) => (failure === known ? told : failure))
+    if (known.userId === reported.userId && sameError(known.error, reported.error)) return undefined
+    return failures.map((failure) => (failure === known ? reported : failure))
   }
   const hadFailed = run !== undefined && statusOfRun(run.state) === 'failed'
-  return hadFailed ? undefined : [told, ...failures].slice(0, MAX_FAILURES)
+  return hadFailed ? undefined : [reported, ...failures].slice(0, MAX_FAILURES)
 }
 
 function failureOf(state: RunState, at: number): RunFailure {

@@ -1,4 +1,4 @@
-import type { Spread } from '../../../model/session.ts'
+import type { Percentiles } from '../../../model/session.ts'
 
 type Histogram = Readonly<Record<string, number>>
 
@@ -27,7 +27,7 @@ export function histogramOf(ms: number): Histogram {
 }
 
 /** How the runs of a histogram are spread; `undefined` when there are none. */
-export function spreadOf(histogram: Histogram): Spread | undefined {
+export function percentilesOf(histogram: Histogram): Percentiles | undefined {
   // Taking away what was added by a run that is forgotten can leave less than nothing.
   const buckets = Object.entries(histogram)
     .map(([name, runs]) => ({ least: Number.parseInt(name, 10), runs }))

@@ -1,24 +1,24 @@
-import type { ModelUsage, RunAccount, RunCost, RunState, RunStatus } from '../../../model/run.ts'
+import type { ModelUsage, DerivedRunData, RunCost, RunState, RunStatus } from '../../../model/run.ts'
 import { dictionary, EMPTY } from '../../../model/sums.ts'
 import {
   addModel,
-  type ModelTally,
+  type ModelTotals,
   openModel,
-  type ProviderTally,
+  type ProviderTotals,
   type Spend,
-  type Tally,
-} from '../../../model/tally.ts'
+  type Totals,
+} from '../../../model/totals.ts'
 import type { StoredRun } from '../../../ports/run-store.ts'
 import { statusOfRun } from '../merge/run-status.ts'
 import { costOf, durationOf, latestOf } from '../merge/selectors.ts'
 import { histogramOf } from './percentiles.ts'
 
 /** What a run is tallied by. */
-export type TalliedRun = Pick<StoredRun, 'state' | 'account'>
+export type TalliedRun = Pick<StoredRun, 'state' | 'derived'>
 
 /** What a run comes to by itself, as `viewRun` shows it; whose it is, is left out. */
-export function tallyRun({ state, account }: TalliedRun): Tally {
-  const cost = costOf(state, account)
+export function totalsOfRun({ state, derived }: TalliedRun): Totals {
+  const cost = costOf(state, derived)
   const money = cost === undefined ? EMPTY : { [cost.currency]: cost.amount }
   const duration = durationOf(state)
   const firstToken = firstTokenAfter(state)
@@ -26,7 +26,7 @@ export function tallyRun({ state, account }: TalliedRun): Tally {
     spend: spendOf(state, money),
     byStatus: ONE[statusOfRun(state)],
     counts: state.counts,
-    models: modelsOf(state, account, money),
+    models: modelsOf(state, derived, money),
     time: timeOf(state, duration),
     durations: duration === undefined ? EMPTY : histogramOf(duration),
     firstTokens: firstToken === undefined ? EMPTY : histogramOf(firstToken),
@@ -41,7 +41,7 @@ export function tokensOf({ counts }: RunState): number | undefined {
   return (inputTokens ?? 0) + (outputTokens ?? 0)
 }
 
-const ONE: Readonly<Record<RunStatus, Tally['byStatus']>> = {
+const ONE: Readonly<Record<RunStatus, Totals['byStatus']>> = {
   queued: { queued: 1 },
   running: { running: 1 },
   waiting: { waiting: 1 },
@@ -59,13 +59,13 @@ function spendOf(state: RunState, cost: Spend['cost']): Spend {
 }
 
 /** Where a run tells what each model used, these have it, and the run itself is one of its own model. */
-function modelsOf(state: RunState, { shares }: RunAccount, cost: Spend['cost']): Tally['models'] {
+function modelsOf(state: RunState, { shares }: DerivedRunData, cost: Spend['cost']): Totals['models'] {
   const provider = latestOf(state, 'provider') ?? ''
   const model = latestOf(state, 'model') ?? ''
   const usage = latestOf(state, 'usageByModel')
   if (usage === undefined || usage.length === 0)
     return { [provider]: { [model]: { runs: 1, counts: state.counts, cost } } }
-  const models: Record<string, ProviderTally> = dictionary()
+  const models: Record<string, ProviderTotals> = dictionary()
   addModel(openModel(models, provider, model), { runs: 1, counts: EMPTY, cost: EMPTY })
   usage.forEach((share, index) => {
     addModel(openModel(models, share.provider, share.model), shareOf(share, shares?.[index]))
@@ -73,17 +73,17 @@ function modelsOf(state: RunState, { shares }: RunAccount, cost: Spend['cost']):
   return models
 }
 
-function shareOf({ counts, cost: told }: ModelUsage, workedOut: RunCost | undefined): ModelTally {
-  const cost = told ?? workedOut
+function shareOf({ counts, cost: reported }: ModelUsage, workedOut: RunCost | undefined): ModelTotals {
+  const cost = reported ?? workedOut
   // A count that nobody told is left out of what is stored.
   return {
     runs: 0,
-    counts: counts as ModelTally['counts'],
+    counts: counts as ModelTotals['counts'],
     cost: cost ? { [cost.currency]: cost.amount } : EMPTY,
   }
 }
 
-function timeOf(state: RunState, durationMs: number | undefined): Tally['time'] {
+function timeOf(state: RunState, durationMs: number | undefined): Totals['time'] {
   const activeMs = latestOf(state, 'timings.activeMs')
   const modelMs = latestOf(state, 'timings.modelMs')
   const toolMs = latestOf(state, 'timings.toolMs')
@@ -99,8 +99,8 @@ function timeOf(state: RunState, durationMs: number | undefined): Tally['time'] 
 
 /** Milliseconds from the start of a run to its first token. */
 function firstTokenAfter(state: RunState): number | undefined {
-  const told = latestOf(state, 'timings.timeToFirstTokenMs')
+  const reported = latestOf(state, 'timings.timeToFirstTokenMs')
   const { startedAt, firstTokenAt } = state.earliest
-  if (told !== undefined || startedAt === undefined || firstTokenAt === undefined) return told
+  if (reported !== undefined || startedAt === undefined || firstTokenAt === undefined) return reported
   return firstTokenAt < startedAt ? undefined : firstTokenAt - startedAt
 }

@@ -1,21 +1,21 @@
 import type { RunCounts, RunStatus } from '../../../model/run.ts'
 import type { Money, Session, SessionShare, SessionTime, SessionTotals } from '../../../model/session.ts'
 import { type Decimals, isEmpty, type Numbers } from '../../../model/sums.ts'
-import { addModel, type ModelTally, noModel, type Tally } from '../../../model/tally.ts'
+import { addModel, type ModelTotals, noModel, type Totals } from '../../../model/totals.ts'
 import type { StoredSession } from '../../../ports/run-store.ts'
 import { writeInstant } from '../../json/write-instant.ts'
 import { copyJson } from '../merge/copy-json.ts'
-import { spreadOf } from './percentiles.ts'
+import { percentilesOf } from './percentiles.ts'
 
 /** A session as a caller sees it, but for the lists of its runs. Shares nothing with what is stored. */
 export function viewSession(session: StoredSession): Omit<Session, 'tree' | 'timeline'> {
-  const { sessionId, createdAt, updatedAt, tally, failures } = session
+  const { sessionId, createdAt, updatedAt, totals, failures } = session
   const [last] = failures
   return {
     sessionId,
     createdAt: writeInstant(createdAt),
     updatedAt: writeInstant(updatedAt),
-    ...viewTally(tally),
+    ...viewTotals(totals),
     ...(last && { lastError: viewFailure(last) }),
   }
 }
@@ -24,9 +24,9 @@ function viewFailure({ runId, at, error }: StoredSession['failures'][number]): N
   return { runId, at: writeInstant(at), ...(error && { error: copyJson(error) as typeof error & object }) }
 }
 
-function viewTally({ spend, byStatus, counts, models, time, durations, firstTokens }: Tally): SessionTotals {
-  const duration = spreadOf(durations)
-  const timeToFirstToken = spreadOf(firstTokens)
+function viewTotals({ spend, byStatus, counts, models, time, durations, firstTokens }: Totals): SessionTotals {
+  const duration = percentilesOf(durations)
+  const timeToFirstToken = percentilesOf(firstTokens)
   return {
     runs: {
       total: whole(spend.runs),
@@ -70,13 +70,13 @@ function viewMoney(cost: Decimals): readonly Money[] {
     .filter(({ amount }) => amount !== '0' && !amount.startsWith('-'))
 }
 
-function viewModels(models: Tally['models']): readonly SessionShare[] {
+function viewModels(models: Totals['models']): readonly SessionShare[] {
   return byName(models).flatMap(([provider, ofProvider]) =>
     byName(ofProvider).flatMap(([model, share]) => viewShare(share, provider, model)),
   )
 }
 
-function viewProviders(models: Tally['models']): readonly SessionShare[] {
+function viewProviders(models: Totals['models']): readonly SessionShare[] {
   return byName(models).flatMap(([provider, ofProvider]) => {
     const sum = noModel()
     for (const share of Object.values(ofProvider)) addModel(sum, share)
@@ -85,7 +85,7 @@ function viewProviders(models: Tally['models']): readonly SessionShare[] {
 }
 
 /** None for what all was taken from. */
-function viewShare(share: ModelTally, provider: string, model: string): readonly SessionShare[] {
+function viewShare(share: ModelTotals, provider: string, model: string): readonly SessionShare[] {
   const runs = whole(share.runs)
   const counts = aboveZero(share.counts)
   const cost = viewMoney(share.cost)

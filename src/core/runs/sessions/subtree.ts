@@ -1,20 +1,20 @@
 import { dictionary, EMPTY } from '../../../model/sums.ts'
-import { addTally, type ModelTally, noTally, type Spend, type Tally } from '../../../model/tally.ts'
+import { addTotals, type ModelTotals, noTotals, type Spend, type Totals } from '../../../model/totals.ts'
 import { costOf, latestOf } from '../merge/selectors.ts'
-import { type TalliedRun, tallyRun, tokensOf } from './run-totals.ts'
+import { type TalliedRun, totalsOfRun, tokensOf } from './run-totals.ts'
 
 /** What a run comes to with all that is below it, nothing counted twice. */
-export function tallySubtree(run: TalliedRun, below: Tally | undefined): Tally {
-  const own = tallyRun(run)
-  if (below === undefined) return ownedBy(run, own, EMPTY)
-  const sum = noTally()
-  addTally(sum, own)
-  addTally(sum, uncovered(run, below))
-  return ownedBy(run, sum, below.users)
+export function totalsOfSubtree(run: TalliedRun, descendants: Totals | undefined): Totals {
+  const own = totalsOfRun(run)
+  if (descendants === undefined) return ownedBy(run, own, EMPTY)
+  const sum = noTotals()
+  addTotals(sum, own)
+  addTotals(sum, uncovered(run, descendants))
+  return ownedBy(run, sum, descendants.users)
 }
 
 /** By how much a run with all below it changes, when what is below it changes by so much. */
-export function passUp(run: TalliedRun, change: Tally): Tally {
+export function passUp(run: TalliedRun, change: Totals): Totals {
   return ownedBy(run, uncovered(run, change), change.users)
 }
 
@@ -23,16 +23,16 @@ export function countAlike(a: TalliedRun, b: TalliedRun): boolean {
   return !isTree(a) && !isTree(b) && latestOf(a.state, 'userId') === latestOf(b.state, 'userId')
 }
 
-export function withUsers(tally: Tally, users: Tally['users']): Tally {
-  if (users === tally.users) return tally
-  const { spend, byStatus, counts, models, time, durations, firstTokens } = tally
+export function withUsers(totals: Totals, users: Totals['users']): Totals {
+  if (users === totals.users) return totals
+  const { spend, byStatus, counts, models, time, durations, firstTokens } = totals
   return { spend, byStatus, counts, models, time, durations, firstTokens, users }
 }
 
 /** A run that names a user has spent it all for that one; otherwise it is whose it was. */
-function ownedBy({ state }: TalliedRun, tally: Tally, others: Tally['users']): Tally {
+function ownedBy({ state }: TalliedRun, totals: Totals, others: Totals['users']): Totals {
   const userId = latestOf(state, 'userId')
-  return withUsers(tally, userId === undefined ? others : { [userId]: tally.spend })
+  return withUsers(totals, userId === undefined ? others : { [userId]: totals.spend })
 }
 
 function isTree({ state }: TalliedRun): boolean {
@@ -43,22 +43,22 @@ function isTree({ state }: TalliedRun): boolean {
  * What is left of a tally below a run that tells for its whole tree: what the run tells itself stands for what is told below
  * it. How many runs there were, how they ended and what time they took is each run's own.
  */
-function uncovered(run: TalliedRun, below: Tally): Tally {
-  if (!isTree(run)) return below
+function uncovered(run: TalliedRun, descendants: Totals): Totals {
+  if (!isTree(run)) return descendants
   const { counts } = run.state
   const usage = latestOf(run.state, 'usageByModel') ?? []
-  const hasCost = costOf(run.state, run.account) !== undefined
+  const hasCost = costOf(run.state, run.derived) !== undefined
   const modelsHaveCost = hasCost || usage.some(({ cost }) => cost !== undefined)
-  const modelsTell = (name: string): boolean =>
+  const modelsReport = (name: string): boolean =>
     Object.hasOwn(counts, name) || usage.some((share) => Object.hasOwn(share.counts, name))
-  const { byStatus, time, durations, firstTokens, users } = below
+  const { byStatus, time, durations, firstTokens, users } = descendants
   return {
-    spend: uncoveredSpend(below.spend, tokensOf(run.state) !== undefined, hasCost),
+    spend: uncoveredSpend(descendants.spend, tokensOf(run.state) !== undefined, hasCost),
     byStatus,
-    counts: without(below.counts, (name) => Object.hasOwn(counts, name)),
-    models: eachModel(below.models, (share) => ({
+    counts: without(descendants.counts, (name) => Object.hasOwn(counts, name)),
+    models: eachModel(descendants.models, (share) => ({
       runs: share.runs,
-      counts: without(share.counts, modelsTell),
+      counts: without(share.counts, modelsReport),
       cost: modelsHaveCost ? EMPTY : share.cost,
     })),
     time,
@@ -82,17 +82,17 @@ function uncoveredSpend(spend: Spend, hasTokens: boolean, hasCost: boolean): Spe
   }
 }
 
-function without(counts: Readonly<Record<string, number>>, isTold: (name: string) => boolean): typeof counts {
+function without(counts: Readonly<Record<string, number>>, isReported: (name: string) => boolean): typeof counts {
   const left = dictionary<number>()
-  for (const name in counts) if (!isTold(name)) left[name] = counts[name] as number
+  for (const name in counts) if (!isReported(name)) left[name] = counts[name] as number
   return left
 }
 
-function eachModel(models: Tally['models'], change: (share: ModelTally) => ModelTally): Tally['models'] {
-  const changed: Record<string, Record<string, ModelTally>> = dictionary()
+function eachModel(models: Totals['models'], change: (share: ModelTotals) => ModelTotals): Totals['models'] {
+  const changed: Record<string, Record<string, ModelTotals>> = dictionary()
   for (const provider in models) {
-    const ofProvider = dictionary<ModelTally>()
-    for (const model in models[provider]) ofProvider[model] = change(models[provider][model] as ModelTally)
+    const ofProvider = dictionary<ModelTotals>()
+    for (const model in models[provider]) ofProvider[model] = change(models[provider][model] as ModelTotals)
     changed[provider] = ofProvider
   }
   return changed

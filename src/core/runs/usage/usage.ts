@@ -21,11 +21,11 @@ export const NOBODYS_USAGE: UsageCounts = Object.freeze({})
 export function readUsage(usage: unknown, faults: Fault[]): UsageCounts | undefined {
   const members = membersOf(usage)
   if (!members) return undefined
-  const told = shapeOf(members)?.(members, faults)
-  if (!told) return undefined
+  const reported = shapeOf(members)?.(members, faults)
+  if (!reported) return undefined
   const counts: UsageCounts = {}
   for (const key of TOKEN_COUNTS) {
-    const count = told[key]
+    const count = reported[key]
     if (count === undefined) continue
     if (count <= Number.MAX_SAFE_INTEGER) counts[key] = count
     else faults.push({ code: 'out_of_range', detail: `adds up to more than 2^53 - 1 as ${key}` })

@@ -42,12 +42,12 @@ interface Waiting<Item, Outcome> {
 }
 
 /** Joins what is asked at the same time into few batches. What comes alone is run at once: nothing waits for company. */
-export function inBatches<Item, Outcome>(options: BatchOptions<Item, Outcome>): (item: Item) => Promise<Outcome> {
+export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>): (item: Item) => Promise<Outcome> {
   const { run, keysOf = () => [], share = false, isOnesFault, sizeOf = () => 0 } = options
   const { timeoutMs, after = realAfter } = options
   let waiting: Waiting<Item, Outcome>[] = []
   const busy = new Set<string>()
-  let inHand = 0
+  let inFlight = 0
   let isPumping = false
 
   /** The first that may be run now; those that have to wait for another keep their place. */
@@ -80,14 +80,14 @@ export function inBatches<Item, Outcome>(options: BatchOptions<Item, Outcome>): 
 
   function pump(): void {
     isPumping = false
-    while (inHand < BATCHES && waiting.length > 0) {
+    while (inFlight < BATCHES && waiting.length > 0) {
       const batch = take()
       if (batch.length === 0) return
       const keys = batch.flatMap((one) => one.keys)
       for (const key of keys) busy.add(key)
-      inHand++
+      inFlight++
       void settle(batch).finally(() => {
-        inHand--
+        inFlight--
         for (const key of keys) busy.delete(key)
         pump()
       })
@@ -147,7 +147,7 @@ export function inBatches<Item, Outcome>(options: BatchOptions<Item, Outcome>): 
       }
       const callOff = timeoutMs === undefined ? () => {} : limit(one, timeoutMs)
       waiting.push(one)
-      if (isPumping || inHand >= BATCHES) return
+      if (isPumping || inFlight >= BATCHES) return
       isPumping = true
       // All that is asked in this turn goes together.
       queueMicrotask(pump)

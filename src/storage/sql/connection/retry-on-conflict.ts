@@ -7,7 +7,7 @@ const TRIES = 100
 const LONGEST_MS = 20
 
 /** Does it again from the start for as long as others come in between. */
-export async function untilWritten<T>(attempt: () => Promise<T>): Promise<T> {
+export async function retryOnConflict<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await attempt()

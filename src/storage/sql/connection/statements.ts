@@ -156,7 +156,7 @@ function isUpdated(table: Table): Wanted {
 }
 
 /** What a row that is removed is known by. */
-function isProof(table: Table): Wanted {
+function isLeaseToken(table: Table): Wanted {
   return (name) => isKey(table, name) || name === 'version'
 }
 
@@ -171,7 +171,7 @@ type Columns = readonly (readonly [name: string, column: Column])[]
 const WRITTEN: Readonly<Record<ChangeKind, Readonly<Record<TableName, Columns>>>> = {
   insert: columnsIn(() => () => true),
   update: columnsIn(isUpdated),
-  remove: columnsIn(isProof),
+  remove: columnsIn(isLeaseToken),
   count: columnsIn(isCounted),
 }
 

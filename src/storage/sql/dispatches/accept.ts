@@ -4,11 +4,11 @@ import { acceptDispatch } from '../../rules/accept-dispatch.ts'
 import { readDispatch } from '../../rules/delivery-copies.ts'
 import { firstVersion, newChanges } from '../connection/changes.ts'
 import { Conflict, type Database } from '../connection/database.ts'
-import { inBatches } from '../connection/group-commit.ts'
+import { groupCommit } from '../connection/group-commit.ts'
 import { jsonSize } from '../connection/json-size.ts'
-import { untilWritten } from '../connection/retry-on-conflict.ts'
+import { retryOnConflict } from '../connection/retry-on-conflict.ts'
 import type { KeyRecord } from '../schema/records.ts'
-import { workspace } from './dispatch-unit-of-work.ts'
+import { dispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadForAdmission, namesOf } from './load-for-admission.ts'
 import { keyReader } from './read-keys.ts'
 import { NO_SPENT_QUOTAS, spentQuotas } from './spent-quotas.ts'
@@ -37,7 +37,7 @@ export function acceptor(db: Database, isAlone: boolean): Acceptor {
     await db.sync()
     const now = db.now()
     if (acceptances.every((acceptance) => spent.has(acceptance, now))) return acceptances.map(() => QUOTA_SPENT)
-    const work = workspace(now, db.uncertaintyMs())
+    const work = dispatchUnitOfWork(now, db.uncertaintyMs())
     await loadForAdmission(acceptances, db, work)
     const changes = newChanges()
     const outcomes = acceptances.map((acceptance): AcceptOutcome => {
@@ -85,10 +85,10 @@ export function acceptor(db: Database, isAlone: boolean): Acceptor {
         if (!(cause instanceof Conflict)) throw cause
       }
     }
-    return [await untilWritten(() => acceptAfterLook(first))]
+    return [await retryOnConflict(() => acceptAfterLook(first))]
   }
 
-  const batched = inBatches<Acceptance, AcceptOutcome>({
+  const batched = groupCommit<Acceptance, AcceptOutcome>({
     run,
     keysOf,
     isOnesFault: db.isOnesFault,

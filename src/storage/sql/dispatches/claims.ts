@@ -4,14 +4,14 @@ import { claimedDelivery } from '../../rules/delivery-copies.ts'
 import type { DeliveryRow } from '../../rules/dispatch-rows.ts'
 import { type Expired, expireDelivery } from '../../rules/expire-delivery.ts'
 import type { Database } from '../connection/database.ts'
-import { untilWritten } from '../connection/retry-on-conflict.ts'
+import { retryOnConflict } from '../connection/retry-on-conflict.ts'
 import { NOW } from '../connection/statements.ts'
 import { abandonedLeases } from './abandoned-leases.ts'
 import { type Lease, leasedRecord } from './claim-lease.ts'
 import { type ClaimedRecord, claimDue, type FoundDue } from './claim-statement.ts'
-import { type Workspace, workspace } from './dispatch-unit-of-work.ts'
+import { type DispatchUnitOfWork, dispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { expiredRemover } from './forget-expired.ts'
-import { type LeaseMemory, proofFor } from './lease-cache.ts'
+import { type LeaseCache, proofFor } from './lease-cache.ts'
 import { loadDispatches, ownersOf } from './load-dispatches.ts'
 import type { ClaimLook, LowWaterMarks } from './low-water-marks.ts'
 import { saveWork } from './save-work.ts'
@@ -32,7 +32,7 @@ const NONE_EXPIRED: FoundExpired = { expired: [], isMore: false }
 
 /** What claims share with the rest of the store. */
 export interface ClaimParts {
-  readonly memory: LeaseMemory
+  readonly memory: LeaseCache
   readonly marks: LowWaterMarks
   readonly settle: DispatchStore['settle']
   /** New for every claim of every process. */
@@ -52,7 +52,7 @@ export function claims(db: Database, { memory, marks, settle, newFence }: ClaimP
   async function hand(
     { delivery: before, dispatch }: ClaimedRecord,
     lease: Lease,
-    work: Workspace,
+    work: DispatchUnitOfWork,
   ): Promise<ClaimedDelivery | undefined> {
     const wasSending = before.status === 'sending'
     const isUnwanted = wasSending && before.cancelled_by !== null
@@ -73,8 +73,8 @@ export function claims(db: Database, { memory, marks, settle, newFence }: ClaimP
     { wasSending, isUnwanted }: { readonly wasSending: boolean; readonly isUnwanted: boolean },
     { fence, leaseMs, now }: Lease,
   ): Promise<ClaimedDelivery | undefined> {
-    return untilWritten(async () => {
-      const work = workspace(now)
+    return retryOnConflict(async () => {
+      const work = dispatchUnitOfWork(now)
       await loadDispatches(await ownersOf([deliveryId], db), 'heads', db, work)
       const delivery = work.delivery(deliveryId)
       if (delivery?.fence !== fence) return undefined
@@ -100,7 +100,7 @@ export function claims(db: Database, { memory, marks, settle, newFence }: ClaimP
     for (let at = 0; at < found.length; at += SOME) {
       const ids = found.slice(at, at + SOME).map(({ delivery_id }) => delivery_id)
       try {
-        expired.push(...(await untilWritten(() => expireSome(ids, now))))
+        expired.push(...(await retryOnConflict(() => expireSome(ids, now))))
       } catch (cause) {
         // What has expired is told, whatever comes of the rest: that is found again.
         if (at === 0) throw cause
@@ -111,7 +111,7 @@ export function claims(db: Database, { memory, marks, settle, newFence }: ClaimP
   }
 
   async function expireSome(ids: readonly string[], now: number): Promise<readonly Expired[]> {
-    const work = workspace(now)
+    const work = dispatchUnitOfWork(now)
     await loadDispatches(await ownersOf(ids, db), 'whole', db, work)
     const expired: Expired[] = []
     for (const id of ids) {
@@ -127,7 +127,7 @@ export function claims(db: Database, { memory, marks, settle, newFence }: ClaimP
   async function claimFrom(request: ClaimRequest, fence: string): Promise<FoundDue & { readonly look: ClaimLook }> {
     let look = marks.begin()
     try {
-      const found = await untilWritten(() => {
+      const found = await retryOnConflict(() => {
         look = marks.begin()
         return claimDue(request, fence, look, db)
       })
@@ -148,7 +148,7 @@ export function claims(db: Database, { memory, marks, settle, newFence }: ClaimP
     const fence = newFence()
     const { leased, now, nextAt, isExpired, look } = await claimFrom(request, fence)
     const lease: Lease = { fence, leaseMs: request.leaseMs, now }
-    const work = workspace(now)
+    const work = dispatchUnitOfWork(now)
     const handed = await Promise.allSettled(leased.map((one) => hand(one, lease, work)))
     const deliveries = handed.flatMap((one) => (one.status === 'fulfilled' && one.value ? one.value : []))
     const failed = handed.find((one) => one.status === 'rejected')

@@ -3,9 +3,9 @@ import { isOpenDispatch, leaveDigests } from '../../rules/remove-dispatch.ts'
 import { Conflict, type Database } from '../connection/database.ts'
 import { tableAlong } from '../connection/look-ups.ts'
 import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'
-import { untilWritten } from '../connection/retry-on-conflict.ts'
+import { retryOnConflict } from '../connection/retry-on-conflict.ts'
 import { NOW } from '../connection/statements.ts'
-import { workspace } from './dispatch-unit-of-work.ts'
+import { dispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadDispatches } from './load-dispatches.ts'
 import { loadPlans } from './load-plans.ts'
 import { saveWork } from './save-work.ts'
@@ -18,11 +18,11 @@ export function dispatchRemover(db: Database): (query: DispatchRemoval) => Promi
 }
 
 function removeOver(query: DispatchRemoval, from: number, db: Database): Promise<RemovedPart> {
-  return untilWritten(async () => {
+  return retryOnConflict(async () => {
     await db.sync()
     const over = await findOver(query, from, db)
     const ids = over.map(({ dispatch_id }) => dispatch_id)
-    const work = workspace(db.now())
+    const work = dispatchUnitOfWork(db.now())
     await loadDispatches(ids, 'heads', db, work)
     await loadPlans(ids, db, work)
     for (const id of ids) {

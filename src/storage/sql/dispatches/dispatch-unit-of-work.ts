@@ -21,7 +21,7 @@ import { knownPlans } from './known-plans.ts'
  * What was read of some dispatches, as the rules of deliveries take it, and what they have made of it: for one attempt at
  * changing it. What has changed is found by comparing.
  */
-export interface Workspace {
+export interface DispatchUnitOfWork {
   readonly moves: Transitions
   readonly places: Places
   /**
@@ -83,7 +83,7 @@ const TURN_MS = 60_000
  * @param now When all this happens, by the store's clock: never later than it is.
  * @param uncertaintyMs Less than so much later it may be. What is put off counts from then, so that it is never due early.
  */
-export function workspace(now: number, uncertaintyMs = 0): Workspace {
+export function dispatchUnitOfWork(now: number, uncertaintyMs = 0): DispatchUnitOfWork {
   const dispatches = new Map<string, KnownDispatch>()
   const deliveries = new Map<string, KnownDelivery>()
   const events = new Map<string, DigestEventRecord[]>()
@@ -137,7 +137,7 @@ export function workspace(now: number, uncertaintyMs = 0): Workspace {
     dispatch.deliveries = own.map((standing) => standing.row)
   }
 
-  const self: Workspace = {
+  const self: DispatchUnitOfWork = {
     moves: transitions(places, limits),
     places,
 

@@ -1,19 +1,19 @@
 import type { AttemptEnd } from '../../../model/dispatch.ts'
-import type { LeaseProof, Settled, Settlement } from '../../../ports/dispatch-store.ts'
+import type { LeaseToken, Settled, Settlement } from '../../../ports/dispatch-store.ts'
 import type { DeliveryRow } from '../../rules/dispatch-rows.ts'
 import { boundedMap } from '../connection/bounded-map.ts'
 import type { KnownDelivery } from './dispatch-unit-of-work.ts'
 
 /** Settlements of which it is not known yet whether they are written: who tries again hears what came of them. */
-export interface UnsureSettlements {
+export interface InDoubtSettlements {
   /** @param made The delivery as it was found, and as this was to leave it. */
   keep(settlement: Settlement, made: KnownDelivery, settled: Settled): void
   /** What came of it, where the delivery that is found now is just what it was to leave. */
   find(settlement: Settlement, found: KnownDelivery | undefined): Settled | undefined
-  forget(lease: LeaseProof): void
+  forget(lease: LeaseToken): void
 }
 
-interface Unsure {
+interface InDoubt {
   readonly fence: string
   readonly to: Settlement['to']
   readonly version: number
@@ -25,8 +25,8 @@ interface Unsure {
 /** So many are kept; one that is not counts as lost to another. */
 const KEPT = 10_000
 
-export function unsureSettlements(): UnsureSettlements {
-  const kept = boundedMap<Unsure>(KEPT)
+export function inDoubtSettlements(): InDoubtSettlements {
+  const kept = boundedMap<InDoubt>(KEPT)
   return {
     keep({ deliveryId, fence, to }, { row: { status, attempts }, record }, settled) {
       kept.put(deliveryId, { fence, to, version: record.version + 1, status, attempts, settled })

@@ -1,4 +1,4 @@
-import type { LeaseProof } from '../../../ports/dispatch-store.ts'
+import type { LeaseToken } from '../../../ports/dispatch-store.ts'
 import { boundedMap } from '../connection/bounded-map.ts'
 import type { DeliveryRecord, DispatchRecord } from '../schema/records.ts'
 
@@ -9,19 +9,19 @@ export interface Leased {
 }
 
 /** What this process leased last: who settles it here need not read it again. */
-export interface LeaseMemory {
+export interface LeaseCache {
   keep(leased: Leased): void
-  find(lease: LeaseProof): Leased | undefined
-  forget(lease: LeaseProof): void
+  find(lease: LeaseToken): Leased | undefined
+  forget(lease: LeaseToken): void
 }
 
 /** So many are kept; one that is not is read when it is settled. */
 const KEPT = 10_000
 
-export function leaseMemory(): LeaseMemory {
+export function leaseCache(): LeaseCache {
   const kept = boundedMap<Leased>(KEPT)
 
-  function find({ deliveryId, fence }: LeaseProof): Leased | undefined {
+  function find({ deliveryId, fence }: LeaseToken): Leased | undefined {
     const leased = kept.get(deliveryId)
     return leased && proofFor(deliveryId, leased.delivery.fence ?? '') === fence ? leased : undefined
   }
@@ -41,7 +41,7 @@ export function proofFor(deliveryId: string, fence: string): string {
 }
 
 /** The fence of a proof; empty, as none is, where it is of another delivery. */
-export function fenceOf({ deliveryId, fence }: LeaseProof): string {
+export function fenceOf({ deliveryId, fence }: LeaseToken): string {
   const end = `:${deliveryId}`
   return fence.endsWith(end) ? fence.slice(0, -end.length) : ''
 }

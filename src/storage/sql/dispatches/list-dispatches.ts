@@ -7,7 +7,7 @@ import type { Database } from '../connection/database.ts'
 import { type Entries, filledPage } from '../connection/filled-page.ts'
 import { type Bind, binder, type IndexScan, mergedText, type ScanRange, scanText } from '../connection/index-scan.ts'
 import { indexKey } from './delivery-records.ts'
-import { workspace } from './dispatch-unit-of-work.ts'
+import { dispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadToShow } from './load-dispatches.ts'
 
 /** A row of an index. */
@@ -114,7 +114,7 @@ function columnsWith(filters: Plan['filters'], bind: Bind): string {
 }
 
 async function readRows(places: readonly Place[], db: Database): Promise<ReadonlyMap<string, DispatchRow>> {
-  const work = workspace(db.now())
+  const work = dispatchUnitOfWork(db.now())
   const ids = places.map(({ dispatch_id }) => dispatch_id)
   await loadToShow(ids, db, work)
   return new Map(

@@ -4,7 +4,7 @@ import { columnsOf, readRecord } from '../connection/read-records.ts'
 import type { CounterRecord, DeliveryRecord, DigestEventRecord, DispatchRecord } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 import { limitName } from './counter-records.ts'
-import type { Workspace } from './dispatch-unit-of-work.ts'
+import type { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -27,7 +27,7 @@ export async function loadDispatches(
   ids: readonly string[],
   owners: 'whole' | 'heads',
   db: Database,
-  into: Workspace,
+  into: DispatchUnitOfWork,
 ): Promise<void> {
   const read = await readShared(ids, owners, db)
   put(read, into)
@@ -35,7 +35,7 @@ export async function loadDispatches(
 }
 
 /** Takes dispatches into a workspace as they all were at one moment: to be shown. */
-export async function loadToShow(ids: readonly string[], db: Database, into: Workspace): Promise<void> {
+export async function loadToShow(ids: readonly string[], db: Database, into: DispatchUnitOfWork): Promise<void> {
   let read = await readShared(ids, 'heads', db)
   for (let tries = 1; tries < TRIES && !(await isStillSo(read, db)); tries++) read = await readShared(ids, 'heads', db)
   put(read, into)
@@ -65,7 +65,7 @@ async function readShared(ids: readonly string[], owners: 'whole' | 'heads', db:
   return { found, heads, events, shared }
 }
 
-function put({ found, heads, events, shared }: Read, into: Workspace): void {
+function put({ found, heads, events, shared }: Read, into: DispatchUnitOfWork): void {
   for (const { record } of found) into.putDispatch(record, true)
   for (const head of heads) into.putDispatch(head, false)
   for (const event of events) into.putEvent(event)
@@ -119,7 +119,7 @@ export async function ownersOf(
 }
 
 /** Takes the digests into a workspace that an event may join, by how their keys begin. */
-export async function loadOpenDigests(openKeys: readonly string[], db: Database, into: Workspace): Promise<void> {
+export async function loadOpenDigests(openKeys: readonly string[], db: Database, into: DispatchUnitOfWork): Promise<void> {
   if (openKeys.length === 0) return
   const { dialect, nameOf } = db
   const keys = dialect.rows(dialect.parameter(1), { open_key: TABLES.deliveries.columns.open_key }, 'x')

@@ -4,14 +4,14 @@ import { type DispatchRow, dispatchRow } from '../../rules/dispatch-rows.ts'
 import type { Database } from '../connection/database.ts'
 import { limitName } from './counter-records.ts'
 import { indexKey } from './delivery-records.ts'
-import type { Workspace } from './dispatch-unit-of-work.ts'
+import type { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadOpenDigests, type Named, readCounters } from './load-dispatches.ts'
 
 /** A dispatch with deliveries that are to be admitted, and what else it counts under. */
 type Admission = Pick<Acceptance, 'dispatch' | 'quota'>
 
 /** Reads what the admission of deliveries depends on, if it does: counters, and the digests that they may join. */
-export async function loadForAdmission(admissions: readonly Admission[], db: Database, work: Workspace): Promise<void> {
+export async function loadForAdmission(admissions: readonly Admission[], db: Database, work: DispatchUnitOfWork): Promise<void> {
   const named = namesOf(admissions)
   if (named.length === 0) return
   for (const counter of await readCounters(named, db)) work.putCounter(counter)

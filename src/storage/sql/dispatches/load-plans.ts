@@ -2,10 +2,10 @@ import type { Database } from '../connection/database.ts'
 import { lookUp } from '../connection/look-ups.ts'
 import { columnsOf, readRecord } from '../connection/read-records.ts'
 import { TABLES } from '../schema/tables.ts'
-import type { Workspace } from './dispatch-unit-of-work.ts'
+import type { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 
 /** Takes in what dispatches are planned from again, for those that were taken in. */
-export async function loadPlans(ids: readonly string[], db: Database, into: Workspace): Promise<void> {
+export async function loadPlans(ids: readonly string[], db: Database, into: DispatchUnitOfWork): Promise<void> {
   if (ids.length === 0) return
   const { dialect, nameOf, query } = db
   const { dispatch_id } = TABLES.plan_sources.columns

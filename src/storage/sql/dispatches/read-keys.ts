@@ -1,6 +1,6 @@
 import { compoundKey } from '../../rules/compound-key.ts'
 import type { Database } from '../connection/database.ts'
-import { inBatches } from '../connection/group-commit.ts'
+import { groupCommit } from '../connection/group-commit.ts'
 import { lookUp, tableAlong } from '../connection/look-ups.ts'
 import { columnsOf, readRecord } from '../connection/read-records.ts'
 import type { KeyRecord } from '../schema/records.ts'
@@ -43,5 +43,5 @@ export function keyReader(db: Database, isAlone: boolean): (key: Named) => Promi
   }
 
   if (isAlone) return readOne
-  return inBatches<Named, KeyRecord | undefined>({ run, isOnesFault: db.isOnesFault, timeoutMs: db.timeoutMs })
+  return groupCommit<Named, KeyRecord | undefined>({ run, isOnesFault: db.isOnesFault, timeoutMs: db.timeoutMs })
 }

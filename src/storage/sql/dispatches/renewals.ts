@@ -1,12 +1,12 @@
 import type { DispatchStore } from '../../../ports/dispatch-store.ts'
 import type { Database } from '../connection/database.ts'
-import { untilWritten } from '../connection/retry-on-conflict.ts'
+import { retryOnConflict } from '../connection/retry-on-conflict.ts'
 import { NOW } from '../connection/statements.ts'
-import { fenceOf, type LeaseMemory } from './lease-cache.ts'
+import { fenceOf, type LeaseCache } from './lease-cache.ts'
 import type { LowWaterMarks } from './low-water-marks.ts'
 
 /** Renews leases by the database's clock. */
-export function renewals(db: Database, memory: LeaseMemory, marks: LowWaterMarks): DispatchStore['renew'] {
+export function renewals(db: Database, memory: LeaseCache, marks: LowWaterMarks): DispatchStore['renew'] {
   const { dialect, nameOf, change } = db
   const [until, id, mark] = [1, 2, 3].map(dialect.parameter)
   const text = `update ${nameOf('deliveries')} set wake_at = ${NOW} + ${until}, version = version + 1
@@ -14,7 +14,7 @@ export function renewals(db: Database, memory: LeaseMemory, marks: LowWaterMarks
 
   return async (lease, leaseMs) => {
     const earliest = db.now() + leaseMs
-    const changed = await untilWritten(() => change(text, [leaseMs, lease.deliveryId, fenceOf(lease)]))
+    const changed = await retryOnConflict(() => change(text, [leaseMs, lease.deliveryId, fenceOf(lease)]))
     if (changed === 0) return false
     marks.renewed(earliest)
     const leased = memory.find(lease)

@@ -2,8 +2,8 @@ import type { DispatchStore } from '../../../ports/dispatch-store.ts'
 import { readDispatch } from '../../rules/delivery-copies.ts'
 import { readReplannable, replanDispatch } from '../../rules/replan-dispatch.ts'
 import type { Database } from '../connection/database.ts'
-import { untilWritten } from '../connection/retry-on-conflict.ts'
-import { workspace } from './dispatch-unit-of-work.ts'
+import { retryOnConflict } from '../connection/retry-on-conflict.ts'
+import { dispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadDispatches, loadToShow } from './load-dispatches.ts'
 import { loadForAdmission } from './load-for-admission.ts'
 import { loadPlans } from './load-plans.ts'
@@ -15,7 +15,7 @@ export function replans(db: Database): Pick<DispatchStore, 'findReplannable' | '
     async findReplannable(tenant, dispatchId) {
       await db.sync()
       const now = db.now()
-      const work = workspace(now)
+      const work = dispatchUnitOfWork(now)
       await loadToShow([dispatchId], db, work)
       const row = work.dispatch(dispatchId)
       if (row?.head.tenant !== tenant) return undefined
@@ -24,10 +24,10 @@ export function replans(db: Database): Pick<DispatchStore, 'findReplannable' | '
     },
 
     replan: (tenant, dispatchId, version, deliveries, options) =>
-      untilWritten(async () => {
+      retryOnConflict(async () => {
         await db.sync()
         const now = db.now()
-        const work = workspace(now, db.uncertaintyMs())
+        const work = dispatchUnitOfWork(now, db.uncertaintyMs())
         await loadDispatches([dispatchId], 'heads', db, work)
         const row = work.dispatch(dispatchId)
         if (row?.head.tenant !== tenant) return undefined

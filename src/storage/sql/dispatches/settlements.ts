@@ -1,23 +1,23 @@
-import type { DispatchStore, LeaseProof, Settled, Settlement } from '../../../ports/dispatch-store.ts'
+import type { DispatchStore, LeaseToken, Settled, Settlement } from '../../../ports/dispatch-store.ts'
 import type { DeliveryRow } from '../../rules/dispatch-rows.ts'
 import { settleDelivery } from '../../rules/settle-delivery.ts'
 import type { Database } from '../connection/database.ts'
-import { inBatches } from '../connection/group-commit.ts'
+import { groupCommit } from '../connection/group-commit.ts'
 import { jsonSize } from '../connection/json-size.ts'
-import { untilWritten } from '../connection/retry-on-conflict.ts'
-import { type Workspace, workspace } from './dispatch-unit-of-work.ts'
-import { unsureSettlements } from './in-doubt-settlements.ts'
-import { fenceOf, type LeaseMemory } from './lease-cache.ts'
+import { retryOnConflict } from '../connection/retry-on-conflict.ts'
+import { type DispatchUnitOfWork, dispatchUnitOfWork } from './dispatch-unit-of-work.ts'
+import { inDoubtSettlements } from './in-doubt-settlements.ts'
+import { fenceOf, type LeaseCache } from './lease-cache.ts'
 import { loadDispatches, ownersOf } from './load-dispatches.ts'
 import { saveWork } from './save-work.ts'
 
 /** Settles: what is known here, and concerns nothing else, is written without reading anything, all of a moment together. */
-export function settlements(db: Database, memory: LeaseMemory): DispatchStore['settle'] {
-  const unsure = unsureSettlements()
+export function settlements(db: Database, memory: LeaseCache): DispatchStore['settle'] {
+  const inDoubt = inDoubtSettlements()
 
   /** Settles on what a workspace holds, and writes it. */
   async function write(
-    work: Workspace,
+    work: DispatchUnitOfWork,
     now: number,
     asked: readonly Settlement[],
   ): Promise<readonly (Settled | undefined)[]> {
@@ -27,7 +27,7 @@ export function settlements(db: Database, memory: LeaseMemory): DispatchStore['s
       if (!found) return undefined
       const one = settleDelivery(found.row, settlement, now, work.moves, latest)
       // When this fails, or nobody waits for it any longer, it may be written all the same.
-      unsure.keep(settlement, found, one)
+      inDoubt.keep(settlement, found, one)
       return one
     })
     await saveWork(work, db)
@@ -38,7 +38,7 @@ export function settlements(db: Database, memory: LeaseMemory): DispatchStore['s
   async function settleKnown(asked: readonly Settlement[]): Promise<readonly (Settled | undefined)[]> {
     await db.sync()
     const now = db.now()
-    const work = workspace(now, db.uncertaintyMs())
+    const work = dispatchUnitOfWork(now, db.uncertaintyMs())
     for (const settlement of asked) {
       const leased = memory.find(settlement)
       if (!leased || leased.delivery.alone === null) continue
@@ -50,19 +50,19 @@ export function settlements(db: Database, memory: LeaseMemory): DispatchStore['s
 
   /** With all that may follow from it. */
   function settleWhole(settlement: Settlement): Promise<Settled> {
-    return untilWritten(async () => {
+    return retryOnConflict(async () => {
       await db.sync()
       const now = db.now()
-      const work = workspace(now, db.uncertaintyMs())
+      const work = dispatchUnitOfWork(now, db.uncertaintyMs())
       await loadDispatches(await ownersOf([settlement.deliveryId], db), 'whole', db, work)
       const found = work.found(settlement.deliveryId)
-      if (!found || !isLeased(found.row, settlement)) return unsure.find(settlement, found) ?? { live: false }
+      if (!found || !isLeased(found.row, settlement)) return inDoubt.find(settlement, found) ?? { live: false }
       const [settled] = await write(work, now, [settlement])
       return settled ?? { live: false }
     })
   }
 
-  const batched = inBatches<Settlement, Settled | undefined>({
+  const batched = groupCommit<Settlement, Settled | undefined>({
     async run(asked) {
       try {
         return await settleKnown(asked)
@@ -80,11 +80,11 @@ export function settlements(db: Database, memory: LeaseMemory): DispatchStore['s
   return async (settlement) => {
     const settled = (await batched(settlement)) ?? (await settleWhole(settlement))
     memory.forget(settlement)
-    unsure.forget(settlement)
+    inDoubt.forget(settlement)
     return settled
   }
 }
 
-function isLeased({ status, fence }: DeliveryRow, lease: LeaseProof): boolean {
+function isLeased({ status, fence }: DeliveryRow, lease: LeaseToken): boolean {
   return status === 'sending' && fence === fenceOf(lease)
 }

@@ -4,13 +4,13 @@ import { readDispatch } from '../../rules/delivery-copies.ts'
 import type { Transitions } from '../../rules/delivery-transitions.ts'
 import type { DispatchRow } from '../../rules/dispatch-rows.ts'
 import type { Database } from '../connection/database.ts'
-import { untilWritten } from '../connection/retry-on-conflict.ts'
+import { retryOnConflict } from '../connection/retry-on-conflict.ts'
 import { acceptor } from './accept.ts'
 import { claims } from './claims.ts'
 import { dispatchRemover } from './dispatch-removal.ts'
-import { workspace } from './dispatch-unit-of-work.ts'
+import { dispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { expiredForgetter } from './forget-expired.ts'
-import { leaseMemory } from './lease-cache.ts'
+import { leaseCache } from './lease-cache.ts'
 import { listDispatches } from './list-dispatches.ts'
 import { loadDispatches, loadToShow } from './load-dispatches.ts'
 import { lowWaterMarks } from './low-water-marks.ts'
@@ -35,10 +35,10 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
     dispatchId: string,
     change: (row: DispatchRow, now: number, moves: Transitions) => DispatchChange['changed'],
   ): Promise<DispatchChange | undefined> {
-    return untilWritten(async () => {
+    return retryOnConflict(async () => {
       await db.sync()
       const now = db.now()
-      const work = workspace(now, db.uncertaintyMs())
+      const work = dispatchUnitOfWork(now, db.uncertaintyMs())
       await loadDispatches([dispatchId], 'heads', db, work)
       const row = work.dispatch(dispatchId)
       if (row?.head.tenant !== tenant) return undefined
@@ -48,7 +48,7 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
     })
   }
 
-  const memory = leaseMemory()
+  const memory = leaseCache()
   const marks = lowWaterMarks(db.elapsed, db.timeoutMs)
   const forgetExpired = expiredForgetter(db)
   const settle = settlements(db, memory)
@@ -68,7 +68,7 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
 
     async findDispatch(tenant, dispatchId) {
       await db.sync()
-      const work = workspace(db.now())
+      const work = dispatchUnitOfWork(db.now())
       await loadToShow([dispatchId], db, work)
       const row = work.dispatch(dispatchId)
       return row?.head.tenant === tenant ? readDispatch(row) : undefined
@@ -80,6 +80,6 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
     },
 
     removeDispatches: dispatchRemover(db),
-    forgetExpired: (limit) => untilWritten(() => forgetExpired(limit)),
+    forgetExpired: (limit) => retryOnConflict(() => forgetExpired(limit)),
   }
 }

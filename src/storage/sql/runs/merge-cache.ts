@@ -1,4 +1,4 @@
-import type { Tally } from '../../../model/tally.ts'
+import type { Totals } from '../../../model/totals.ts'
 import type { RunKey, StoredRun, StoredSession } from '../../../ports/run-store.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
 import { boundedMap } from '../connection/bounded-map.ts'
@@ -10,11 +10,11 @@ export interface LastMerge {
   readonly session: StoredSession
   readonly sessionVersion: number
   /** The sum below the run. */
-  readonly below: { readonly tally: Tally; readonly version: number } | undefined
+  readonly descendants: { readonly totals: Totals; readonly version: number } | undefined
 }
 
 /** What was merged last in some sessions: who goes on from there need not read it, as long as nobody else came between. */
-export interface MergeMemory {
+export interface MergeCache {
   /** Takes it out: it is put back when it is known again what is stored. */
   take(key: RunKey): LastMerge | undefined
   forget(key: RunKey): void
@@ -28,7 +28,7 @@ const REMEMBERED = 1_000
 /** For so many merges nothing is believed, once something was wrong: other processes merge into the same sessions. */
 const PAUSE = 50
 
-export function mergeMemory(): MergeMemory {
+export function mergeCache(): MergeCache {
   const sessions = boundedMap<LastMerge>(REMEMBERED)
   let pause = 0
 

@@ -1,4 +1,4 @@
-import type { Tally } from '../../../model/tally.ts'
+import type { Totals } from '../../../model/totals.ts'
 import type { StoredRun, StoredSession } from '../../../ports/run-store.ts'
 import { type Changes, firstVersion } from '../connection/changes.ts'
 import { indexKey } from '../dispatches/delivery-records.ts'
@@ -14,7 +14,7 @@ export interface KnownRun {
   /** The tags that it is stored with. */
   tags: readonly string[]
   readonly isChanged: boolean
-  readonly written: { readonly state: boolean; readonly account: boolean }
+  readonly written: { readonly state: boolean; readonly derived: boolean }
 }
 
 /** A session, likewise. Its tally is added to where it is. */
@@ -22,7 +22,7 @@ export interface KnownSession {
   readonly session: { -readonly [Name in keyof StoredSession]: StoredSession[Name] }
   version?: number
   isTouched: boolean
-  hasTally: boolean
+  hasTotals: boolean
   hasFailures: boolean
 }
 
@@ -31,12 +31,12 @@ export interface KnownSum {
   readonly tenant: string
   readonly sessionId: string
   readonly runId: string
-  readonly tally: Tally
+  readonly totals: Totals
   version?: number
   isChanged: boolean
 }
 
-const ALL_WRITTEN = { state: true, account: true } as const
+const ALL_WRITTEN = { state: true, derived: true } as const
 
 /** Writes down what has become of a run; from then on it has the version that it will have. */
 export function saveRun(known: KnownRun, changes: Changes): void {
@@ -59,16 +59,16 @@ function saveTags(known: KnownRun, changes: Changes): void {
 }
 
 export function saveSession(known: KnownSession, changes: Changes): void {
-  const { session, version, hasTally, hasFailures } = known
-  const written = { tally: hasTally, failures: hasFailures }
+  const { session, version, hasTotals, hasFailures } = known
+  const written = { totals: hasTotals, failures: hasFailures }
   if (version !== undefined) changes.update('sessions', sessionRecord(session, version, written))
   known.version = version === undefined ? firstVersion() : version + 1
   if (version === undefined) changes.insert('sessions', sessionRecord(session, known.version, written))
 }
 
 export function saveSum(known: KnownSum, changes: Changes): void {
-  const { tenant, sessionId, runId, tally, version } = known
-  const record = { tenant, session_id: sessionId, run_id: runId, tally: JSON.stringify(tally) }
+  const { tenant, sessionId, runId, totals, version } = known
+  const record = { tenant, session_id: sessionId, run_id: runId, totals: JSON.stringify(totals) }
   if (version !== undefined) changes.update('run_sums', { ...record, version })
   known.version = version === undefined ? firstVersion() : version + 1
   if (version === undefined) changes.insert('run_sums', { ...record, version: known.version })

@@ -1,17 +1,17 @@
-import type { MergeDecision, MergeSight, RunKey, RunStore, StoredRun } from '../../../ports/run-store.ts'
+import type { MergeDecision, MergeSnapshot, RunKey, RunStore, StoredRun } from '../../../ports/run-store.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
 import { newChanges } from '../connection/changes.ts'
 import { Conflict, type Database } from '../connection/database.ts'
-import { inBatches } from '../connection/group-commit.ts'
-import { untilWritten } from '../connection/retry-on-conflict.ts'
-import { mergeMemory } from './merge-cache.ts'
-import { sightReader } from './merge-snapshots.ts'
+import { groupCommit } from '../connection/group-commit.ts'
+import { retryOnConflict } from '../connection/retry-on-conflict.ts'
+import { mergeCache } from './merge-cache.ts'
+import { snapshotReader } from './merge-snapshots.ts'
 import { spendWriter } from './merge-spends.ts'
-import { type MergeDesk, mergeDesk } from './run-unit-of-work.ts'
+import { type RunUnitOfWork, runUnitOfWork } from './run-unit-of-work.ts'
 
 interface Merge {
   readonly key: RunKey
-  readonly decide: (sight: MergeSight) => MergeDecision<unknown>
+  readonly decide: (snapshot: MergeSnapshot) => MergeDecision<unknown>
 }
 
 /** What a merge came to, or what its decision threw. */
@@ -26,38 +26,38 @@ type Outcome = { readonly result: unknown; readonly run: StoredRun | undefined }
  * @param isAlone One call at a time: within a transaction of the host's.
  */
 export function merger(db: Database, isAlone: boolean): Pick<RunStore, 'mergeRun'> {
-  const readSights = sightReader(db)
+  const readSnapshots = snapshotReader(db)
   const spends = spendWriter(db, isAlone)
-  const memory = mergeMemory()
+  const memory = mergeCache()
 
   /** Reads until all that the merges ask for has been read: usually what they were about is all. */
-  async function decideAll(merges: readonly Merge[]): Promise<{ desk: MergeDesk; outcomes: readonly Outcome[] }> {
+  async function decideAll(merges: readonly Merge[]): Promise<{ harness: RunUnitOfWork; outcomes: readonly Outcome[] }> {
     const keys = merges.map(({ key }) => key)
     for (;;) {
-      const desk = await readSights(keys)
-      const outcomes = await decideWith(desk, merges)
-      if (outcomes) return { desk, outcomes }
-      keys.push(...desk.missing)
+      const harness = await readSnapshots(keys)
+      const outcomes = await decideWith(harness, merges)
+      if (outcomes) return { harness, outcomes }
+      keys.push(...harness.missing)
     }
   }
 
-  async function decideWith(desk: MergeDesk, merges: readonly Merge[]): Promise<readonly Outcome[] | undefined> {
+  async function decideWith(harness: RunUnitOfWork, merges: readonly Merge[]): Promise<readonly Outcome[] | undefined> {
     await db.sync()
     const now = db.now()
     const outcomes: Outcome[] = []
     for (const merge of merges) {
-      const sight = desk.sight(merge.key)
-      if (desk.missing.length > 0) return undefined
-      outcomes.push(outcomeOf(merge, sight, desk, now))
-      if (desk.missing.length > 0) return undefined
+      const snapshot = harness.snapshot(merge.key)
+      if (harness.missing.length > 0) return undefined
+      outcomes.push(outcomeOf(merge, snapshot, harness, now))
+      if (harness.missing.length > 0) return undefined
     }
     return outcomes
   }
 
-  async function write(desk: MergeDesk): Promise<void> {
+  async function write(harness: RunUnitOfWork): Promise<void> {
     const changes = newChanges()
-    desk.save(changes)
-    await spends.write(desk.spent, changes)
+    harness.save(changes)
+    await spends.write(harness.spent, changes)
   }
 
   /**
@@ -68,28 +68,28 @@ export function merger(db: Database, isAlone: boolean): Pick<RunStore, 'mergeRun
     const last = memory.take(key)
     if (!last || key.parentRunId !== undefined) return undefined
     await db.sync()
-    const desk = mergeDesk()
-    desk.putRun(last.run, key.sessionId, last.runVersion)
-    desk.putSession(last.session, last.sessionVersion)
-    if (last.below) desk.putSum(key.tenant, key.sessionId, key.runId, last.below.tally, last.below.version)
-    desk.begin([key])
-    const decided = decidedOn(desk.sight(key), decide)
-    if ('threw' in decided || !(decided.state || decided.account)) return undefined
-    const run = desk.decide(key, decided, db.now())
-    if (desk.missing.length > 0) return undefined
+    const harness = runUnitOfWork()
+    harness.putRun(last.run, key.sessionId, last.runVersion)
+    harness.putSession(last.session, last.sessionVersion)
+    if (last.descendants) harness.putSum(key.tenant, key.sessionId, key.runId, last.descendants.totals, last.descendants.version)
+    harness.begin([key])
+    const decided = decidedOn(harness.snapshot(key), decide)
+    if ('threw' in decided || !(decided.state || decided.derived)) return undefined
+    const run = harness.decide(key, decided, db.now())
+    if (harness.missing.length > 0) return undefined
     try {
-      await write(desk)
+      await write(harness)
     } catch (cause) {
       if (!(cause instanceof Conflict)) throw cause
       memory.wasWrong()
       return undefined
     }
-    remember(key, desk)
+    remember(key, harness)
     return { result: decided.result, run }
   }
 
-  function remember(key: RunKey, desk: MergeDesk): void {
-    const last = isAlone ? undefined : desk.last(key)
+  function remember(key: RunKey, harness: RunUnitOfWork): void {
+    const last = isAlone ? undefined : harness.last(key)
     if (last) memory.put(last)
   }
 
@@ -97,16 +97,16 @@ export function merger(db: Database, isAlone: boolean): Pick<RunStore, 'mergeRun
     const [first, ...others] = merges
     const gone = first && others.length === 0 ? await goOn(first) : undefined
     if (gone) return [gone]
-    return untilWritten(async () => {
+    return retryOnConflict(async () => {
       for (const { key } of merges) memory.forget(key)
-      const { desk, outcomes } = await decideAll(merges)
-      await write(desk)
-      for (const { key } of merges) remember(key, desk)
+      const { harness, outcomes } = await decideAll(merges)
+      await write(harness)
+      for (const { key } of merges) remember(key, harness)
       return outcomes
     })
   }
 
-  const batched = inBatches<Merge, Outcome>({
+  const batched = groupCommit<Merge, Outcome>({
     run,
     keysOf,
     share: true,
@@ -121,7 +121,7 @@ export function merger(db: Database, isAlone: boolean): Pick<RunStore, 'mergeRun
   }
 
   return {
-    async mergeRun<T>(key: RunKey, decide: (sight: MergeSight) => MergeDecision<T>) {
+    async mergeRun<T>(key: RunKey, decide: (snapshot: MergeSnapshot) => MergeDecision<T>) {
       const outcome = await merged({ key, decide })
       if (outcome === undefined) throw new TypeError('a merge had no outcome')
       if ('threw' in outcome) throw outcome.threw
@@ -131,15 +131,15 @@ export function merger(db: Database, isAlone: boolean): Pick<RunStore, 'mergeRun
   }
 }
 
-function outcomeOf({ key, decide }: Merge, sight: MergeSight, desk: MergeDesk, now: number): Outcome {
-  const decided = decidedOn(sight, decide)
-  return 'threw' in decided ? decided : { result: decided.result, run: desk.decide(key, decided, now) }
+function outcomeOf({ key, decide }: Merge, snapshot: MergeSnapshot, harness: RunUnitOfWork, now: number): Outcome {
+  const decided = decidedOn(snapshot, decide)
+  return 'threw' in decided ? decided : { result: decided.result, run: harness.decide(key, decided, now) }
 }
 
 /** What a decision throws concerns nobody else, and nothing has been changed by it. */
-function decidedOn(sight: MergeSight, decide: Merge['decide']): MergeDecision<unknown> | { readonly threw: unknown } {
+function decidedOn(snapshot: MergeSnapshot, decide: Merge['decide']): MergeDecision<unknown> | { readonly threw: unknown } {
   try {
-    return decide(sight)
+    return decide(snapshot)
   } catch (threw) {
     return { threw }
   }

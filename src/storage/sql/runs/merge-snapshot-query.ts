@@ -5,8 +5,8 @@ import type { NameTable } from '../schema/name-table.ts'
 import { TABLES } from '../schema/tables.ts'
 
 /** The columns of what merges see. */
-export const SIGHT_COLUMNS: readonly string[] = [
-  ...['kind', 'tenant', 'session_id', 'run_id', 'state', 'account'],
+export const SNAPSHOT_COLUMNS: readonly string[] = [
+  ...['kind', 'tenant', 'session_id', 'run_id', 'state', 'derived'],
   ...['created_at', 'updated_at', 'last_seen_at', 'revision', 'version'],
 ]
 
@@ -17,7 +17,7 @@ export const SIGHT_COLUMNS: readonly string[] = [
  *
  * @param parameter The keys of the merges, as a JSON array.
  */
-export function sightText(parameter: string, dialect: Dialect, nameOf: NameTable): string {
+export function snapshotText(parameter: string, dialect: Dialect, nameOf: NameTable): string {
   const { same } = dialect
   const { tenant, session_id, run_id, parent_run_id } = TABLES.runs.columns
   const keys = dialect.rows(parameter, { tenant, session_id, run_id, parent_run_id }, 'x')
@@ -38,13 +38,13 @@ export function sightText(parameter: string, dialect: Dialect, nameOf: NameTable
       where c.next_id is not null and c.depth < ${MAX_RUNS_ABOVE}
     ),
     n as (select distinct tenant, session_id, run_id from c)
-    select 'run' as kind, r.tenant, r.session_id, r.run_id, r.state, r.account, r.created_at, r.updated_at, r.last_seen_at,
+    select 'run' as kind, r.tenant, r.session_id, r.run_id, r.state, r.derived, r.created_at, r.updated_at, r.last_seen_at,
       r.revision, r.version
     from n ${run(`r.run_id = n.run_id and ${same('r.tenant', 'n.tenant')}`, false)}
     union all
-    select 'sum', s.tenant, s.session_id, s.run_id, s.tally, '', 0, 0, 0, 0, s.version
+    select 'sum', s.tenant, s.session_id, s.run_id, s.totals, '', 0, 0, 0, 0, s.version
     from n ${join({ table: 'run_sums', alias: 's', on: ofSum })}
     union all
-    select 'session', s.tenant, s.session_id, '', s.tally, s.failures, s.created_at, s.updated_at, 0, 0, s.version
+    select 'session', s.tenant, s.session_id, '', s.totals, s.failures, s.created_at, s.updated_at, 0, 0, s.version
     from (select distinct tenant, session_id from k) d ${join({ table: 'sessions', alias: 's', on: ofSession })}`
 }

@@ -1,4 +1,4 @@
-import { addSpend, noSpend, type Spend } from '../../../model/tally.ts'
+import { addSpend, noSpend, type Spend } from '../../../model/totals.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
 import { boundedMap } from '../connection/bounded-map.ts'
 import { type Changes, firstVersion } from '../connection/changes.ts'

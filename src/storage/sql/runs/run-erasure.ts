@@ -2,11 +2,11 @@ import type { RunFailure } from '../../../model/run.ts'
 import { newChanges } from '../connection/changes.ts'
 import { Conflict, type Database, type Queries } from '../connection/database.ts'
 import { columnsOf, readRecord } from '../connection/read-records.ts'
-import { untilWritten } from '../connection/retry-on-conflict.ts'
+import { retryOnConflict } from '../connection/retry-on-conflict.ts'
 import { changeParameters, changeText, partsOf } from '../connection/statements.ts'
 import type { RunSumRecord, SessionRecord } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
-import { readTally } from './run-records.ts'
+import { readTotals } from './run-records.ts'
 import { removeRunsWhere, removeWhere } from './run-removal.ts'
 import { holds } from './run-texts.ts'
 
@@ -36,7 +36,7 @@ export async function eraseUser(tenant: string, userId: string, db: Database): P
   for (const sessionId of await sessionsThatFail(erased, db)) found.add(sessionId)
   for (const sessionId of await sessionsWithSums(erased, db)) found.add(sessionId)
   const sessionIds = [...found].sort()
-  return untilWritten(() =>
+  return retryOnConflict(() =>
     db.transaction(async (on) => {
       let removed = 0
       for (let at = 0; at < sessionIds.length; at += SOME)
@@ -89,14 +89,14 @@ function withoutFailures(session: SessionRecord, { userId, runIds }: Erased): Se
   const failures: readonly RunFailure[] = JSON.parse(session.failures ?? '[]')
   const left = failures.filter((failure) => failure.userId !== userId && !runIds.has(failure.runId))
   if (left.length === failures.length) return undefined
-  return { ...session, tally: null, failures: JSON.stringify(left) }
+  return { ...session, totals: null, failures: JSON.stringify(left) }
 }
 
 function withoutUser(sum: RunSumRecord, userId: string): RunSumRecord | undefined {
-  const tally = readTally(sum.tally)
-  if (!Object.hasOwn(tally.users, userId)) return undefined
-  Reflect.deleteProperty(tally.users, userId)
-  return { ...sum, tally: JSON.stringify(tally) }
+  const totals = readTotals(sum.totals)
+  if (!Object.hasOwn(totals.users, userId)) return undefined
+  Reflect.deleteProperty(totals.users, userId)
+  return { ...sum, totals: JSON.stringify(totals) }
 }
 
 /** How a name begins a member of an object, in JSON: what has it may have the name; what has it not has not. */
@@ -123,8 +123,8 @@ async function sessionsThatFail({ tenant, userId, runIds }: Erased, db: Database
   const found: string[] = []
   const isTheirs = ({ userId: of, runId }: RunFailure): boolean => of === userId || runIds.has(runId)
   await readOn(text, [tenant, ''], db, ({ session_id, failures }) => {
-    const told: readonly RunFailure[] = failures === null ? [] : JSON.parse(String(failures))
-    if (told.some(isTheirs)) found.push(String(session_id))
+    const reported: readonly RunFailure[] = failures === null ? [] : JSON.parse(String(failures))
+    if (reported.some(isTheirs)) found.push(String(session_id))
     return [tenant, session_id]
   })
   return found

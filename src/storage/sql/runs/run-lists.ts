@@ -38,7 +38,7 @@ export async function listRuns(query: RunQuery, db: Database): Promise<Page<Stor
 /** Rows from the cursor on; those that do not fit have no state and no account. */
 async function readRows(query: RunQuery, amount: number, db: Database): Promise<readonly Row[]> {
   const { tenant, since } = query
-  const { scans, told } = planOf(query)
+  const { scans, reported } = planOf(query)
   const from = readPlace(query)
   const isOverTenants = scans[0]?.ids.includes('tenant')
   const after = from && { at: from.at, ids: isOverTenants ? [from.tenant ?? tenant ?? '', from.runId] : [from.runId] }
@@ -47,11 +47,11 @@ async function readRows(query: RunQuery, amount: number, db: Database): Promise<
   /** @param place What has the place of a row. */
   const columns = (place: 'r' | 'p'): string => {
     const ifFits = (column: string): string => {
-      const filters = filtersOf(query, told, db.dialect).map(([text, ...values]) => bind(text, values))
+      const filters = filtersOf(query, reported, db.dialect).map(([text, ...values]) => bind(text, values))
       return filters.length > 0 ? `case when ${filters.join(' and ')} then r.${column} end as ${column}` : `r.${column}`
     }
     // The long texts are not read of rows that do not fit.
-    const isLong = (column: string): boolean => column === 'state' || column === 'account'
+    const isLong = (column: string): boolean => column === 'state' || column === 'derived'
     const own = RUN_COLUMNS.filter((column) => column !== 'created_at')
     const read = own.map((column) => (isLong(column) ? ifFits(column) : `r.${column}`))
     return `${place}.run_id, ${place}.created_at, ${read.join(', ')}`
@@ -82,15 +82,15 @@ function latestOf({ until, silentForMs }: RunQuery, db: Database): number | unde
 /** The indexes that serve a query, and the filters that they tell all of. */
 interface Plan {
   readonly scans: readonly IndexScan[]
-  readonly told?: 'sessionId' | 'userId' | 'status' | 'model' | 'provider'
+  readonly reported?: 'sessionId' | 'userId' | 'status' | 'model' | 'provider'
 }
 
 /**
  * A session, a user and a tag have fewer runs than a status, unless that is `completed`; then a model, and a provider. The others of
  * a combination are filters of the rows that are read. Of all tenants, what is open or untold has an index, and nothing else.
  */
-function planOf({ tenant, sessionId, userId, tag, status, model, provider, untold }: RunQuery): Plan {
-  if (untold) return { scans: [overTenants('untold_since', 'untold')] }
+function planOf({ tenant, sessionId, userId, tag, status, model, provider, pending }: RunQuery): Plan {
+  if (pending) return { scans: [overTenants('pending_since', 'pending')] }
   if (tenant === undefined) {
     const isOpen = status?.every(isOpenRun)
     return { scans: [isOpen ? overTenants('open_since', 'open') : overTenants('created_at')] }
@@ -109,13 +109,13 @@ function planOf({ tenant, sessionId, userId, tag, status, model, provider, untol
   }
   const byStatus = [...new Set(status)].map((one) => by('by_status', 'status', one))
   const isRare = status !== undefined && !status.includes('completed')
-  if (sessionId !== undefined) return { scans: [by('by_session', 'session_id', sessionId)], told: 'sessionId' }
-  if (userId !== undefined) return { scans: [by('by_user', 'user_id', userId)], told: 'userId' }
+  if (sessionId !== undefined) return { scans: [by('by_session', 'session_id', sessionId)], reported: 'sessionId' }
+  if (userId !== undefined) return { scans: [by('by_user', 'user_id', userId)], reported: 'userId' }
   if (tag !== undefined) return { scans: [by('by_tag', 'tag_key', indexKey(tag), 'run_tags')] }
-  if (isRare) return { scans: byStatus, told: 'status' }
-  if (model !== undefined) return { scans: [by('by_model', 'model', model)], told: 'model' }
-  if (provider !== undefined) return { scans: [by('by_provider', 'provider', provider)], told: 'provider' }
-  if (status !== undefined) return { scans: byStatus, told: 'status' }
+  if (isRare) return { scans: byStatus, reported: 'status' }
+  if (model !== undefined) return { scans: [by('by_model', 'model', model)], reported: 'model' }
+  if (provider !== undefined) return { scans: [by('by_provider', 'provider', provider)], reported: 'provider' }
+  if (status !== undefined) return { scans: byStatus, reported: 'status' }
   const all: IndexScan = {
     table: 'runs',
     index: 'by_time',
@@ -133,18 +133,18 @@ function overTenants(at: string, index?: string): IndexScan {
 type Condition = readonly [text: string, ...values: readonly unknown[]]
 
 /** What each row is held against. */
-function filtersOf(query: RunQuery, told: Plan['told'], dialect: Dialect): readonly Condition[] {
-  const { tenant, sessionId, status, provider, model, userId, tag, silentForMs, untold } = query
+function filtersOf(query: RunQuery, reported: Plan['reported'], dialect: Dialect): readonly Condition[] {
+  const { tenant, sessionId, status, provider, model, userId, tag, silentForMs, pending } = query
   const filters: Condition[] = []
-  const hold = (name: Plan['told'], column: string, value: string | undefined): void => {
-    if (value !== undefined && told !== name) filters.push([`r.${column} = ?`, value])
+  const hold = (name: Plan['reported'], column: string, value: string | undefined): void => {
+    if (value !== undefined && reported !== name) filters.push([`r.${column} = ?`, value])
   }
-  if (untold && tenant !== undefined) filters.push(['r.tenant = ?', tenant])
+  if (pending && tenant !== undefined) filters.push(['r.tenant = ?', tenant])
   hold('sessionId', 'session_id', sessionId)
   hold('userId', 'user_id', userId)
   hold('provider', 'provider', provider)
   hold('model', 'model', model)
-  if (status && told !== 'status') filters.push([`r.status in (${status.map(() => '?').join(', ')})`, ...status])
+  if (status && reported !== 'status') filters.push([`r.status in (${status.map(() => '?').join(', ')})`, ...status])
   if (tag !== undefined) filters.push([holds('r.tags', '?', dialect), tagLines([tag])])
   if (silentForMs !== undefined) filters.push([`r.last_seen_at < ${NOW} - ?`, Math.floor(silentForMs)])
   return filters

@@ -1,5 +1,5 @@
 import { facetsOf } from '../../../model/run-facets.ts'
-import { addSpend, addTally, noSpend, noTally, type Spend, type Tally } from '../../../model/tally.ts'
+import { addSpend, addTotals, noSpend, noTotals, type Spend, type Totals } from '../../../model/totals.ts'
 import type { StoredRun, StoredSession } from '../../../ports/run-store.ts'
 import { isOpenRun } from '../../rules/is-open-run.ts'
 import type { RunRecord, SessionRecord } from '../schema/records.ts'
@@ -7,34 +7,34 @@ import type { RunRecord, SessionRecord } from '../schema/records.ts'
 /** Which of its texts a record of a run has: an update leaves alone what has not changed. */
 export interface Written {
   readonly state: boolean
-  readonly account: boolean
+  readonly derived: boolean
 }
 
 /** @param sessionId The session that it was created in. */
 export function runRecord(run: StoredRun, sessionId: string, version: number, written: Written): RunRecord {
-  const { state, account, createdAt, updatedAt } = run
+  const { state, derived, createdAt, updatedAt } = run
   const { status, provider, model, userId, parentRunId, tags } = facetsOf(state)
-  const isUntold = account.untold.length > 0
+  const isPending = derived.pending.length > 0
   return {
     tenant: run.tenant,
     run_id: state.runId,
     session_id: sessionId,
     parent_run_id: parentRunId ?? null,
-    top: account.top ? 1 : null,
+    top: derived.top ? 1 : null,
     status,
     provider: provider ?? null,
     model: model ?? null,
     user_id: userId ?? null,
     tags: tags.length > 0 ? tagLines(tags) : null,
     state: written.state ? JSON.stringify(state) : null,
-    account: written.account ? JSON.stringify(account) : null,
+    derived: written.derived ? JSON.stringify(derived) : null,
     created_at: createdAt,
     updated_at: updatedAt,
     last_seen_at: run.lastSeenAt,
     revision: run.revision,
     open_since: isOpenRun(status) ? createdAt : null,
-    untold_since: isUntold ? createdAt : null,
-    over_since: isOpenRun(status) || isUntold ? null : updatedAt,
+    pending_since: isPending ? createdAt : null,
+    over_since: isOpenRun(status) || isPending ? null : updatedAt,
     version,
   }
 }
@@ -50,7 +50,7 @@ type Row = Readonly<Record<string, unknown>>
 export const RUN_COLUMNS = [
   'tenant',
   'state',
-  'account',
+  'derived',
   'created_at',
   'updated_at',
   'last_seen_at',
@@ -61,7 +61,7 @@ export function storedRun(row: Row): StoredRun {
   return {
     tenant: String(row.tenant),
     state: JSON.parse(String(row.state)),
-    account: JSON.parse(String(row.account)),
+    derived: JSON.parse(String(row.derived)),
     createdAt: Number(row.created_at),
     updatedAt: Number(row.updated_at),
     lastSeenAt: Number(row.last_seen_at),
@@ -70,7 +70,7 @@ export function storedRun(row: Row): StoredRun {
 }
 
 /** The columns of `sessions` that a stored session is read from. */
-export const SESSION_COLUMNS = ['tenant', 'session_id', 'tally', 'failures', 'created_at', 'updated_at'] as const
+export const SESSION_COLUMNS = ['tenant', 'session_id', 'totals', 'failures', 'created_at', 'updated_at'] as const
 
 export function storedSession(row: Row): StoredSession {
   return {
@@ -78,33 +78,33 @@ export function storedSession(row: Row): StoredSession {
     sessionId: String(row.session_id),
     createdAt: Number(row.created_at),
     updatedAt: Number(row.updated_at),
-    tally: readTally(row.tally),
+    totals: readTotals(row.totals),
     failures: JSON.parse(String(row.failures)),
   }
 }
 
 /** @param written Which of its texts the record has, as with {@link runRecord}. */
 export function sessionRecord(
-  { tenant, sessionId, createdAt, updatedAt, tally, failures }: StoredSession,
+  { tenant, sessionId, createdAt, updatedAt, totals, failures }: StoredSession,
   version: number,
-  written: { readonly tally: boolean; readonly failures: boolean },
+  written: { readonly totals: boolean; readonly failures: boolean },
 ): SessionRecord {
   return {
     tenant,
     session_id: sessionId,
     created_at: createdAt,
     updated_at: updatedAt,
-    tally: written.tally ? JSON.stringify(tally) : null,
+    totals: written.totals ? JSON.stringify(totals) : null,
     failures: written.failures ? JSON.stringify(failures) : null,
     version,
   }
 }
 
 /** A sum that may be added to: names come from callers, and an object that was read has some of its own. */
-export function readTally(text: unknown): Tally {
-  const tally = noTally()
-  addTally(tally, JSON.parse(String(text)))
-  return tally
+export function readTotals(text: unknown): Totals {
+  const totals = noTotals()
+  addTotals(totals, JSON.parse(String(text)))
+  return totals
 }
 
 export function readSpend(text: unknown): Spend {

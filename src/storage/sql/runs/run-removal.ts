@@ -4,7 +4,7 @@ import { isOpenRun } from '../../rules/is-open-run.ts'
 import type { Database, Queries } from '../connection/database.ts'
 import { tableAlong } from '../connection/look-ups.ts'
 import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'
-import { pause, untilWritten } from '../connection/retry-on-conflict.ts'
+import { pause, retryOnConflict } from '../connection/retry-on-conflict.ts'
 import { NOW } from '../connection/statements.ts'
 import type { TableName } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
@@ -70,7 +70,7 @@ async function removeOf(
   let until = from
   for (let tries = 1; ; tries++) {
     const most = Math.min(Math.floor(limit) - count, SOME)
-    const removed = await untilWritten(() =>
+    const removed = await retryOnConflict(() =>
       db.transaction(async (on) => {
         const runs = await on.scan<RemovedRun>(free, [...parameters, most])
         until = Number(runs.at(-1)?.changed_at ?? until)
@@ -130,7 +130,7 @@ export async function removeRunsWhere(
  */
 export function eraseSession(tenant: string, sessionId: string, db: Database): Promise<number> {
   const of = { tenant, session_id: sessionId }
-  return untilWritten(() =>
+  return retryOnConflict(() =>
     db.transaction(async (on) => {
       if ((await removeWhere('sessions', of, on, db)) === 0) return 0
       await removeWhere('run_sums', of, on, db)

@@ -1,16 +1,16 @@
 import { dayOf } from '../../../model/day.ts'
 import { MAX_RUNS_ABOVE } from '../../../model/run-tree-limit.ts'
-import { addTally, noTally, type Spend, type Tally } from '../../../model/tally.ts'
+import { addTotals, noTotals, type Spend, type Totals } from '../../../model/totals.ts'
 import type {
   MergeDecision,
-  MergeSight,
-  RunAbove,
+  MergeSnapshot,
+  RunAncestor,
   RunKey,
   StoredRun,
   StoredSession,
-  TallyChanges,
+  TotalsChanges,
 } from '../../../ports/run-store.ts'
-import { runAfter } from '../../rules/apply-decision.ts'
+import { applyDecision } from '../../rules/apply-decision.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
 import type { Changes } from '../connection/changes.ts'
 import type { LastMerge } from './merge-cache.ts'
@@ -29,13 +29,13 @@ export interface Spent {
  * What was read for some merges, and what they have made of it so far: each sees what those before it decided. For one attempt
  * at writing it.
  */
-export interface MergeDesk {
+export interface RunUnitOfWork {
   putRun(run: StoredRun, sessionId: string, version: number): void
   putSession(session: StoredSession, version: number): void
-  putSum(tenant: string, sessionId: string, runId: string, tally: Tally, version: number): void
+  putSum(tenant: string, sessionId: string, runId: string, totals: Totals, version: number): void
   /** All that was read has been put here: it was read for these. */
   begin(keys: readonly RunKey[]): void
-  sight(key: RunKey): MergeSight
+  snapshot(key: RunKey): MergeSnapshot
   /** The run as it is after that. */
   decide(key: RunKey, decision: MergeDecision<unknown>, now: number): StoredRun | undefined
   /** What was asked for and has not been read: nothing that came out is to be believed until it is. */
@@ -47,9 +47,9 @@ export interface MergeDesk {
   last(key: RunKey): LastMerge | undefined
 }
 
-const NOT_WRITTEN = { state: false, account: false } as const
+const NOT_WRITTEN = { state: false, derived: false } as const
 
-export function mergeDesk(): MergeDesk {
+export function runUnitOfWork(): RunUnitOfWork {
   const runs = new Map<string, KnownRun>()
   const sessions = new Map<string, KnownSession>()
   const sums = new Map<string, KnownSum>()
@@ -83,54 +83,54 @@ export function mergeDesk(): MergeDesk {
   }
 
   /** As {@link MergeSight.above} has them; none, where the run's own account says `top`. */
-  function runsAbove(key: RunKey, own: StoredRun | undefined): readonly RunAbove[] {
+  function runAncestors(key: RunKey, own: StoredRun | undefined): readonly RunAncestor[] {
     const { tenant, sessionId } = key
     let runId = own?.state.parentRunId ?? key.parentRunId
-    const above: RunAbove[] = []
-    if (own?.account.top) return above
+    const ancestors: RunAncestor[] = []
+    if (own?.derived.top) return ancestors
     const met = new Set<string>()
-    while (runId !== undefined && above.length < MAX_RUNS_ABOVE && !met.has(runId)) {
+    while (runId !== undefined && ancestors.length < MAX_RUNS_ABOVE && !met.has(runId)) {
       met.add(runId)
       const found = knownRun(tenant, sessionId, runId)
       const run: StoredRun | undefined = found?.sessionId === sessionId ? found.run : undefined
-      const below = knownSum(tenant, sessionId, runId)?.tally
-      above.push({ runId, ...(run && { run }), ...(below && { below }) })
-      runId = run?.account.top ? undefined : run?.state.parentRunId
+      const descendants = knownSum(tenant, sessionId, runId)?.totals
+      ancestors.push({ runId, ...(run && { run }), ...(descendants && { descendants }) })
+      runId = run?.derived.top ? undefined : run?.state.parentRunId
     }
-    return above
+    return ancestors
   }
 
-  function sight(key: RunKey): MergeSight {
+  function snapshot(key: RunKey): MergeSnapshot {
     const { tenant, sessionId, runId } = key
     const run = knownRun(tenant, sessionId, runId)?.run
     const session = knownSession(tenant, sessionId, runId)?.session
-    const below = knownSum(tenant, sessionId, runId)?.tally
-    return { run, session: session && { ...session }, below, above: runsAbove(key, run) }
+    const descendants = knownSum(tenant, sessionId, runId)?.totals
+    return { run, session: session && { ...session }, descendants, ancestors: runAncestors(key, run) }
   }
 
   function openSession(tenant: string, sessionId: string, now: number): KnownSession {
-    const session = { tenant, sessionId, createdAt: now, updatedAt: now, tally: noTally(), failures: [] }
-    const known = { session, isTouched: true, hasTally: true, hasFailures: true }
+    const session = { tenant, sessionId, createdAt: now, updatedAt: now, totals: noTotals(), failures: [] }
+    const known = { session, isTouched: true, hasTotals: true, hasFailures: true }
     sessions.set(sessionKey(tenant, sessionId), known)
     return known
   }
 
-  function addSums({ session, below, users }: TallyChanges, known: KnownSession, now: number): void {
-    const { tenant, sessionId, tally } = known.session
-    known.hasTally = true
-    addTally(tally, session)
-    for (const { runId, add } of below) {
-      const sum = knownSum(tenant, sessionId, runId) ?? { tenant, sessionId, runId, tally: noTally(), isChanged: true }
+  function addSums({ session, descendants, users }: TotalsChanges, known: KnownSession, now: number): void {
+    const { tenant, sessionId, totals } = known.session
+    known.hasTotals = true
+    addTotals(totals, session)
+    for (const { runId, add } of descendants) {
+      const sum = knownSum(tenant, sessionId, runId) ?? { tenant, sessionId, runId, totals: noTotals(), isChanged: true }
       sum.isChanged = true
-      addTally(sum.tally, add)
+      addTotals(sum.totals, add)
       sums.set(sumKey(tenant, sessionId, runId), sum)
     }
     for (const { userId, add, at } of users) spent.push({ tenant, userId, day: dayOf(at ?? now), add })
   }
 
   function changeSession({ tenant, sessionId, runId }: RunKey, decision: MergeDecision<unknown>, now: number): void {
-    const { state, account, tallies, failures } = decision
-    if (!state && !account && !tallies && !failures) return
+    const { state, derived, totalsChanges, failures } = decision
+    if (!state && !derived && !totalsChanges && !failures) return
     const found = knownSession(tenant, sessionId, runId)
     const known = found ?? (state && openSession(tenant, sessionId, now))
     if (!known) return
@@ -138,7 +138,7 @@ export function mergeDesk(): MergeDesk {
     if (state) known.session.updatedAt = now
     if (failures) known.session.failures = failures
     if (failures) known.hasFailures = true
-    if (tallies) addSums(tallies, known, now)
+    if (totalsChanges) addSums(totalsChanges, known, now)
   }
 
   /** The session of a run that is changed from another one: merges there are to see it. */
@@ -154,34 +154,34 @@ export function mergeDesk(): MergeDesk {
       runs.set(key, { run, sessionId, version, tags, isChanged: false, written: NOT_WRITTEN })
     },
     putSession(session, version) {
-      const known = { session: { ...session }, version, isTouched: false, hasTally: false, hasFailures: false }
+      const known = { session: { ...session }, version, isTouched: false, hasTotals: false, hasFailures: false }
       sessions.set(sessionKey(session.tenant, session.sessionId), known)
     },
-    putSum(tenant, sessionId, runId, tally, version) {
-      sums.set(sumKey(tenant, sessionId, runId), { tenant, sessionId, runId, tally, version, isChanged: false })
+    putSum(tenant, sessionId, runId, totals, version) {
+      sums.set(sumKey(tenant, sessionId, runId), { tenant, sessionId, runId, totals, version, isChanged: false })
     },
     begin(keys) {
       // They were read along the same way.
-      for (const key of keys) sight(key)
+      for (const key of keys) snapshot(key)
       missing.length = 0
     },
-    sight,
+    snapshot,
 
     decide(key, decision, now) {
       const { tenant, sessionId, runId } = key
       changeSession(key, decision, now)
       const found = knownRun(tenant, sessionId, runId)
-      const run = runAfter(found?.run, decision, tenant, now)
+      const run = applyDecision(found?.run, decision, tenant, now)
       if (run === undefined || run === found?.run) return run
-      if (found && found.sessionId !== sessionId && (decision.state || decision.account)) touchOther(found)
-      const { state, account } = found?.written ?? NOT_WRITTEN
+      if (found && found.sessionId !== sessionId && (decision.state || decision.derived)) touchOther(found)
+      const { state, derived } = found?.written ?? NOT_WRITTEN
       runs.set(runKey(tenant, runId), {
         sessionId,
         tags: [],
         ...found,
         run,
         isChanged: true,
-        written: { state: state || decision.state !== undefined, account: account || decision.account !== undefined },
+        written: { state: state || decision.state !== undefined, derived: derived || decision.derived !== undefined },
       })
       return run
     },
@@ -207,7 +207,7 @@ export function mergeDesk(): MergeDesk {
         runVersion: known.version,
         session,
         sessionVersion: version,
-        below: sum?.version === undefined ? undefined : { tally: sum.tally, version: sum.version },
+        descendants: sum?.version === undefined ? undefined : { totals: sum.totals, version: sum.version },
       }
     },
   }

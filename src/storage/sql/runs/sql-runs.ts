@@ -1,8 +1,8 @@
-import { addSpend, noSpend, noTally } from '../../../model/tally.ts'
+import { addSpend, noSpend, noTotals } from '../../../model/totals.ts'
 import type { RunStore, StoredRun, StoredSession } from '../../../ports/run-store.ts'
 import { firstVersion, newChanges } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
-import { untilWritten } from '../connection/retry-on-conflict.ts'
+import { retryOnConflict } from '../connection/retry-on-conflict.ts'
 import { merger } from './merge-runs.ts'
 import { eraseUser } from './run-erasure.ts'
 import { listRuns } from './run-lists.ts'
@@ -44,14 +44,14 @@ export function sqlRuns(db: Database, { isAlone }: SqlRunsOptions): RunStore {
     listRuns: (query) => listRuns(query, db),
 
     openSession: (tenant, sessionId) =>
-      untilWritten(async () => {
+      retryOnConflict(async () => {
         const found = await findSession(tenant, sessionId)
         if (found) return found
         await db.sync()
         const now = db.now()
-        const session = { tenant, sessionId, createdAt: now, updatedAt: now, tally: noTally(), failures: [] }
+        const session = { tenant, sessionId, createdAt: now, updatedAt: now, totals: noTotals(), failures: [] }
         const changes = newChanges()
-        changes.insert('sessions', sessionRecord(session, firstVersion(), { tally: true, failures: true }))
+        changes.insert('sessions', sessionRecord(session, firstVersion(), { totals: true, failures: true }))
         await db.write(changes)
         return session
       }),

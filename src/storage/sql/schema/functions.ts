@@ -2,7 +2,7 @@ import type { ChangeKind } from '../connection/changes.ts'
 import type { Dialect } from '../connection/dialects.ts'
 import { changeText } from '../connection/statements.ts'
 import { claimFunction } from '../dispatches/claim-function.ts'
-import { SIGHT_COLUMNS, sightText } from '../runs/merge-snapshot-query.ts'
+import { SNAPSHOT_COLUMNS, snapshotText } from '../runs/merge-snapshot-query.ts'
 import type { NameTable } from './name-table.ts'
 import type { TableName } from './records.ts'
 import { TABLES } from './tables.ts'
@@ -17,13 +17,13 @@ export function functions(dialect: Dialect, nameOf: NameTable, prefix: string): 
       changeFunction(kind as ChangeKind, tables, dialect, nameOf, prefix),
     ),
     claimFunction(functionName('claim', dialect, prefix), ALONG_INDEXES, dialect, nameOf),
-    sightsFunction(dialect, nameOf, prefix),
+    snapshotsFunction(dialect, nameOf, prefix),
     scanFunction(dialect, prefix),
   ]
 }
 
 /** What a function does. */
-export type FunctionName = ChangeKind | 'claim' | 'sights' | 'scan'
+export type FunctionName = ChangeKind | 'claim' | 'snapshots' | 'scan'
 
 /**
  * A function that has to become another one gets another name: hosts of two releases share a database while one replaces the
@@ -84,12 +84,12 @@ function changeFunction(
 }
 
 /** Reads what merges see. */
-function sightsFunction(dialect: Dialect, nameOf: NameTable, prefix: string): string {
-  const columns = SIGHT_COLUMNS.map((column, at) => `${column} ${at < 6 ? 'text' : 'bigint'}`)
-  return `create or replace function ${functionName('sights', dialect, prefix)}(keys json) returns table (${columns.join(', ')}) language plpgsql stable ${ALONG_INDEXES} as $body$
+function snapshotsFunction(dialect: Dialect, nameOf: NameTable, prefix: string): string {
+  const columns = SNAPSHOT_COLUMNS.map((column, at) => `${column} ${at < 6 ? 'text' : 'bigint'}`)
+  return `create or replace function ${functionName('snapshots', dialect, prefix)}(keys json) returns table (${columns.join(', ')}) language plpgsql stable ${ALONG_INDEXES} as $body$
   #variable_conflict use_column
   begin
-    return query ${sightText('keys', dialect, nameOf)};
+    return query ${snapshotText('keys', dialect, nameOf)};
   end $body$`
 }
 

@@ -98,7 +98,7 @@ export interface SessionRecord {
   readonly session_id: string
   readonly created_at: number
   readonly updated_at: number
-  readonly tally: string | null
+  readonly totals: string | null
   readonly failures: string | null
   readonly version: number
 }
@@ -116,13 +116,13 @@ export interface RunRecord {
   readonly user_id: string | null
   readonly tags: string | null
   readonly state: string | null
-  readonly account: string | null
+  readonly derived: string | null
   readonly created_at: number
   readonly updated_at: number
   readonly last_seen_at: number
   readonly revision: number
   readonly open_since: number | null
-  readonly untold_since: number | null
+  readonly pending_since: number | null
   readonly over_since: number | null
   readonly version: number
 }
@@ -141,7 +141,7 @@ export interface RunSumRecord {
   readonly tenant: string
   readonly session_id: string
   readonly run_id: string
-  readonly tally: string
+  readonly totals: string
   readonly version: number
 }
 

@@ -195,7 +195,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       session_id: id,
       created_at: fixed(integer),
       updated_at: integer,
-      tally: kept(json),
+      totals: kept(json),
       failures: kept(json),
       version,
     },
@@ -218,7 +218,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       /** Each as JSON, in a line of its own, with an empty line before and after. */
       tags: optional(text),
       state: kept(json),
-      account: kept(json),
+      derived: kept(json),
       created_at: fixed(integer),
       updated_at: integer,
       last_seen_at: integer,
@@ -226,7 +226,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       /** When it was created, while it has not ended. */
       open_since: optional(integer),
       /** When it was created, while something of it is untold. */
-      untold_since: optional(integer),
+      pending_since: optional(integer),
       /** When it last changed, once it has ended and nothing of it is untold. */
       over_since: optional(integer),
       version,
@@ -241,7 +241,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       { name: 'by_provider', columns: ['tenant', 'provider', 'created_at', 'run_id'], present: 'provider' },
       { name: 'by_model', columns: ['tenant', 'model', 'created_at', 'run_id'], present: 'model' },
       { name: 'open', columns: ['open_since', 'tenant', 'run_id'], present: 'open_since' },
-      { name: 'untold', columns: ['untold_since', 'tenant', 'run_id'], present: 'untold_since' },
+      { name: 'pending', columns: ['pending_since', 'tenant', 'run_id'], present: 'pending_since' },
       { name: 'over', columns: ['over_since'], present: 'over_since' },
     ],
   },
@@ -262,7 +262,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
   },
   /** What was summed up below a run, stored or not. */
   run_sums: {
-    columns: { tenant: id, session_id: id, run_id: id, tally: json, version },
+    columns: { tenant: id, session_id: id, run_id: id, totals: json, version },
     primaryKey: ['tenant', 'session_id', 'run_id'],
     indexes: [],
   },

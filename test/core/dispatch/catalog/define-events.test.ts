@@ -172,9 +172,9 @@ describe('a mistake in a catalogue', () => {
     ['a channel that is undefined', { one: { channels: { a: undefined } } }, 'one'],
     ['a channel that is a template', { one: { channels: { a: 'Hello' } } }, 'one'],
   ])('such as %s is told as such, not thrown as a TypeError', (_, definitions, event) => {
-    const told = problems(definitions, { templates: braces })
-    expect(told.length).toBeGreaterThan(0)
-    for (const problem of told) expect(problem.event).toBe(event)
+    const reported = problems(definitions, { templates: braces })
+    expect(reported.length).toBeGreaterThan(0)
+    for (const problem of reported) expect(problem.event).toBe(event)
   })
 
   it('in a template is told with line and column', () => {

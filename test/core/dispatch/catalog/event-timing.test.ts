@@ -48,8 +48,8 @@ describe('whether and when an event goes out', () => {
     ['a repeated name', ['sms', 'email', 'sms'], ['"sms" is there twice']],
     ['several', ['x', 'sms', 'sms'], ['"x" is not a channel of the event', '"sms" is there twice']],
   ])('can be overridden by no %s', (_, overrides, details) => {
-    const told = problems({ one: { overrides, channels: { email: {}, sms: {} } } })
-    expect(told).toEqual(details.map((detail) => ({ event: 'one', field: 'overrides', detail })))
+    const reported = problems({ one: { overrides, channels: { email: {}, sms: {} } } })
+    expect(reported).toEqual(details.map((detail) => ({ event: 'one', field: 'overrides', detail })))
   })
 })
 

@@ -155,7 +155,7 @@ describe('a mistake in locales', () => {
   })
 
   it('is not hidden by one in the field itself', () => {
-    const told = problemsOf({ text: '{{', locales: { de: { text: '{{' } } })
-    expect(told.map(({ field }) => field)).toEqual(['text', 'locales.de.text'])
+    const reported = problemsOf({ text: '{{', locales: { de: { text: '{{' } } })
+    expect(reported.map(({ field }) => field)).toEqual(['text', 'locales.de.text'])
   })
 })

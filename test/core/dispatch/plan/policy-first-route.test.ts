@@ -43,8 +43,8 @@ describe('a policy on the first route', () => {
     const deps = depsFor(policyOf({ a: limited(limit(1, { key: 'a' })), b: limited(limit(1, { key: 'b' })) }))
     const answers = []
     for (let round = 0; round < 3; round++) answers.push(await accepted(deps, BODY))
-    const told = answers.map(({ deliveries }) => deliveries.map(({ status, reason }) => reason ?? status))
-    expect(told).toEqual([
+    const reported = answers.map(({ deliveries }) => deliveries.map(({ status, reason }) => reason ?? status))
+    expect(reported).toEqual([
       ['queued', 'held', 'held'],
       ['throttled', 'queued', 'held'],
       ['throttled', 'throttled', 'queued'],

@@ -4,7 +4,7 @@ import type { Budget } from '../../../../src/core/runs/events/budgets.ts'
 import type { BudgetEventFacts, RunEvents } from '../../../../src/core/runs/events/run-events.ts'
 import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { type FakeClock, fakeClock } from '../../../support/fake-clock.ts'
-import { AGENT, APPLICATION, logged, mortal, runHouse, type Store, tell, told, untold } from './publishing.ts'
+import { AGENT, APPLICATION, logged, mortal, runTestApp, type Store, tell, reported, pending } from './publishing.ts'
 
 const DAY = 86_400_000
 
@@ -14,7 +14,7 @@ const perDay: Budget = { name: 'day', per: 'user', days: 2, hard: { cost: { amou
 
 /** The recipient says which limit it is. */
 const limitOf = ({ budget: { name, level, id } }: BudgetEventFacts) => ({ recipient: `${name}.${level}.${id}@a.b` })
-const tellBudgets: RunEvents = { 'budget.exceeded': limitOf }
+const publishBudgets: RunEvents = { 'budget.exceeded': limitOf }
 
 interface Given {
   readonly budgets?: readonly Budget[]
@@ -23,15 +23,15 @@ interface Given {
   readonly store?: Store
 }
 
-const house = ({ budgets = [perSession, perUser], runEvents = tellBudgets, ...rest }: Given = {}) =>
-  runHouse({ budgets, runEvents, ...rest })
+const app = ({ budgets = [perSession, perUser], runEvents = publishBudgets, ...rest }: Given = {}) =>
+  runTestApp({ budgets, runEvents, ...rest })
 
 const exceeded = async (store: Store): Promise<string[]> =>
-  (await told(store)).map((each) => each.replace(/^budget\.exceeded (.*)@a\.b$/, '$1'))
+  (await reported(store)).map((each) => each.replace(/^budget\.exceeded (.*)@a\.b$/, '$1'))
 
 describe('a budget that is used up', () => {
   it('is told of once for each limit, for its session and its user', async () => {
-    const { sallyport, store } = house()
+    const { sallyport, store } = app()
     const spend = async (runId: string, inputTokens: number): Promise<string[]> => {
       await tell(sallyport, { runId, userId: 'u1', counts: { inputTokens } })
       await sallyport.worker.runDue()
@@ -43,18 +43,18 @@ describe('a budget that is used up', () => {
     const all = ['session.hard.s1', 'session.soft.s1', 'user.hard.u1', 'user.soft.u1']
     expect(await spend('r3', 10)).toEqual(all)
     expect(await spend('r4', 1_000)).toEqual(all)
-    expect(await untold(store)).toEqual([])
+    expect(await pending(store)).toEqual([])
   })
 
   it('is told of with both limits when one post passes both, each by its own level', async () => {
-    const { sallyport, store } = house({ budgets: [perSession] })
+    const { sallyport, store } = app({ budgets: [perSession] })
     await tell(sallyport, { runId: 'r1', status: 'completed', counts: { inputTokens: 200 } })
     await sallyport.worker.runDue()
     expect(await exceeded(store)).toEqual(['session.hard.s1', 'session.soft.s1'])
   })
 
   it('says how it stands, and the run that was told of', async () => {
-    const { sallyport, store } = house({
+    const { sallyport, store } = app({
       budgets: [perSession],
       runEvents: { 'budget.exceeded': () => ({ recipient: 'jane@example.com' }) },
     })
@@ -68,7 +68,7 @@ describe('a budget that is used up', () => {
   })
 
   it('of another session, user or tenant is another one', async () => {
-    const { sallyport, store } = house({ budgets: [perSession] })
+    const { sallyport, store } = app({ budgets: [perSession] })
     for (const [session, tenant] of [
       ['s1', 'default'],
       ['s2', 'default'],
@@ -79,11 +79,11 @@ describe('a budget that is used up', () => {
     }
     await sallyport.worker.runDue()
     expect(await exceeded(store)).toEqual(['session.soft.s1', 'session.soft.s2'])
-    expect(await told(store, 't2')).toEqual(['budget.exceeded session.soft.s1@a.b'])
+    expect(await reported(store, 't2')).toEqual(['budget.exceeded session.soft.s1@a.b'])
   })
 
   it('is told of beside another of the same session', async () => {
-    const { sallyport, store } = house({ budgets: [perSession, { ...perSession, name: 'other' }] })
+    const { sallyport, store } = app({ budgets: [perSession, { ...perSession, name: 'other' }] })
     await tell(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
     await sallyport.worker.runDue()
     expect(await exceeded(store)).toEqual(['other.soft.s1', 'session.soft.s1'])
@@ -97,19 +97,19 @@ describe('a budget that is used up', () => {
         return limitOf(facts)
       },
     }
-    const { sallyport, store } = house({ budgets: [perSession], runEvents })
+    const { sallyport, store } = app({ budgets: [perSession], runEvents })
     await tell(sallyport, { runId: 'r1', counts: { inputTokens: 100 } })
     await sallyport.worker.runDue()
-    expect([await exceeded(store), await untold(store)]).toEqual([['session.soft.s1'], ['r1 budget']])
+    expect([await exceeded(store), await pending(store)]).toEqual([['session.soft.s1'], ['r1 budget']])
     isBroken = false
     await sallyport.worker.runDue()
-    expect([await exceeded(store), await untold(store)]).toEqual([['session.hard.s1', 'session.soft.s1'], []])
+    expect([await exceeded(store), await pending(store)]).toEqual([['session.hard.s1', 'session.soft.s1'], []])
   })
 
   it('of a user whom a run of another session names is not that run’s', async () => {
     let asked = 0
     const runEvents: RunEvents = { 'budget.exceeded': () => void asked++ }
-    const { sallyport } = house({ budgets: [perUser], runEvents })
+    const { sallyport } = app({ budgets: [perUser], runEvents })
     await tell(sallyport, { runId: 'top', userId: 'u1', counts: { inputTokens: 80 } }, APPLICATION, 's2')
     await sallyport.worker.runDue()
     expect(asked).toBe(1)
@@ -119,7 +119,7 @@ describe('a budget that is used up', () => {
   })
 
   it('is told apart whatever is in an id', async () => {
-    const { sallyport, store } = house({
+    const { sallyport, store } = app({
       budgets: [perUser],
       runEvents: { 'budget.exceeded': () => ({ recipient: 'jane@example.com' }) },
     })
@@ -127,16 +127,16 @@ describe('a budget that is used up', () => {
     for (const [index, userId] of users.entries())
       await tell(sallyport, { runId: `r${index}`, userId, counts: { inputTokens: 80 } })
     await sallyport.worker.runDue()
-    expect(await told(store)).toHaveLength(users.length)
+    expect(await reported(store)).toHaveLength(users.length)
   })
 
   it('by the day is told of once a day, while it is used up', async () => {
-    const { sallyport, store, clock } = house({ budgets: [perDay] })
+    const { sallyport, store, clock } = app({ budgets: [perDay] })
     const spend = async (runId: string, amount: string): Promise<number> => {
       const cost = { amount, currency: 'EUR', source: 'client' }
       await tell(sallyport, { runId, userId: 'u1', cost })
       await sallyport.worker.runDue()
-      return (await told(store)).length
+      return (await reported(store)).length
     }
     expect(await spend('r1', '0.999')).toBe(0)
     clock.advance(DAY)
@@ -149,7 +149,7 @@ describe('a budget that is used up', () => {
   })
 
   it('that has no days is told of once for ever', async () => {
-    const { sallyport, store, clock } = house({ budgets: [perUser] })
+    const { sallyport, store, clock } = app({ budgets: [perUser] })
     for (const runId of ['r1', 'r2', 'r3']) {
       await tell(sallyport, { runId, userId: 'u1', counts: { inputTokens: 80 } })
       await sallyport.worker.runDue()
@@ -159,11 +159,11 @@ describe('a budget that is used up', () => {
   })
 
   it('of a session that was erased and is used again is told of again', async () => {
-    const { sallyport, store, clock } = house({ budgets: [perSession] })
+    const { sallyport, store, clock } = app({ budgets: [perSession] })
     const spend = async (runId: string): Promise<number> => {
       await tell(sallyport, { runId, counts: { inputTokens: 80 } })
       await sallyport.worker.runDue()
-      return (await told(store)).length
+      return (await reported(store)).length
     }
     expect(await spend('r1')).toBe(1)
     clock.advance(1)
@@ -175,7 +175,7 @@ describe('a budget that is used up', () => {
   })
 
   it('of a user who is named later is told of', async () => {
-    const { sallyport, store } = house({ budgets: [perUser] })
+    const { sallyport, store } = app({ budgets: [perUser] })
     await tell(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
     await sallyport.worker.runDue()
     expect(await exceeded(store)).toEqual([])
@@ -196,7 +196,7 @@ describe('a budget that is used up', () => {
       [2, 0, 1],
       [1, 2, 0],
     ]) {
-      const { sallyport, store } = house({ budgets: [perUser] })
+      const { sallyport, store } = app({ budgets: [perUser] })
       for (const index of order) {
         await tell(sallyport, posts[index] ?? {})
         await sallyport.worker.runDue()
@@ -220,16 +220,16 @@ describe('a budget that is used up', () => {
       },
     }
     const findRun: Store['findRun'] = () => Promise.reject(new Error('dead'))
-    const dying = house({ clock, store: { ...store, findRun }, budgets: [perSession] }).sallyport
-    const { sallyport } = house({ clock, store, runEvents, budgets: [perSession] })
+    const dying = app({ clock, store: { ...store, findRun }, budgets: [perSession] }).sallyport
+    const { sallyport } = app({ clock, store, runEvents, budgets: [perSession] })
     await tell(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
     // Nobody looks for what is left yet.
     const deaf = { ...store, listRuns: (): Promise<never> => Promise.reject(new Error('down')) }
-    await house({ clock, store: deaf }).sallyport.worker.runDue()
+    await app({ clock, store: deaf }).sallyport.worker.runDue()
     await sallyport.worker.runDue()
     await sallyport.worker.runDue()
     expect(await exceeded(store)).toEqual(['session.hard.s1', 'session.soft.s1'])
-    expect(await untold(store)).toEqual([])
+    expect(await pending(store)).toEqual([])
   })
 
   it('is not looked at when a post tells nothing that is spent', async () => {
@@ -240,7 +240,7 @@ describe('a budget that is used up', () => {
       looks++
       return store.findSession(...args)
     }
-    const { sallyport } = house({ clock, store: { ...store, findSession } })
+    const { sallyport } = app({ clock, store: { ...store, findSession } })
     const posts = [{}, { status: 'waiting' }, { tags: ['x'] }, { status: 'completed' }, { status: 'completed' }]
     for (const post of posts) await tell(sallyport, { runId: 'r1', ...post })
     await sallyport.worker.runDue()
@@ -256,7 +256,7 @@ describe('a budget that is used up', () => {
     let isDown = true
     const findSession: Store['findSession'] = (...args) =>
       isDown ? Promise.reject(new TypeError('down')) : store.findSession(...args)
-    const { sallyport, ...rest } = house({ clock, store: { ...store, findSession }, budgets: [perSession] })
+    const { sallyport, ...rest } = app({ clock, store: { ...store, findSession }, budgets: [perSession] })
     await tell(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
     await sallyport.worker.runDue()
     expect(logged(rest, 'run_event.failed')[0]).toEqual({
@@ -265,10 +265,10 @@ describe('a budget that is used up', () => {
       cause: 'TypeError',
       stack: expect.any(String),
     })
-    expect(await untold(store)).toEqual(['r1 budget'])
+    expect(await pending(store)).toEqual(['r1 budget'])
     isDown = false
     await sallyport.worker.runDue()
-    expect([await exceeded(store), await untold(store)]).toEqual([['session.soft.s1'], []])
+    expect([await exceeded(store), await pending(store)]).toEqual([['session.soft.s1'], []])
   })
 })
 
@@ -287,13 +287,13 @@ describe('whatever the posts and their order', () => {
       fc.asyncProperty(posts, fc.boolean(), async (given, isAtOnce) => {
         const clock = fakeClock()
         const store = memoryStore({ clock })
-        const houses = [house({ clock, store }), house({ clock, store })]
+        const apps = [app({ clock, store }), app({ clock, store })]
         const record = async ({ runId, inputTokens, principal }: (typeof given)[number], index: number) => {
-          await tell(houses[index % 2]?.sallyport as never, { runId, userId: 'u1', counts: { inputTokens } }, principal)
+          await tell(apps[index % 2]?.sallyport as never, { runId, userId: 'u1', counts: { inputTokens } }, principal)
         }
         if (isAtOnce) await Promise.all(given.map(record))
         else for (const [index, each] of given.entries()) await record(each, index)
-        await Promise.all(houses.map(({ sallyport }) => sallyport.worker.runDue()))
+        await Promise.all(apps.map(({ sallyport }) => sallyport.worker.runDue()))
         const greatest = new Map<string, number>()
         for (const { runId, inputTokens } of given) greatest.set(runId, Math.max(greatest.get(runId) ?? 0, inputTokens))
         const sum = [...greatest.values()].reduce((a, b) => a + b, 0)
@@ -302,7 +302,7 @@ describe('whatever the posts and their order', () => {
           ...levels.map((level) => `session.${level}.s1`),
           ...levels.map((level) => `user.${level}.u1`),
         ])
-        expect(await untold(store)).toEqual([])
+        expect(await pending(store)).toEqual([])
       }),
       { numRuns: 40 },
     )
@@ -314,24 +314,24 @@ describe('whatever the posts and their order', () => {
       const store = memoryStore({ clock })
       let calls = 0
       const counted = mortal(store, (_, moment) => moment === at && ++calls === diesAt)
-      const given = { clock, budgets: [perSession, perUser], runEvents: tellBudgets, sandbox: true }
-      const first = runHouse({ ...given, store: counted }).sallyport
-      const next = runHouse({ ...given, store }).sallyport
+      const given = { clock, budgets: [perSession, perUser], runEvents: publishBudgets, sandbox: true }
+      const first = runTestApp({ ...given, store: counted }).sallyport
+      const next = runTestApp({ ...given, store }).sallyport
       for (const inputTokens of [80, 100]) {
         const post = { runId: 'r1', userId: 'u1', counts: { inputTokens } }
         await tell(first, post).catch(() => tell(next, post))
         await first.endpoints.deliver()
       }
       await next.worker.runDue()
-      return { calls, told: await exceeded(store), left: await untold(store) }
+      return { calls, reported: await exceeded(store), left: await pending(store) }
     }
     const all = ['session.hard.s1', 'session.soft.s1', 'user.hard.u1', 'user.soft.u1']
     for (const at of ['before', 'after'] as const) {
       const { calls } = await live(0, at)
       expect(calls).toBeGreaterThan(15)
       for (let diesAt = 0; diesAt <= calls; diesAt++) {
-        const { told, left } = await live(diesAt, at)
-        expect({ at, diesAt, told, left }).toEqual({ at, diesAt, told: all, left: [] })
+        const { reported, left } = await live(diesAt, at)
+        expect({ at, diesAt, reported, left }).toEqual({ at, diesAt, reported: all, left: [] })
       }
     }
   })

@@ -3,7 +3,7 @@ import { checkBudgets } from '../../../../src/core/runs/events/budgets.ts'
 import type { BudgetEventFacts } from '../../../../src/core/runs/events/run-events.ts'
 import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { fakeClock } from '../../../support/fake-clock.ts'
-import { logged, mailOf, runHouse, type Store, tell, tellAll, told, untold } from './publishing.ts'
+import { logged, mailOf, runTestApp, type Store, tell, reportAll, reported, pending } from './publishing.ts'
 
 const settled = async (): Promise<void> => {
   for (let round = 0; round < 5; round++) await new Promise(setImmediate)
@@ -22,16 +22,16 @@ describe('a run that ended', () => {
   ])('stays untold when it %s, which is logged, and is told once by the next look', async (_, faults) => {
     const clock = fakeClock()
     const real = memoryStore({ clock })
-    const own = runHouse({ clock, store: { ...real, ...faults(real) } })
+    const own = runTestApp({ clock, store: { ...real, ...faults(real) } })
     await tell(own.sallyport, { runId: 'r1', status: 'failed' })
     await settled()
     const fields = { runId: 'r1', cause: 'TypeError', stack: expect.any(String) }
     expect(own.logger.lines).toContainEqual({ level: 'error', event: 'run_event.failed', fields })
     expect(logged(own, 'run_event.failed')).toEqual([fields])
-    expect(await untold(real)).toEqual(['r1 failed'])
-    const next = runHouse({ clock, store: real })
+    expect(await pending(real)).toEqual(['r1 failed'])
+    const next = runTestApp({ clock, store: real })
     await next.sallyport.worker.runDue()
-    expect([await told(real), await untold(real)]).toEqual([['run.failed r1@example.com'], []])
+    expect([await reported(real), await pending(real)]).toEqual([['run.failed r1@example.com'], []])
   })
 })
 
@@ -42,20 +42,20 @@ describe('a host that is to be told of a run', () => {
       { runEvents: { 'run.failed': () => null as never } },
       { store: { ...memoryStore({ clock }), findRun: async () => undefined } },
     ]) {
-      const own = runHouse({ clock, ...given })
+      const own = runTestApp({ clock, ...given })
       await tell(own.sallyport, { runId: 'r1', status: 'failed' })
       await settled()
-      expect([await told(own.store), own.logger.lines]).toEqual([[], []])
+      expect([await reported(own.store), own.logger.lines]).toEqual([[], []])
     }
   })
 
   it('logs as an error what no dispatch can be made of, and nothing of what can', async () => {
-    const odd = runHouse({ runEvents: { 'run.failed': () => ({ recipient: 5 }) as never } })
+    const odd = runTestApp({ runEvents: { 'run.failed': () => ({ recipient: 5 }) as never } })
     await tell(odd.sallyport, { runId: 'r1', status: 'failed' })
     await settled()
     const fields = { eventType: 'run.failed', runId: 'r1', code: 'target_invalid' }
     expect(odd.logger.lines).toEqual([{ level: 'error', event: 'run_event.refused', fields }])
-    const own = runHouse()
+    const own = runTestApp()
     await tell(own.sallyport, { runId: 'r1', status: 'failed' })
     await settled()
     expect(own.logger.lines).toEqual([])
@@ -64,28 +64,28 @@ describe('a host that is to be told of a run', () => {
   it('tells what it tells of, though something else is untold too', async () => {
     const clock = fakeClock()
     const real = memoryStore({ clock })
-    const runEvents = { ...tellAll, 'budget.exceeded': mailOf }
+    const runEvents = { ...reportAll, 'budget.exceeded': mailOf }
     const budgets = [{ name: 'b', per: 'session', soft: { tokens: 1 } }] as const
-    const down = runHouse({ clock, store: { ...real, findRun: async () => fail() }, budgets, runEvents })
+    const down = runTestApp({ clock, store: { ...real, findRun: async () => fail() }, budgets, runEvents })
     await tell(down.sallyport, { runId: 'r1', status: 'failed', counts: { inputTokens: 1 } })
     await settled()
-    expect(await untold(real)).toEqual(['r1 failed', 'r1 budget'])
-    const next = runHouse({ clock, store: real })
+    expect(await pending(real)).toEqual(['r1 failed', 'r1 budget'])
+    const next = runTestApp({ clock, store: real })
     await tell(next.sallyport, { runId: 'r1', tags: ['x'] })
     await settled()
-    expect([await told(real), await untold(real)]).toEqual([['run.failed r1@example.com'], ['r1 budget']])
+    expect([await reported(real), await pending(real)]).toEqual([['run.failed r1@example.com'], ['r1 budget']])
   })
 })
 
 describe('a dispatch that fails for a fault here', () => {
   it('leaves the run untold', async () => {
     let ids = 0
-    const own = runHouse({ ids: { next: (prefix) => (prefix === 'dsp' ? fail() : `${prefix}_${++ids}`) } })
+    const own = runTestApp({ ids: { next: (prefix) => (prefix === 'dsp' ? fail() : `${prefix}_${++ids}`) } })
     await tell(own.sallyport, { runId: 'r1', status: 'failed' })
     await settled()
     const fields = { eventType: 'run.failed', runId: 'r1', code: 'internal_error' }
     expect(own.logger.lines).toContainEqual({ level: 'error', event: 'run_event.failed', fields })
-    expect(await untold(own.store)).toEqual(['r1 failed'])
+    expect(await pending(own.store)).toEqual(['r1 failed'])
   })
 })
 
@@ -97,14 +97,14 @@ describe('what was spent', () => {
       { name: 'ever', per: 'user', soft: { tokens: 10 } },
     ] as const
     const runEvents = { 'budget.exceeded': ({ budget }: BudgetEventFacts) => ({ recipient: `${budget.name}@a.b` }) }
-    const own = runHouse({ clock, budgets, runEvents })
+    const own = runTestApp({ clock, budgets, runEvents })
     for (const runId of ['r1', 'r2']) {
       await tell(own.sallyport, { runId, userId: 'u1', counts: { inputTokens: 10 } })
       await own.sallyport.worker.runDue()
       clock.advance(86_400_000)
     }
     const [day, ever] = ['budget.exceeded day@a.b', 'budget.exceeded ever@a.b']
-    expect(await told(own.store)).toEqual([day, day, ever])
+    expect(await reported(own.store)).toEqual([day, day, ever])
   })
 
   it('is told by currency, and nothing of it is below zero', async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type AnnouncerDeps, createAnnouncer, type RunAnnouncer } from '../../../../src/core/runs/events/publisher.ts'
+import { type PublisherDeps, createPublisher, type RunEventPublisher } from '../../../../src/core/runs/events/publisher.ts'
 import type { RunEvents } from '../../../../src/core/runs/events/run-events.ts'
 import { decideMerge } from '../../../../src/core/runs/merge/decide-merge.ts'
 import type { RunSignal } from '../../../../src/model/run.ts'
 import type { Clock } from '../../../../src/ports/clock.ts'
 import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { recordingLogger } from '../../../support/deps.ts'
-import { type Store, untold } from './publishing.ts'
+import { type Store, pending } from './publishing.ts'
 
 /** Stands still; what is to come at once comes. */
 const clock: Clock = {
@@ -21,25 +21,25 @@ async function leave(store: Store, runIds: readonly string[], signals: readonly 
   const rules = { tenant: 'default', now: 0, tells: (signal: RunSignal) => signals.includes(signal) }
   for (const runId of runIds) {
     const update = { sessionId: 's1', runId, status: 'failed', counts: { inputTokens: 1 } } as const
-    await store.mergeRun({ ...rules, sessionId: 's1', runId }, (sight) => decideMerge(sight, update, rules))
+    await store.mergeRun({ ...rules, sessionId: 's1', runId }, (snapshot) => decideMerge(snapshot, update, rules))
   }
 }
 
 /** An announcer whose dispatches are kept. */
-function announcing(
+function publishing(
   store: Store,
   events: RunEvents,
-): { announcer: RunAnnouncer; keys: string[]; background: Promise<unknown>[] } {
+): { publisher: RunEventPublisher; keys: string[]; background: Promise<unknown>[] } {
   const keys: string[] = []
   const background: Promise<unknown>[] = []
-  const dispatch: AnnouncerDeps['dispatch'] = async (_, { eventType, recipient }, key) => {
+  const dispatch: PublisherDeps['dispatch'] = async (_, { eventType, recipient }, key) => {
     keys.push(`${eventType} ${recipient}: ${key}`)
     return { ok: true, status: 202, headers: {}, body: {} }
   }
   const logger = recordingLogger()
   const add = (work: Promise<unknown>): void => void background.push(work)
-  const announcer = createAnnouncer({ events, budgets: [], store, clock, logger, dispatch, background: add })
-  return { announcer, keys, background }
+  const publisher = createPublisher({ events, budgets: [], store, clock, logger, dispatch, background: add })
+  return { publisher, keys, background }
 }
 
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => `r${index}`)
@@ -48,63 +48,63 @@ describe('announcePending', () => {
   it('tells all that was left, under a key of its own each', async () => {
     const store = memoryStore({ clock })
     await leave(store, numbered(45))
-    const { announcer, keys } = announcing(store, { 'run.failed': () => ({ recipient: 'jane' }) })
-    expect(await announcer.announcePending()).toBe(45)
+    const { publisher, keys } = publishing(store, { 'run.failed': () => ({ recipient: 'jane' }) })
+    expect(await publisher.publishPending()).toBe(45)
     expect(keys).toEqual(numbered(45).map((id) => `run.failed jane: run.failed ${id} 0`))
-    expect(await untold(store)).toEqual([])
-    expect(await announcer.announcePending()).toBe(0)
+    expect(await pending(store)).toEqual([])
+    expect(await publisher.publishPending()).toBe(0)
   })
 
   it('goes on with the next after those that keep failing, a page at a time, and begins anew after the last', async () => {
     const store = memoryStore({ clock })
     await leave(store, numbered(41))
     const asked: string[] = []
-    const { announcer } = announcing(store, {
+    const { publisher } = publishing(store, {
       'run.failed': ({ run }) => {
         asked.push(run.runId)
         if (run.runId !== 'r40') throw new Error('no')
         return undefined
       },
     })
-    expect(await announcer.announcePending()).toBe(20)
-    expect(await announcer.announcePending()).toBe(20)
-    expect(await announcer.announcePending()).toBe(1)
+    expect(await publisher.publishPending()).toBe(20)
+    expect(await publisher.publishPending()).toBe(20)
+    expect(await publisher.publishPending()).toBe(1)
     expect(asked).toEqual(numbered(41))
-    expect(await announcer.announcePending()).toBe(20)
+    expect(await publisher.publishPending()).toBe(20)
     expect(asked.slice(41)).toEqual(numbered(20))
-    expect(await untold(store)).toHaveLength(40)
+    expect(await pending(store)).toHaveLength(40)
   })
 
   it('a page of which one could be told is no reason to stop', async () => {
     const store = memoryStore({ clock })
     await leave(store, numbered(60))
-    const { announcer } = announcing(store, {
+    const { publisher } = publishing(store, {
       'run.failed': ({ run }) => {
         if (Number(run.runId.slice(1)) % 20 > 0) throw new Error('no')
         return undefined
       },
     })
-    expect(await announcer.announcePending()).toBe(60)
-    expect(await untold(store)).toHaveLength(57)
+    expect(await publisher.publishPending()).toBe(60)
+    expect(await pending(store)).toHaveLength(57)
   })
 
   it('takes at most 1,000 at a time', async () => {
     const store = memoryStore({ clock })
     await leave(store, numbered(1_001))
-    const { announcer } = announcing(store, { 'run.failed': () => undefined })
-    expect(await announcer.announcePending()).toBe(1_000)
-    expect(await announcer.announcePending()).toBe(1)
-    expect(await untold(store)).toEqual([])
+    const { publisher } = publishing(store, { 'run.failed': () => undefined })
+    expect(await publisher.publishPending()).toBe(1_000)
+    expect(await publisher.publishPending()).toBe(1)
+    expect(await pending(store)).toEqual([])
   })
 
   it('stops between pages when it is told to, and goes on from there', async () => {
     const store = memoryStore({ clock })
     await leave(store, numbered(30))
-    const { announcer, keys } = announcing(store, { 'run.failed': () => ({ recipient: 'jane' }) })
+    const { publisher, keys } = publishing(store, { 'run.failed': () => ({ recipient: 'jane' }) })
     let pages = 0
-    expect(await announcer.announcePending(() => false)).toBe(0)
-    expect(await announcer.announcePending(() => pages++ < 1)).toBe(20)
-    expect(await announcer.announcePending()).toBe(10)
+    expect(await publisher.publishPending(() => false)).toBe(0)
+    expect(await publisher.publishPending(() => pages++ < 1)).toBe(20)
+    expect(await publisher.publishPending()).toBe(10)
     expect(keys).toHaveLength(30)
   })
 
@@ -113,7 +113,7 @@ describe('announcePending', () => {
     await leave(store, numbered(30))
     let isDown = false
     const listRuns: Store['listRuns'] = (query) => (isDown ? Promise.reject(new Error('down')) : store.listRuns(query))
-    const { announcer } = announcing(
+    const { publisher } = publishing(
       { ...store, listRuns },
       {
         'run.failed': () => {
@@ -121,21 +121,21 @@ describe('announcePending', () => {
         },
       },
     )
-    expect(await announcer.announcePending()).toBe(20)
+    expect(await publisher.publishPending()).toBe(20)
     isDown = true
-    await expect(announcer.announcePending()).rejects.toThrow('down')
+    await expect(publisher.publishPending()).rejects.toThrow('down')
     isDown = false
-    expect(await announcer.announcePending()).toBe(20)
+    expect(await publisher.publishPending()).toBe(20)
   })
 
   it('leaves to other hosts what they tell of', async () => {
     const store = memoryStore({ clock })
     await leave(store, ['r1'], ['failed', 'budget'])
     await leave(store, ['r2'], ['budget'])
-    const { announcer, keys } = announcing(store, { 'run.failed': () => ({ recipient: 'jane' }) })
-    await announcer.announcePending()
+    const { publisher, keys } = publishing(store, { 'run.failed': () => ({ recipient: 'jane' }) })
+    await publisher.publishPending()
     expect(keys).toEqual(['run.failed jane: run.failed r1 0'])
-    expect([...(await untold(store))].sort()).toEqual(['r1 budget', 'r2 budget'])
+    expect([...(await pending(store))].sort()).toEqual(['r1 budget', 'r2 budget'])
   })
 })
 
@@ -144,13 +144,13 @@ describe('announce', () => {
     const store = memoryStore({ clock })
     await leave(store, ['r1'], ['budget'])
     await leave(store, ['r2'])
-    const { announcer, background } = announcing(store, { 'run.failed': () => undefined })
+    const { publisher, background } = publishing(store, { 'run.failed': () => undefined })
     const [first, second] = (await store.listRuns({ limit: 2 })).items
-    if (first) announcer.announce(first)
+    if (first) publisher.publish(first)
     expect(background).toHaveLength(0)
-    if (second) announcer.announce(second)
+    if (second) publisher.publish(second)
     expect(background).toHaveLength(1)
     await Promise.all(background)
-    expect(await untold(store)).toEqual(['r1 budget'])
+    expect(await pending(store)).toEqual(['r1 budget'])
   })
 })

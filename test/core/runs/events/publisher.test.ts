@@ -12,19 +12,19 @@ import {
   logged,
   mailOf,
   mortal,
-  runHouse,
+  runTestApp,
   tell,
-  tellAll,
-  told,
+  reportAll,
+  reported,
   turns,
-  untold,
+  pending,
 } from './publishing.ts'
 
 const MINUTE = 60_000
 
 describe('a run that ends', () => {
   it('dispatches its event, with the run as it is recorded, in its session', async () => {
-    const { sallyport, store } = runHouse()
+    const { sallyport, store } = runTestApp()
     await tell(sallyport, { runId: 'r1', status: 'failed', error: { type: 'timeout' }, counts: { inputTokens: 3 } })
     await sallyport.worker.runDue()
     const { items } = await store.listDispatches({ tenant: 'default', sessionId: 's1', limit: 10 })
@@ -35,11 +35,11 @@ describe('a run that ends', () => {
   it('is told of in the background, whoever looks for what was left', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
-    const { sallyport } = runHouse({ clock, store: { ...store, listRuns: () => Promise.reject(new Error('down')) } })
+    const { sallyport } = runTestApp({ clock, store: { ...store, listRuns: () => Promise.reject(new Error('down')) } })
     await tell(sallyport, { runId: 'r1', status: 'completed' })
     await sallyport.endpoints.deliver()
-    expect(await told(store)).toEqual(['run.completed r1@example.com'])
-    expect(await untold(store)).toEqual([])
+    expect(await reported(store)).toEqual(['run.completed r1@example.com'])
+    expect(await pending(store)).toEqual([])
   })
 
   it('is told of as the host says: to whom, with what, and through which channel', async () => {
@@ -50,29 +50,29 @@ describe('a run that ends', () => {
         return { recipient: 'jane@example.com', eventData: { why: facts.run.error?.type ?? '' }, channel: 'b' }
       },
     }
-    const { sallyport, store, ...house } = runHouse({ runEvents })
+    const { sallyport, store, ...app } = runTestApp({ runEvents })
     await tell(sallyport, { runId: 'r1', status: 'failed', error: { type: 'oom' } }, { id: 'x', tenant: 't2' })
     await sallyport.worker.runDue()
     expect(asked).toMatchObject([{ tenant: 't2', run: { runId: 'r1', status: 'failed', error: { type: 'oom' } } }])
-    expect(await told(store, 't2')).toEqual([])
-    expect(logged(house, 'run_event.refused')).toEqual([
+    expect(await reported(store, 't2')).toEqual([])
+    expect(logged(app, 'run_event.refused')).toEqual([
       { eventType: 'run.failed', runId: 'r1', code: 'channel_not_allowed', errors: '/channel not_allowed' },
     ])
   })
 
   it('in two tenants by one id is told of in both', async () => {
-    const { sallyport, store } = runHouse()
+    const { sallyport, store } = runTestApp()
     for (const tenant of ['default', 't2'])
       await tell(sallyport, { runId: 'r1', status: 'failed' }, { id: 'x', tenant })
     await sallyport.worker.runDue()
-    expect([await told(store), await told(store, 't2')]).toEqual([
+    expect([await reported(store), await reported(store, 't2')]).toEqual([
       ['run.failed r1@example.com'],
       ['run.failed r1@example.com'],
     ])
   })
 
   it('is no revision more, and no sign of life, for being told of', async () => {
-    const { sallyport, clock } = runHouse()
+    const { sallyport, clock } = runTestApp()
     const { run } = await tell(sallyport, { runId: 'r1', status: 'failed' })
     clock.advance(MINUTE)
     await sallyport.worker.runDue()
@@ -80,33 +80,33 @@ describe('a run that ends', () => {
   })
 
   it('keeps its account but for what was told', async () => {
-    const { sallyport, store } = runHouse()
+    const { sallyport, store } = runTestApp()
     await tell(sallyport, { runId: 'r1', status: 'completed', seq: 1 })
     await tell(sallyport, { runId: 'r1', status: 'failed', seq: 2 })
     await sallyport.worker.runDue()
-    expect((await store.findRun('default', 'r1'))?.account).toMatchObject({
+    expect((await store.findRun('default', 'r1'))?.derived).toMatchObject({
       ended: ['completed', 'failed'],
-      untold: [],
+      pending: [],
     })
   })
 
   it('tells nobody where the host says so, and is done', async () => {
     let asked = 0
     const runEvents: RunEvents = { 'run.failed': () => void asked++ }
-    const { sallyport, store } = runHouse({ runEvents })
+    const { sallyport, store } = runTestApp({ runEvents })
     await tell(sallyport, { runId: 'r1', status: 'failed' })
     await sallyport.worker.runDue()
     await sallyport.worker.runDue()
-    expect([asked, await told(store), await untold(store)]).toEqual([1, [], []])
+    expect([asked, await reported(store), await pending(store)]).toEqual([1, [], []])
   })
 
   it.each(['erased', 'pruned'])('is told of again when it was %s and is recorded anew', async (how) => {
-    const { sallyport, store, clock } = runHouse()
+    const { sallyport, store, clock } = runTestApp()
     const once = ['run.failed r1@example.com']
     for (let time = 0; time < 2; time++) {
       await tell(sallyport, { runId: 'r1', status: 'failed' })
       await sallyport.worker.runDue()
-      expect(await told(store)).toEqual([...once, ...(time === 1 ? once : [])])
+      expect(await reported(store)).toEqual([...once, ...(time === 1 ? once : [])])
       clock.advance(MINUTE)
       if (how === 'erased') await sallyport.runs.erase({ sessionId: 's1' })
       else await sallyport.runs.prune({ olderThan: 1 })
@@ -114,20 +114,20 @@ describe('a run that ends', () => {
   })
 
   it('leaves no trace where nobody wants to know', async () => {
-    const { sallyport, store } = runHouse({ runEvents: { 'run.failed': undefined } as never })
+    const { sallyport, store } = runTestApp({ runEvents: { 'run.failed': undefined } as never })
     await tell(sallyport, { runId: 'r1', status: 'failed' })
-    expect(await untold(store)).toEqual([])
+    expect(await pending(store)).toEqual([])
   })
 
   it('is told of though a caller uses the words of its key', async () => {
-    const { sallyport, store } = runHouse()
+    const { sallyport, store } = runTestApp()
     for (const idempotencyKey of ['run.failed', 'run.failed_r1', 'r1']) {
       const event = { eventType: 'order.shipped', recipient: 'jane@example.com' } as const
       expect(await sallyport.dispatch(event as never, { idempotencyKey })).toMatchObject({ ok: true })
     }
     await tell(sallyport, { runId: 'r1', status: 'failed' })
     await sallyport.worker.runDue()
-    expect(await told(store)).toContain('run.failed r1@example.com')
+    expect(await reported(store)).toContain('run.failed r1@example.com')
   })
 })
 
@@ -150,26 +150,26 @@ describe('whatever the posts and their order', () => {
       fc.asyncProperty(posts, fc.constantFrom('one by one', 'at once'), fc.nat(3), async (given, how, dues) => {
         const clock = fakeClock()
         const store = memoryStore({ clock })
-        const houses = [runHouse({ clock, store }), runHouse({ clock, store })]
+        const apps = [runTestApp({ clock, store }), runTestApp({ clock, store })]
         const record = async ({ post, principal, runId }: (typeof given)[number], index: number): Promise<string> => {
-          const { run } = await tell(houses[index % 2]?.sallyport as never, { ...post, runId }, principal)
-          if (index % 4 < dues) await houses[index % 2]?.sallyport.worker.runDue()
+          const { run } = await tell(apps[index % 2]?.sallyport as never, { ...post, runId }, principal)
+          if (index % 4 < dues) await apps[index % 2]?.sallyport.worker.runDue()
           return `run.${run?.status} ${runId}@example.com`
         }
         const seen: string[] = []
         if (how === 'at once') seen.push(...(await Promise.all(given.map(record))))
         else for (const [index, each] of given.entries()) seen.push(await record(each, index))
-        await Promise.all(houses.map(({ sallyport }) => sallyport.worker.runDue()))
+        await Promise.all(apps.map(({ sallyport }) => sallyport.worker.runDue()))
         const ends = seen.filter((each) => ENDS.some((end) => each.startsWith(`run.${end} `)))
-        expect(await told(store)).toEqual([...new Set(ends)].sort())
-        expect(await untold(store)).toEqual([])
+        expect(await reported(store)).toEqual([...new Set(ends)].sort())
+        expect(await pending(store)).toEqual([])
       }),
       { numRuns: 50 },
     )
   })
 
   it('a run that ends late after it expired is told of as both', async () => {
-    const { sallyport, store, clock } = runHouse()
+    const { sallyport, store, clock } = runTestApp()
     await tell(sallyport, { runId: 'r1', status: 'running' })
     clock.advance(2 * MINUTE)
     expect(await sallyport.runs.sweepStale({ olderThan: MINUTE })).toEqual({ expired: 1 })
@@ -178,7 +178,7 @@ describe('whatever the posts and their order', () => {
     await tell(sallyport, { runId: 'r1', status: 'completed' })
     await tell(sallyport, { runId: 'r1', status: 'running' })
     await sallyport.worker.runDue()
-    expect(await told(store)).toEqual(['run.completed r1@example.com', 'run.expired r1@example.com'])
+    expect(await reported(store)).toEqual(['run.completed r1@example.com', 'run.expired r1@example.com'])
   })
 })
 
@@ -198,16 +198,16 @@ describe('wherever a host dies', () => {
     let calls = 0
     const counted = mortal(store, (_, moment) => moment === at && ++calls === diesAt)
     // Nothing is sent: a dead worker would wait for its store.
-    const first = runHouse({ clock, store: counted, sandbox: true }).sallyport
-    const next = runHouse({ clock, store, sandbox: true }).sallyport
+    const first = runTestApp({ clock, store: counted, sandbox: true }).sallyport
+    const next = runTestApp({ clock, store, sandbox: true }).sallyport
     for (const post of POSTS) {
       await tell(first, post).catch(() => tell(next, post))
       if (when === 'each') await first.endpoints.deliver()
     }
     await first.endpoints.deliver()
-    const before = await told(store)
+    const before = await reported(store)
     await next.worker.runDue()
-    return { calls, before, after: await told(store), left: await untold(store) }
+    return { calls, before, after: await reported(store), left: await pending(store) }
   }
 
   it.each([
@@ -230,14 +230,14 @@ describe('wherever a host dies', () => {
   it('several that come after it at once tell it once', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
-    const mute = runHouse({ clock, store: { ...store, findRun: () => Promise.reject(new Error('down')) } }).sallyport
+    const mute = runTestApp({ clock, store: { ...store, findRun: () => Promise.reject(new Error('down')) } }).sallyport
     for (const runId of ['r1', 'r2', 'r3']) await tell(mute, { runId, status: 'failed' })
     await turns()
-    expect(await told(store)).toEqual([])
-    const next = Array.from({ length: 4 }, () => runHouse({ clock, store }).sallyport)
+    expect(await reported(store)).toEqual([])
+    const next = Array.from({ length: 4 }, () => runTestApp({ clock, store }).sallyport)
     await Promise.all([...next, ...next].map(({ worker }) => worker.runDue()))
-    expect(await told(store)).toEqual(['r1', 'r2', 'r3'].map((id) => `run.failed ${id}@example.com`))
-    expect(await untold(store)).toEqual([])
+    expect(await reported(store)).toEqual(['r1', 'r2', 'r3'].map((id) => `run.failed ${id}@example.com`))
+    expect(await pending(store)).toEqual([])
   })
 })
 
@@ -252,32 +252,32 @@ describe('what cannot be dispatched', () => {
         return { id, email: 'jane@example.com' }
       },
     }
-    const { sallyport, store, ...house } = runHouse({ runEvents: toJane, recipients })
+    const { sallyport, store, ...app } = runTestApp({ runEvents: toJane, recipients })
     await tell(sallyport, { runId: 'r1', status: 'failed' })
     await sallyport.worker.runDue()
-    expect([await told(store), await untold(store)]).toEqual([[], ['r1 failed']])
+    expect([await reported(store), await pending(store)]).toEqual([[], ['r1 failed']])
     const line = { eventType: 'run.failed', runId: 'r1', code: 'directory_unavailable' }
-    expect(logged(house, 'run_event.failed')).toEqual([line, line])
+    expect(logged(app, 'run_event.failed')).toEqual([line, line])
     isDown = false
     await sallyport.worker.runDue()
     await sallyport.worker.runDue()
-    expect([await told(store), await untold(store)]).toEqual([['run.failed jane'], []])
-    expect(logged(house, 'run_event.failed')).toHaveLength(2)
+    expect([await reported(store), await pending(store)]).toEqual([['run.failed jane'], []])
+    expect(logged(app, 'run_event.failed')).toHaveLength(2)
   })
 
   it('because nobody has the id, or the data do not fit, is given up, and said once', async () => {
     const recipients = { find: async () => undefined }
-    const { sallyport, store, ...house } = runHouse({ runEvents: toJane, recipients })
+    const { sallyport, store, ...app } = runTestApp({ runEvents: toJane, recipients })
     await tell(sallyport, { runId: 'r1', status: 'failed', userId: 'jane' })
     await tell(sallyport, { runId: 'r2', status: 'incomplete' })
     await sallyport.worker.runDue()
     await sallyport.worker.runDue()
-    expect([await told(store), await untold(store)]).toEqual([[], []])
-    expect(logged(house, 'run_event.refused')).toEqual([
+    expect([await reported(store), await pending(store)]).toEqual([[], []])
+    expect(logged(app, 'run_event.refused')).toEqual([
       { eventType: 'run.failed', runId: 'r1', code: 'recipient_unresolvable', errors: '/recipient invalid' },
       { eventType: 'run.incomplete', runId: 'r2', code: 'validation_failed', errors: '/eventData/x required' },
     ])
-    expect(JSON.stringify(house.logger.lines)).not.toContain('jane')
+    expect(JSON.stringify(app.logger.lines)).not.toContain('jane')
   })
 
   it('is given up with where it is wrong, ten places at most and none of them long, and without its values', async () => {
@@ -290,10 +290,10 @@ describe('what cannot be dispatched', () => {
     })
     const eventData = Object.fromEntries(names.map((name) => [name, 4242]))
     const runEvents: RunEvents = { 'run.failed': () => ({ recipient: 'jane@example.com', eventData }) }
-    const { sallyport, ...house } = runHouse({ events: catalog, runEvents })
+    const { sallyport, ...app } = runTestApp({ events: catalog, runEvents })
     await tell(sallyport, { runId: 'r1', status: 'failed' })
     await sallyport.worker.runDue()
-    const [line, ...more] = logged(house, 'run_event.refused') as { errors: string }[]
+    const [line, ...more] = logged(app, 'run_event.refused') as { errors: string }[]
     expect(more).toEqual([])
     const places = line?.errors.split(', ') ?? []
     expect(places.map((place) => place.replace(/n{100,}/, '…'))).toEqual(
@@ -307,14 +307,14 @@ describe('what cannot be dispatched', () => {
     'since %j is no target is given up and never dispatched',
     async (target) => {
       const runEvents = { 'run.failed': () => target } as never
-      const { sallyport, store, ...house } = runHouse({ runEvents })
+      const { sallyport, store, ...app } = runTestApp({ runEvents })
       await tell(sallyport, { runId: 'r1', status: 'failed' })
       await sallyport.worker.runDue()
-      expect(logged(house, 'run_event.refused')).toEqual([
+      expect(logged(app, 'run_event.refused')).toEqual([
         { eventType: 'run.failed', runId: 'r1', code: 'target_invalid' },
       ])
-      expect(logged(house, 'run_event.failed')).toEqual([])
-      expect([await told(store), await untold(store)]).toEqual([[], []])
+      expect(logged(app, 'run_event.failed')).toEqual([])
+      expect([await reported(store), await pending(store)]).toEqual([[], []])
     },
   )
 
@@ -326,67 +326,67 @@ describe('what cannot be dispatched', () => {
         return mailOf(facts)
       },
     }
-    const { sallyport, store, clock } = runHouse({ runEvents })
+    const { sallyport, store, clock } = runTestApp({ runEvents })
     for (const runId of ['r1', 'r2']) await tell(sallyport, { runId, status: 'failed' })
     await tell(sallyport, { runId: 'r3', status: 'completed' })
     await sallyport.worker.runDue()
     clock.advance(MINUTE)
     expect(await sallyport.runs.prune({ olderThan: 1 })).toEqual({ pruned: 1 })
-    expect(await untold(store)).toEqual(['r1 failed', 'r2 failed'])
+    expect(await pending(store)).toEqual(['r1 failed', 'r2 failed'])
     isBroken = false
     await sallyport.worker.runDue()
-    expect(await told(store)).toEqual(['run.failed r1@example.com', 'run.failed r2@example.com'])
+    expect(await reported(store)).toEqual(['run.failed r1@example.com', 'run.failed r2@example.com'])
     expect(await sallyport.runs.prune({ olderThan: 1 })).toEqual({ pruned: 2 })
   })
 
   it('since the host cannot say to whom is asked for again, and keeps nothing else from being told', async () => {
     let isBroken = true
     const runEvents: RunEvents = {
-      ...tellAll,
+      ...reportAll,
       'run.expired': (facts) => {
         if (isBroken) throw new TypeError('jane@example.com is unknown')
         return mailOf(facts)
       },
     }
-    const { sallyport, store, clock, ...house } = runHouse({ runEvents })
+    const { sallyport, store, clock, ...app } = runTestApp({ runEvents })
     await tell(sallyport, { runId: 'r1', status: 'running' })
     clock.advance(2 * MINUTE)
     await sallyport.runs.sweepStale({ olderThan: MINUTE })
     await tell(sallyport, { runId: 'r1', status: 'completed' })
     await sallyport.worker.runDue()
-    expect([await told(store), await untold(store)]).toEqual([['run.completed r1@example.com'], ['r1 expired']])
-    expect(logged(house, 'run_event.failed')[0]).toMatchObject({
+    expect([await reported(store), await pending(store)]).toEqual([['run.completed r1@example.com'], ['r1 expired']])
+    expect(logged(app, 'run_event.failed')[0]).toMatchObject({
       ...{ eventType: 'run.expired', runId: 'r1', cause: 'TypeError' },
       ...{ message: 'jane@example.com is unknown', stack: expect.any(String) },
     })
     isBroken = false
     await sallyport.worker.runDue()
-    expect(await told(store)).toEqual(['run.completed r1@example.com', 'run.expired r1@example.com'])
-    expect(await untold(store)).toEqual([])
+    expect(await reported(store)).toEqual(['run.completed r1@example.com', 'run.expired r1@example.com'])
+    expect(await pending(store)).toEqual([])
   })
 
   it('since the host takes its time is tried again, and what it says late is not dispatched twice', async () => {
     const answers: ((target: ReturnType<typeof mailOf>) => void)[] = []
     const runEvents: RunEvents = { 'run.failed': () => new Promise((resolve) => answers.push(resolve)) }
-    const { sallyport, store, clock, ...house } = runHouse({ runEvents })
+    const { sallyport, store, clock, ...app } = runTestApp({ runEvents })
     await tell(sallyport, { runId: 'r1', status: 'failed' })
     await turns()
     clock.advance(9_999)
     await turns()
-    expect(logged(house, 'run_event.failed')).toEqual([])
+    expect(logged(app, 'run_event.failed')).toEqual([])
     clock.advance(1)
     await turns()
-    expect(logged(house, 'run_event.failed')).toEqual([
+    expect(logged(app, 'run_event.failed')).toEqual([
       { eventType: 'run.failed', runId: 'r1', cause: 'no answer in time' },
     ])
-    expect(await untold(store)).toEqual(['r1 failed'])
+    expect(await pending(store)).toEqual(['r1 failed'])
     const due = sallyport.worker.runDue()
     await turns()
     expect(answers).toHaveLength(2)
     for (const answer of answers.reverse()) answer({ recipient: 'r1@example.com' })
     await due
     await turns()
-    expect([await told(store), await untold(store)]).toEqual([['run.failed r1@example.com'], []])
+    expect([await reported(store), await pending(store)]).toEqual([['run.failed r1@example.com'], []])
   })
 
   it('since its run was erased is forgotten', async () => {
@@ -398,7 +398,7 @@ describe('what cannot be dispatched', () => {
         return mailOf(facts)
       },
     }
-    const { sallyport } = runHouse({ clock, store, runEvents })
+    const { sallyport } = runTestApp({ clock, store, runEvents })
     await tell(sallyport, { runId: 'r1', status: 'failed' })
     await sallyport.worker.runDue()
     expect((await store.listRuns({ limit: 10 })).items).toEqual([])

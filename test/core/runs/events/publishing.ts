@@ -29,7 +29,7 @@ const runCatalog: EventCatalog = defineEvents({
 /** Everybody gets mail at an address that says which run it is about. */
 export const mailOf = ({ run }: RunEventFacts): RunEventTarget => ({ recipient: `${run.runId}@example.com` })
 
-export const tellAll: RunEvents = {
+export const reportAll: RunEvents = {
   'run.completed': mailOf,
   'run.failed': mailOf,
   'run.cancelled': mailOf,
@@ -38,24 +38,24 @@ export const tellAll: RunEvents = {
 
 export type Store = SallyportOptions<unknown>['store']
 
-export interface RunHouse extends Composed<unknown> {
+export interface RunTestApp extends Composed<unknown> {
   readonly store: Store
 }
 
 /** A host that tells of runs, on a store and a clock that may be those of others. */
-export function runHouse({
+export function runTestApp({
   clock = fakeClock(),
   store = memoryStore({ clock }),
   ...rest
-}: Partial<SallyportOptions<unknown>> & { readonly clock?: FakeClock } = {}): RunHouse {
+}: Partial<SallyportOptions<unknown>> & { readonly clock?: FakeClock } = {}): RunTestApp {
   let ids = 0
-  const house = `${Math.floor(clock.now())}${++houses}`
-  const own = { next: (prefix: string) => `${prefix}_${house}_${++ids}` }
-  return { store, ...composed(runCatalog, { clock, store, ids: own, runEvents: tellAll, ...rest }) }
+  const app = `${Math.floor(clock.now())}${++apps}`
+  const own = { next: (prefix: string) => `${prefix}_${app}_${++ids}` }
+  return { store, ...composed(runCatalog, { clock, store, ids: own, runEvents: reportAll, ...rest }) }
 }
 
 /** Ids of two houses on one store must differ. */
-let houses = 0
+let apps = 0
 
 export const APPLICATION: Principal = { id: 'app', tenant: 'default' }
 export const AGENT: Principal = { id: 'agent', tenant: 'default', sessionId: 's1' }
@@ -73,19 +73,19 @@ export async function tell(
 }
 
 /** What was dispatched, as `event recipient`, in order. */
-export async function told(store: Store, tenant = 'default'): Promise<readonly string[]> {
+export async function reported(store: Store, tenant = 'default'): Promise<readonly string[]> {
   const { items } = await store.listDispatches({ tenant, limit: 10_000 })
   return items.map(({ eventType, recipient }) => `${eventType} ${recipient}`).sort()
 }
 
 /** What is left to be told, as `runId signal`. */
-export async function untold(store: Store): Promise<readonly string[]> {
-  const { items } = await store.listRuns({ untold: true, limit: 10_000 })
-  return items.flatMap(({ state, account }) => account.untold.map((signal) => `${state.runId} ${signal}`))
+export async function pending(store: Store): Promise<readonly string[]> {
+  const { items } = await store.listRuns({ pending: true, limit: 10_000 })
+  return items.flatMap(({ state, derived }) => derived.pending.map((signal) => `${state.runId} ${signal}`))
 }
 
 /** Events of the log, with the fields that say what they are about. */
-export function logged({ logger }: Pick<RunHouse, 'logger'>, event: string): readonly object[] {
+export function logged({ logger }: Pick<RunTestApp, 'logger'>, event: string): readonly object[] {
   return logger.lines.filter((line) => line.event === event).map(({ fields }) => fields)
 }
 

@@ -5,7 +5,7 @@ import { joinRuns } from '../../../../src/core/runs/merge/join-runs.ts'
 import { mergeRun, type RunMerge } from '../../../../src/core/runs/merge/merge-run.ts'
 import { isFinal, statusNamed, statusOfRun } from '../../../../src/core/runs/merge/run-status.ts'
 import { endsBeforeStart, finalOf } from '../../../../src/core/runs/merge/selectors.ts'
-import { liftRun } from '../../../../src/core/runs/merge/to-run-state.ts'
+import { toRunState } from '../../../../src/core/runs/merge/to-run-state.ts'
 import { viewRun } from '../../../../src/core/runs/run-view.ts'
 import type { RunState, RunUpdate } from '../../../../src/model/run.ts'
 import { expectedRun } from '../oracle.ts'
@@ -101,7 +101,7 @@ describe('the merge of runs', () => {
           queuedAt: at(run.timings?.queuedAt),
           startedAt: at(run.timings?.startedAt),
           endedAt: at(run.timings?.endedAt),
-          toldDurationMs: finalOf(state, 'durationMs'),
+          reportedDurationMs: finalOf(state, 'durationMs'),
           error: run.error,
           finishReason: run.finishReason,
           inputTokens: run.counts?.inputTokens,
@@ -125,8 +125,8 @@ describe('the merge of runs', () => {
         const merge = merged(mergeAll(posts), post)
         const run = viewRun(storedAs(merge.state))
         const hidden: string[] = []
-        const look = (field: string, told: unknown, shown: unknown) => {
-          if (told !== undefined && canonicalJson(told) !== canonicalJson(shown)) hidden.push(field)
+        const look = (field: string, reported: unknown, shown: unknown) => {
+          if (reported !== undefined && canonicalJson(reported) !== canonicalJson(shown)) hidden.push(field)
         }
         look('status', post.status, run.status)
         look('model', post.model, run.model)
@@ -172,8 +172,8 @@ describe('mergeRun', () => {
     const full = { ...post, parentRunId: 'p', resumedFromRunId: 'f', attempt: 1 }
     for (const other of ids) {
       const conflict = { outcome: 'conflict', fields: Object.keys(other) }
-      expect(mergeRun(liftRun(full), { ...full, ...other })).toEqual(conflict)
-      expect(mergeRun(liftRun({ ...full, ...other }), full)).toEqual(conflict)
+      expect(mergeRun(toRunState(full), { ...full, ...other })).toEqual(conflict)
+      expect(mergeRun(toRunState({ ...full, ...other }), full)).toEqual(conflict)
     }
   })
 
@@ -187,7 +187,7 @@ describe('mergeRun', () => {
       const first = merged(undefined, { ...update, ...status })
       expect(first.ignored).toEqual(ignored)
       expect(first.state.final).toEqual({})
-      expect(merged(liftRun({ ...post, ...status }), { ...update, ...status })).toMatchObject({
+      expect(merged(toRunState({ ...post, ...status }), { ...update, ...status })).toMatchObject({
         ignored,
         changed: false,
       })
@@ -195,13 +195,13 @@ describe('mergeRun', () => {
   })
 
   it('lets a final status of a late post replace expired, which a late sign of life does not', () => {
-    const expired = liftRun({ ...post, status: 'expired', seq: 9, timings: { endedAt: 1e12 } })
+    const expired = toRunState({ ...post, status: 'expired', seq: 9, timings: { endedAt: 1e12 } })
     expect(statusOfRun(merged(expired, { ...post, status: 'running', seq: 10 }).state)).toBe('expired')
     expect(statusOfRun(merged(expired, { ...post, status: 'completed' }).state)).toBe('completed')
   })
 
   it('goes from waiting back to running with a greater seq only', () => {
-    const waiting = liftRun({ ...post, status: 'waiting', seq: 1 })
+    const waiting = toRunState({ ...post, status: 'waiting', seq: 1 })
     expect(statusOfRun(merged(waiting, { ...post, status: 'running', seq: 1 }).state)).toBe('waiting')
     expect(statusOfRun(merged(waiting, { ...post, status: 'running', seq: 2 }).state)).toBe('running')
   })

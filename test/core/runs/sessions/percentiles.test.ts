@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { histogramOf, spreadOf } from '../../../../src/core/runs/sessions/percentiles.ts'
+import { histogramOf, percentilesOf } from '../../../../src/core/runs/sessions/percentiles.ts'
 import { addNumbers } from '../../../../src/model/sums.ts'
-import { noTally } from '../../../../src/model/tally.ts'
+import { noTotals } from '../../../../src/model/totals.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
 const MOST = 0.016
@@ -12,10 +12,10 @@ const duration = fc
   .tuple(fc.nat(53), fc.double({ min: 0, max: 1, noNaN: true }))
   .map(([power, part]) => Math.min(Math.floor(2 ** power * (1 + part)) - 1, MAX))
 
-function spreadOver(durations: readonly number[]): ReturnType<typeof spreadOf> {
-  const { durations: sum } = noTally()
+function percentilesOver(durations: readonly number[]): ReturnType<typeof percentilesOf> {
+  const { durations: sum } = noTotals()
   for (const ms of durations) addNumbers(sum, histogramOf(ms))
-  return spreadOf(sum)
+  return percentilesOf(sum)
 }
 
 function nearestRank(durations: readonly number[], percent: number): number {
@@ -27,7 +27,7 @@ describe('a spread of durations', () => {
   it('is within 1.6 % of the exact percentiles, by nearest rank', () => {
     fc.assert(
       fc.property(fc.array(duration, { minLength: 1, maxLength: 60 }), (durations) => {
-        const spread = spreadOver(durations)
+        const spread = percentilesOver(durations)
         expect(spread?.runs).toBe(durations.length)
         for (const [shown, percent] of [
           [spread?.p50, 50],
@@ -46,23 +46,23 @@ describe('a spread of durations', () => {
     for (let power = 0; power <= 53; power++)
       for (const ms of [2 ** power - 1, 2 ** power, 2 ** power + 1]) {
         if (ms > MAX) continue
-        const shown = spreadOver([ms])?.p50 ?? Number.NaN
+        const shown = percentilesOver([ms])?.p50 ?? Number.NaN
         expect(Math.abs(shown - ms)).toBeLessThanOrEqual(ms * MOST)
       }
   })
 
   it('is exact below 64 ms', () => {
-    for (let ms = 0; ms < 64; ms++) expect(spreadOver([ms])).toEqual({ runs: 1, p50: ms, p95: ms })
+    for (let ms = 0; ms < 64; ms++) expect(percentilesOver([ms])).toEqual({ runs: 1, p50: ms, p95: ms })
   })
 
   it('takes the order of durations, not of names', () => {
-    expect(spreadOver([63, 10, 9, 8, 7])).toEqual({ runs: 5, p50: 9, p95: 63 })
-    expect(spreadOver([300_000, 20_000, 1000])).toEqual({ runs: 3, p50: 20_224, p95: 299_008 })
+    expect(percentilesOver([63, 10, 9, 8, 7])).toEqual({ runs: 5, p50: 9, p95: 63 })
+    expect(percentilesOver([300_000, 20_000, 1000])).toEqual({ runs: 3, p50: 20_224, p95: 299_008 })
   })
 
   it('takes the 19th of 20 for the 95th percent, and the first of two for the half', () => {
-    expect(spreadOver(Array.from({ length: 20 }, (_, ms) => ms + 1))).toEqual({ runs: 20, p50: 10, p95: 19 })
-    expect(spreadOver([1, 2])).toEqual({ runs: 2, p50: 1, p95: 2 })
+    expect(percentilesOver(Array.from({ length: 20 }, (_, ms) => ms + 1))).toEqual({ runs: 20, p50: 10, p95: 19 })
+    expect(percentilesOver([1, 2])).toEqual({ runs: 2, p50: 1, p95: 2 })
   })
 
   it('has 64 buckets, and 32 for every power of two', () => {
@@ -76,8 +76,8 @@ describe('a spread of durations', () => {
   })
 
   it('is none without runs, and of nothing but those that are left', () => {
-    expect(spreadOf({})).toBeUndefined()
-    expect(spreadOf({ '5ms': 0, '7ms': -1 })).toBeUndefined()
-    expect(spreadOf({ '5ms': -3, '7ms': 2 })).toEqual({ runs: 2, p50: 7, p95: 7 })
+    expect(percentilesOf({})).toBeUndefined()
+    expect(percentilesOf({ '5ms': 0, '7ms': -1 })).toBeUndefined()
+    expect(percentilesOf({ '5ms': -3, '7ms': 2 })).toEqual({ runs: 2, p50: 7, p95: 7 })
   })
 })

@@ -83,7 +83,7 @@ const fields = fc.record({
 /** Posts about one run: the parent in some of them. */
 const posts = fc.array(fc.tuple(fields, fc.nat(2)), { minLength: 1, maxLength: 3 })
 
-const told = (runId: string, parentRunId: string | undefined, post: object): RunUpdate => {
+const reported = (runId: string, parentRunId: string | undefined, post: object): RunUpdate => {
   const fields = Object.entries({ sessionId: 's1', runId, parentRunId, ...post })
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as unknown as RunUpdate
 }
@@ -95,7 +95,7 @@ const sequences = (parentOf: (index: number) => fc.Arbitrary<string | undefined>
     .chain((runs) => fc.tuple(...Array.from({ length: runs }, (_, index) => fc.tuple(parentOf(index), posts))))
     .map((runs) =>
       runs.flatMap(([parent, list], index) =>
-        list.map(([post, hides]) => told(`r${index}`, hides === 0 ? undefined : parent, post)),
+        list.map(([post, hides]) => reported(`r${index}`, hides === 0 ? undefined : parent, post)),
       ),
     )
     .chain((all) => fc.subarray(all).map((again) => [...all, ...again]))
@@ -116,7 +116,7 @@ async function keptSums(store: RunStore): Promise<{ session: Flat; users: Flat }
     const spend = flatSums(await store.findSpend('t', user, 0))
     for (const [path, sum] of Object.entries(spend)) users[`${user}/spend/${path}`] = sum
   }
-  return { session: withoutZeros(flatSums(session.tally)), users: withoutZeros(users) }
+  return { session: withoutZeros(flatSums(session.totals)), users: withoutZeros(users) }
 }
 
 async function expectSums(store: RunStore, runs: readonly StoredRun[]): Promise<void> {
@@ -132,7 +132,7 @@ describe('the sums of a session', () => {
         fc.asyncProperty(forests, async (updates) => {
           const store = memoryRuns(stillClock())
           const runs = await record(store, updates, prices)
-          expect(runs.filter(({ account }) => account.top)).toEqual([])
+          expect(runs.filter(({ derived }) => derived.top)).toEqual([])
           await expectSums(store, runs)
         }),
         { numRuns: SEQUENCES * 0.75 },

@@ -1,7 +1,7 @@
 import { viewRun } from '../../../../src/core/runs/run-view.ts'
 import { histogramOf } from '../../../../src/core/runs/sessions/percentiles.ts'
 import type { Run } from '../../../../src/model/run.ts'
-import type { Spend, Tally } from '../../../../src/model/tally.ts'
+import type { Spend, Totals } from '../../../../src/model/totals.ts'
 import type { StoredRun } from '../../../../src/ports/run-store.ts'
 
 /** Sums by path, such as `models/openai/gpt/counts/steps`. Money is in billionths. */
@@ -11,13 +11,13 @@ const BILLION = 1_000_000_000n
 
 /** What the runs of a session come to, with what each user spent: worked out from the runs alone, tree by tree. */
 export function expectedSums(runs: readonly StoredRun[]): { session: Flat; users: Flat } {
-  const shown = runs.map((run) => ({ run: viewRun(run), isTop: run.account.top === true }))
+  const shown = runs.map((run) => ({ run: viewRun(run), isTop: run.derived.top === true }))
   const ids = new Set(shown.map(({ run }) => run.runId))
   const isTop = ({ run, isTop }: (typeof shown)[number]) =>
     isTop || run.parentRunId === undefined || !ids.has(run.parentRunId)
-  const below = (run: Run) => shown.filter((each) => !isTop(each) && each.run.parentRunId === run.runId)
+  const descendants = (run: Run) => shown.filter((each) => !isTop(each) && each.run.parentRunId === run.runId)
   const whole = (run: Run): { sums: Flat; users: Flat } => {
-    const parts = below(run).map((child) => whole(child.run))
+    const parts = descendants(run).map((child) => whole(child.run))
     const sums = total(parts.map((part) => part.sums))
     const left = run.countsScope === 'tree' ? without(sums, run) : sums
     const all = total([left, ownSums(run)])
@@ -80,7 +80,7 @@ function without(sums: Flat, run: Run): Flat {
   const counts = Object.keys(run.counts ?? {})
   const ofModels = [...counts, ...(run.usageByModel ?? []).flatMap((share) => Object.keys(share.counts))]
   const ofModelsCost = run.cost || run.usageByModel?.some(({ cost }) => cost)
-  const isTold = (path: string) => {
+  const isReported = (path: string) => {
     const parts = path.split('/')
     if (parts[0] === 'counts') return counts.includes(parts[1] ?? '')
     if (parts[0] === 'models')
@@ -89,7 +89,7 @@ function without(sums: Flat, run: Run): Flat {
     if (path === 'spend/unpricedTokens') return run.cost !== undefined
     return path === 'spend/tokens' && tokensOf(run) !== undefined
   }
-  const left = Object.fromEntries(Object.entries(sums).filter(([path]) => !isTold(path)))
+  const left = Object.fromEntries(Object.entries(sums).filter(([path]) => !isReported(path)))
   // Of the tokens that the run tells of, those that have a price below it have one.
   if (run.cost === undefined && tokensOf(run) !== undefined)
     left['spend/unpricedTokens'] = (sums['spend/unpricedTokens'] ?? 0n) - (sums['spend/tokens'] ?? 0n)
@@ -103,7 +103,7 @@ function total(all: readonly Flat[]): Flat {
 }
 
 /** As the oracle has it: without what came to 0, but for counts, which are told or not. */
-export function flatSums(of: Tally | Spend): Flat {
+export function flatSums(of: Totals | Spend): Flat {
   const flat: Flat = {}
   const visit = (value: unknown, path: string) => {
     if (typeof value === 'object' && value !== null)

@@ -3,13 +3,13 @@ import { KNOWN_COUNTS } from '../../../../src/core/runs/merge/counts.ts'
 import { decideMerge, type Recording } from '../../../../src/core/runs/merge/decide-merge.ts'
 import { viewSession } from '../../../../src/core/runs/sessions/session-view.ts'
 import type { RunUpdate } from '../../../../src/model/run.ts'
-import { noSpend, noTally, type Tally } from '../../../../src/model/tally.ts'
+import { noSpend, noTotals, type Totals } from '../../../../src/model/totals.ts'
 import type {
   MergeDecision,
-  MergeSight,
+  MergeSnapshot,
   RunStore,
   StoredSession,
-  TallyChanges,
+  TotalsChanges,
 } from '../../../../src/ports/run-store.ts'
 import { memoryRuns } from '../../../../src/storage/memory/memory-runs.ts'
 import { record } from '../recorded.ts'
@@ -22,16 +22,16 @@ const run = (runId: string, more: Partial<RunUpdate> = {}): RunUpdate => ({ sess
 const namesOf = (length: number, of: number) => Array.from({ length }, (_, index) => `n${of}_${index}`)
 const TREE = { countsScope: 'tree', counts: { n0_0: 1 } } as const
 
-function decide(update: RunUpdate, sight: Partial<MergeSight> = {}, now = NOW): MergeDecision<Recording> {
-  return decideMerge({ above: [], ...sight }, update, { tenant: 't', now })
+function decide(update: RunUpdate, snapshot: Partial<MergeSnapshot> = {}, now = NOW): MergeDecision<Recording> {
+  return decideMerge({ ancestors: [], ...snapshot }, update, { tenant: 't', now })
 }
 
 /** The run that is stored after some updates. */
-function stored(...updates: readonly RunUpdate[]): NonNullable<MergeSight['run']> {
-  let kept: MergeSight['run']
+function stored(...updates: readonly RunUpdate[]): NonNullable<MergeSnapshot['run']> {
+  let kept: MergeSnapshot['run']
   for (const update of updates) {
-    const { state, account } = decide(update, { run: kept })
-    if (state && account) kept = storedAs(state, { account })
+    const { state, derived } = decide(update, { run: kept })
+    if (state && derived) kept = storedAs(state, { derived })
   }
   if (!kept) throw new Error('no updates')
   return kept
@@ -45,7 +45,7 @@ async function sessionOf(store: RunStore): Promise<StoredSession> {
 
 describe('the sums that a post changes', () => {
   it('are those of its run, for a run told in one post', () => {
-    const { tallies } = decide(
+    const { totalsChanges } = decide(
       run('r1', {
         status: 'completed',
         provider: 'openai',
@@ -58,7 +58,7 @@ describe('the sums that a post changes', () => {
     )
     const spend = { runs: 1, tokens: 12, cost: { EUR: '0.25' }, unpricedRuns: 0, unpricedTokens: 0 }
     const counts = { inputTokens: 10, outputTokens: 2, totalTokens: 99, steps: 3 }
-    expect(tallies).toEqual({
+    expect(totalsChanges).toEqual({
       session: {
         spend,
         byStatus: { completed: 1 },
@@ -69,13 +69,13 @@ describe('the sums that a post changes', () => {
         firstTokens: { '10ms': 1 },
         users: {},
       },
-      below: [],
+      descendants: [],
       users: [{ userId: 'ann', add: spend }],
     })
   })
 
   it('are unpriced without a cost, by the total where nothing else tells the tokens', () => {
-    const spend = (counts: RunUpdate['counts']) => decide(run('r1', { counts: counts ?? {} })).tallies?.session.spend
+    const spend = (counts: RunUpdate['counts']) => decide(run('r1', { counts: counts ?? {} })).totalsChanges?.session.spend
     expect(spend({ totalTokens: 7 })).toMatchObject({ tokens: 7, unpricedRuns: 1, unpricedTokens: 7 })
     expect(spend({ outputTokens: 3, totalTokens: 7 })).toMatchObject({ tokens: 3, unpricedRuns: 1, unpricedTokens: 3 })
     expect(spend({ inputTokens: 0, totalTokens: 7 })).toMatchObject({ tokens: 0, unpricedRuns: 0, unpricedTokens: 0 })
@@ -88,23 +88,23 @@ describe('the sums that a post changes', () => {
       store,
       Array.from({ length: 202 }, (_, index) => run(`r${index}`, { provider: `p${index % 7}`, model: `m${index}` })),
     )
-    const { models } = (await sessionOf(store)).tally
+    const { models } = (await sessionOf(store)).totals
     expect(Object.values(models).flatMap((of) => Object.keys(of))).toHaveLength(201)
     expect(models['']).toEqual({ '(other)': { runs: 2, counts: {}, cost: {} } })
   })
 
   it('are none when it changes nothing that counts', () => {
     const before = stored(run('r1', { status: 'running', counts: { steps: 1 } }))
-    const { state, tallies } = decide(run('r1', { tags: ['new'] }), { run: before })
+    const { state, totalsChanges } = decide(run('r1', { tags: ['new'] }), { run: before })
     expect(state?.tags).toEqual(['new'])
-    expect(tallies).toBeUndefined()
+    expect(totalsChanges).toBeUndefined()
   })
 
   it('are what changed, and nothing else', () => {
     const before = stored(run('r1', { status: 'running', model: 'm', counts: { steps: 1, messages: 2 } }))
-    const { tallies } = decide(run('r1', { status: 'failed', counts: { steps: 4 } }), { run: before })
-    expect(tallies?.session).toEqual({
-      ...noTally(),
+    const { totalsChanges } = decide(run('r1', { status: 'failed', counts: { steps: 4 } }), { run: before })
+    expect(totalsChanges?.session).toEqual({
+      ...noTotals(),
       byStatus: { running: -1, failed: 1 },
       counts: { steps: 3 },
       models: { '': { m: { runs: 0, counts: { steps: 3 }, cost: {} } } },
@@ -113,20 +113,20 @@ describe('the sums that a post changes', () => {
 
   it('do not count a time that is less than none', () => {
     const timings = { startedAt: NOW, firstTokenAt: NOW - 1, durationMs: 10, activeMs: 11 }
-    const { tallies } = decide(run('r1', { status: 'completed', timings }))
-    expect(tallies?.session.time).toEqual({ durationMs: 10, activeMs: 11 })
-    expect(tallies?.session.firstTokens).toEqual({})
+    const { totalsChanges } = decide(run('r1', { status: 'completed', timings }))
+    expect(totalsChanges?.session.time).toEqual({ durationMs: 10, activeMs: 11 })
+    expect(totalsChanges?.session.firstTokens).toEqual({})
   })
 
   it('are found without changing what is stored', () => {
     const parent = stored(run('p', { countsScope: 'tree', counts: { steps: 1 }, userId: 'ann' }))
-    const below = decide(run('c', { counts: { steps: 2, messages: 1 } })).tallies?.session
-    const session = { tenant: 't', sessionId: 's1', createdAt: 0, updatedAt: 0, tally: noTally(), failures: [] }
-    const sight = { session, run: parent, below, above: [] }
-    const seen = JSON.stringify(sight)
+    const descendants = decide(run('c', { counts: { steps: 2, messages: 1 } })).totalsChanges?.session
+    const session = { tenant: 't', sessionId: 's1', createdAt: 0, updatedAt: 0, totals: noTotals(), failures: [] }
+    const snapshot = { session, run: parent, descendants, ancestors: [] }
+    const seen = JSON.stringify(snapshot)
     const update = run('p', { counts: { messages: 5 }, status: 'failed' })
-    expect(decide(update, sight)).toEqual(decide(update, sight))
-    expect(JSON.stringify(sight)).toBe(seen)
+    expect(decide(update, snapshot)).toEqual(decide(update, snapshot))
+    expect(JSON.stringify(snapshot)).toBe(seen)
   })
 })
 
@@ -137,12 +137,12 @@ describe('what stands below a run', () => {
       run('c', { parentRunId: 'p', counts: { inputTokens: 5, steps: 1 } }),
       run('p', { counts: { inputTokens: 8 }, cost: { amount: '1', currency: 'EUR', source: 'client' } }),
     ])
-    expect((await sessionOf(store)).tally).toMatchObject({
+    expect((await sessionOf(store)).totals).toMatchObject({
       spend: { runs: 2, tokens: 13, cost: { EUR: '1' }, unpricedRuns: 1, unpricedTokens: 5 },
       counts: { inputTokens: 13, steps: 1 },
     })
     await record(store, [run('p', { countsScope: 'tree' })])
-    expect((await sessionOf(store)).tally).toMatchObject({
+    expect((await sessionOf(store)).totals).toMatchObject({
       spend: { runs: 2, tokens: 8, cost: { EUR: '1' }, unpricedRuns: 0, unpricedTokens: 0 },
       counts: { inputTokens: 8, steps: 1 },
     })
@@ -166,7 +166,7 @@ describe('what stands below a run', () => {
     const many = Array.from({ length: 200 }, (_, index) => run(`r${index}`, { model: `m${index}` }))
     await record(store, [run('p', { model: 'm0' }), ...many])
     await record(store, [run('c', { parentRunId: 'p', model: 'new', counts: { steps: 4 } })])
-    const others = async () => (await sessionOf(store)).tally.models['']?.['(other)']
+    const others = async () => (await sessionOf(store)).totals.models['']?.['(other)']
     expect(await others()).toEqual({ runs: 1, counts: { steps: 4 }, cost: {} })
     await record(store, [run('p', { countsScope: 'tree', counts: { steps: 9 } })])
     expect(await others()).toEqual({ runs: 1, counts: { steps: 0 }, cost: {} })
@@ -184,9 +184,9 @@ describe('what stands below a run', () => {
       run('p', { countsScope: 'tree', usageByModel: [usage('a', '1', 'EUR'), usage('a', '2', 'USD')] }),
       run('c', { parentRunId: 'p', usageByModel: [usage('b', '4', 'EUR')] }),
     ])
-    const { tally } = await sessionOf(store)
-    expect(tally.models.p?.a?.cost).toEqual({ EUR: '1', USD: '2' })
-    expect(tally.models.p?.b?.cost ?? {}).toEqual({})
+    const { totals } = await sessionOf(store)
+    expect(totals.models.p?.a?.cost).toEqual({ EUR: '1', USD: '2' })
+    expect(totals.models.p?.b?.cost ?? {}).toEqual({})
   })
 
   it('is no more below a run than it has a place for there', async () => {
@@ -195,8 +195,8 @@ describe('what stands below a run', () => {
       Object.fromEntries(Array.from({ length }, (_, index) => [`n${from + index}`, 1]))
     const children = [0, 100, 200].map((from) => run(`c${from}`, { parentRunId: 'p', counts: counts(from, 100) }))
     await record(store, [run('p'), ...children])
-    const { tally } = await sessionOf(store)
-    expect(tally.counts).toEqual(counts(0, 64))
+    const { totals } = await sessionOf(store)
+    expect(totals.counts).toEqual(counts(0, 64))
   })
 
   it("is nobody's, where there are too many users to remember", async () => {
@@ -258,7 +258,7 @@ describe('what is taken away from a user', () => {
     const cost = { amount: '3', currency: 'EUR', source: 'client' as const }
     const before = { ...stored(run('r1', { userId: 'ann', seq: 1, cost })), createdAt: 42 }
     const entry = (amount: string) =>
-      decide(run('r1', { seq: 2, cost: { ...cost, amount } }), { run: before }).tallies?.users
+      decide(run('r1', { seq: 2, cost: { ...cost, amount } }), { run: before }).totalsChanges?.users
     expect(entry('2')).toEqual([{ userId: 'ann', at: 42, add: { ...noSpend(), cost: { EUR: '-1' } } }])
     expect(entry('4')).toEqual([{ userId: 'ann', add: { ...noSpend(), cost: { EUR: '1' } } }])
   })
@@ -269,36 +269,36 @@ describe('what a model used', () => {
     const counts = { inputTokens: 3, mine: 4 }
     const share = { provider: 'p', model: 'm', counts }
     const [single, shared] = [run('r1', { provider: 'p', model: 'm', counts }), run('r1', { usageByModel: [share] })]
-    for (const each of [single, shared]) expect(decide(each).tallies?.session.models.p?.m?.counts).toEqual(counts)
-    expect(decide(single).tallies?.session.counts).toEqual(counts)
+    for (const each of [single, shared]) expect(decide(each).totalsChanges?.session.models.p?.m?.counts).toEqual(counts)
+    expect(decide(single).totalsChanges?.session.counts).toEqual(counts)
   })
 
   it('keeps 16 counters of callers, and what had a place is taken from it again', async () => {
     const store = memoryRuns(stillClock())
     const mine = (from: number, length: number, count = 1) =>
       Object.fromEntries(Array.from({ length }, (_, index) => [`n${from + index}`, count]))
-    const told = (runId: string, counts: Record<string, number>, more: Partial<RunUpdate> = {}) =>
+    const reported = (runId: string, counts: Record<string, number>, more: Partial<RunUpdate> = {}) =>
       run(runId, { provider: 'p', model: 'm', counts: { steps: 1, ...counts }, ...more })
-    const third = told('r3', mine(0, 20), { parentRunId: 't' })
-    await record(store, [run('t'), told('r1', mine(0, 10)), told('r2', mine(10, 10)), third])
-    const shown = async () => (await sessionOf(store)).tally.models.p?.m?.counts
+    const third = reported('r3', mine(0, 20), { parentRunId: 't' })
+    await record(store, [run('t'), reported('r1', mine(0, 10)), reported('r2', mine(10, 10)), third])
+    const shown = async () => (await sessionOf(store)).totals.models.p?.m?.counts
     expect(await shown()).toEqual({ steps: 3, ...mine(0, 16, 2) })
     await record(store, [run('t', { countsScope: 'tree', counts: { steps: 9, ...mine(0, 20, 5) } })])
     expect(await shown()).toEqual({ steps: 2, ...mine(0, 16) })
-    expect((await sessionOf(store)).tally.counts.n19).toBe(6)
+    expect((await sessionOf(store)).totals.counts.n19).toBe(6)
   })
 
   it('is what the run used, where the list of its models is empty', () => {
-    const told = run('r1', { provider: 'p', model: 'm', counts: { steps: 3 } })
-    const models = decide(told).tallies?.session.models
+    const reported = run('r1', { provider: 'p', model: 'm', counts: { steps: 3 } })
+    const models = decide(reported).totalsChanges?.session.models
     expect(models?.p?.m?.counts).toEqual({ steps: 3 })
-    expect(decide({ ...told, usageByModel: [] }).tallies?.session.models).toEqual(models)
+    expect(decide({ ...reported, usageByModel: [] }).totalsChanges?.session.models).toEqual(models)
   })
 })
 
 describe('a large tree that finds its parent', () => {
   /** 104 posts of 16 models each, all below `x`. */
-  const below = Array.from({ length: 104 }, (_, post) =>
+  const descendants = Array.from({ length: 104 }, (_, post) =>
     run(`c${post}`, {
       parentRunId: 'x',
       counts: Object.fromEntries(Array.from({ length: 32 }, (_, index) => [`n${post}_${index}`, 1])),
@@ -309,35 +309,35 @@ describe('a large tree that finds its parent', () => {
       })),
     }),
   )
-  const above = Array.from({ length: 40 }, (_, index) => run(`p${index + 1}`, { parentRunId: `p${index + 2}` }))
+  const ancestors = Array.from({ length: 40 }, (_, index) => run(`p${index + 1}`, { parentRunId: `p${index + 2}` }))
 
-  async function found(updates: readonly RunUpdate[]): Promise<TallyChanges> {
+  async function found(updates: readonly RunUpdate[]): Promise<TotalsChanges> {
     const store = memoryRuns(stillClock())
     await record(store, updates)
-    let tallies: TallyChanges | undefined
+    let totalsChanges: TotalsChanges | undefined
     const key = { tenant: 't', sessionId: 's1', runId: 'x', parentRunId: 'p1' }
-    await store.mergeRun(key, (sight) => {
-      const decision = decide(run('x', { parentRunId: 'p1' }), sight)
-      tallies = decision.tallies
+    await store.mergeRun(key, (snapshot) => {
+      const decision = decide(run('x', { parentRunId: 'p1' }), snapshot)
+      totalsChanges = decision.totalsChanges
       return decision
     })
-    if (!tallies) throw new Error('no sums')
-    return tallies
+    if (!totalsChanges) throw new Error('no sums')
+    return totalsChanges
   }
 
   it('adds a bounded number of cells to 32 runs, and the same to each', async () => {
-    const { below: sums } = await found([...below, ...above])
-    expect(sums.map(({ runId }) => runId)).toEqual(above.slice(0, 32).map(({ runId }) => runId))
+    const { descendants: sums } = await found([...descendants, ...ancestors])
+    expect(sums.map(({ runId }) => runId)).toEqual(ancestors.slice(0, 32).map(({ runId }) => runId))
     for (const { add } of sums) expect(add).toBe(sums[0]?.add)
     // 32 models and the others, each with its runs, the known counts and 16 counters; 64 counters; the spend and a status.
-    const cells = Object.keys(flatSums(sums[0]?.add as Tally)).length
+    const cells = Object.keys(flatSums(sums[0]?.add as Totals)).length
     expect(cells).toBeLessThanOrEqual(33 * (1 + 12 + 16) + 64 + 12 + 4 + 8)
     expect(cells).toBeGreaterThan(33 * 12 + 64)
   })
 
   it('is added anew above a run that names a user, or tells for its whole tree', async () => {
-    const users = below.map((each, index) => ({ ...each, userId: `u${index}` }))
-    const { below: sums } = await found([...users, ...above, run('p3', { userId: 'ann' }), run('p5', TREE)])
+    const users = descendants.map((each, index) => ({ ...each, userId: `u${index}` }))
+    const { descendants: sums } = await found([...users, ...ancestors, run('p3', { userId: 'ann' }), run('p5', TREE)])
     const adds = sums.map(({ add }) => add)
     expect(adds.map((add, index) => index > 0 && add === adds[index - 1])).toEqual(
       adds.map((_, index) => index !== 0 && index !== 3 && index !== 5),
@@ -360,9 +360,9 @@ describe('runs above one another', () => {
   ])('are summed up 32 levels, and beyond as tops, told %s', async (_, updates) => {
     const store = memoryRuns(stillClock())
     await record(store, updates)
-    const { tally } = await sessionOf(store)
-    expect(tally.spend.runs).toBe(150)
-    expect(tally.counts).toEqual({ steps: 150 })
+    const { totals } = await sessionOf(store)
+    expect(totals.spend.runs).toBe(150)
+    expect(totals.counts).toEqual({ steps: 150 })
   })
 
   it('are cut where a run would be above itself, for good', async () => {
@@ -376,10 +376,10 @@ describe('runs above one another', () => {
       run('b', { counts: { steps: 16 } }),
     ])
     const runs = await record(store, [run('own', { parentRunId: 'own', counts: { steps: 64 } })])
-    expect(runs.filter(({ account }) => account.top).map(({ state }) => state.runId)).toEqual(['c', 'own'])
-    const { tally } = await sessionOf(store)
-    expect(tally.spend.runs).toBe(4)
-    expect(tally.counts).toEqual({ steps: 120 })
+    expect(runs.filter(({ derived }) => derived.top).map(({ state }) => state.runId)).toEqual(['c', 'own'])
+    const { totals } = await sessionOf(store)
+    expect(totals.spend.runs).toBe(4)
+    expect(totals.counts).toEqual({ steps: 120 })
   })
 })
 
@@ -390,7 +390,7 @@ describe('the failures of a session', () => {
     sessionId: 's1',
     createdAt: 0,
     updatedAt: 0,
-    tally: noTally(),
+    totals: noTotals(),
     failures,
   })
 
@@ -425,8 +425,8 @@ describe('the failures of a session', () => {
   it('say what the error turned out to be, and still when', () => {
     const session = sessionWith([{ runId: 'r1', at: 1, error: { type: 'a' } }])
     const before = stored(failed('r1', { error: { type: 'a' } }))
-    const told = failed('r1', { seq: 2, error: { type: 'b' } })
-    expect(decide(told, { session, run: before }).failures).toEqual([{ runId: 'r1', at: 1, error: { type: 'b' } }])
+    const reported = failed('r1', { seq: 2, error: { type: 'b' } })
+    expect(decide(reported, { session, run: before }).failures).toEqual([{ runId: 'r1', at: 1, error: { type: 'b' } }])
     const same = structuredClone(session)
     expect(decide(failed('r1', { counts: { steps: 1 } }), { session: same, run: before }).failures).toBeUndefined()
   })
@@ -438,7 +438,7 @@ describe('the failures of a session', () => {
     const session = sessionWith([{ runId: 'r1', at: 1 }])
     const later = decide(failed('r1', { userId: 'ann' }), { session, run: before })
     expect(later.failures).toEqual([{ runId: 'r1', at: 1, userId: 'ann' }])
-    const told = { session: sessionWith(later.failures ?? []), run: stored(failed('r1', { userId: 'ann' })) }
-    expect(decide(failed('r1', { counts: { steps: 1 } }), told).failures).toBeUndefined()
+    const reported = { session: sessionWith(later.failures ?? []), run: stored(failed('r1', { userId: 'ann' })) }
+    expect(decide(failed('r1', { counts: { steps: 1 } }), reported).failures).toBeUndefined()
   })
 })

@@ -22,8 +22,8 @@ function run(runId: string, parentRunId?: string, more: Partial<Run> = {}): Run 
 function drawn(nodes: readonly RunNode[]): string {
   return nodes
     .map(({ runId, parentRunId, children }) => {
-      const below = children.length > 0 ? `(${drawn(children)})` : ''
-      return `${runId}${parentRunId === undefined ? '' : `<${parentRunId}`}${below}`
+      const descendants = children.length > 0 ? `(${drawn(children)})` : ''
+      return `${runId}${parentRunId === undefined ? '' : `<${parentRunId}`}${descendants}`
     })
     .join(' ')
 }
@@ -109,17 +109,17 @@ describe('a tree of runs', () => {
         const runs = given.map((parent, n) => run(`${n}`, parent === null ? undefined : `${parent}`))
         const seen: string[] = []
         const cut: string[] = []
-        const visit = (nodes: readonly RunNode[], above: string | undefined): void => {
+        const visit = (nodes: readonly RunNode[], ancestors: string | undefined): void => {
           const ids = nodes.map(({ runId }) => Number(runId))
           expect(ids).toEqual(ids.toSorted((a, b) => a - b))
           for (const node of nodes) {
             seen.push(node.runId)
             const parent = given[Number(node.runId)]
-            if (above === undefined) {
+            if (ancestors === undefined) {
               expect(node.parentRunId).toBe(parent === null ? undefined : `${parent}`)
               if (parent !== null && Number(parent) < size) cut.push(node.runId)
             } else {
-              expect(above).toBe(`${parent}`)
+              expect(ancestors).toBe(`${parent}`)
               expect(node.parentRunId).toBeUndefined()
             }
             visit(node.children, node.runId)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { viewSession } from '../../../../src/core/runs/sessions/session-view.ts'
 import type { RunUpdate } from '../../../../src/model/run.ts'
-import { noTally, type Tally } from '../../../../src/model/tally.ts'
+import { noTotals, type Totals } from '../../../../src/model/totals.ts'
 import type { StoredSession } from '../../../../src/ports/run-store.ts'
 import { memoryRuns } from '../../../../src/storage/memory/memory-runs.ts'
 import { record } from '../recorded.ts'
@@ -9,14 +9,14 @@ import { NOW, stillClock } from '../recorder.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
 
-function viewOf(tally: Partial<Tally>, more: Partial<StoredSession> = {}): ReturnType<typeof viewSession> {
-  const whole = { ...noTally(), ...tally }
+function viewOf(totals: Partial<Totals>, more: Partial<StoredSession> = {}): ReturnType<typeof viewSession> {
+  const whole = { ...noTotals(), ...totals }
   return viewSession({
     tenant: 't',
     sessionId: 's1',
     createdAt: 0,
     updatedAt: 1000,
-    tally: whole,
+    totals: whole,
     failures: [],
     ...more,
   })

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { TimelineEntry } from '../../../../src/model/session.ts'
-import { allPages, house, optionProblems } from '../test-app.ts'
+import { allPages, app, optionProblems } from '../test-app.ts'
 
-type House = ReturnType<typeof house>
+type TestApp = ReturnType<typeof app>
 
 const idOf = (entry: TimelineEntry): string => (entry.type === 'run' ? entry.run.runId : entry.dispatch.dispatchId)
 
 /** Whole, in pages of that size, with something done after each. */
-async function whole({ sessions }: House, limit: number | (() => number), between?: () => Promise<unknown>) {
+async function whole({ sessions }: TestApp, limit: number | (() => number), between?: () => Promise<unknown>) {
   const size = typeof limit === 'number' ? () => limit : limit
   const pages = await allPages((page) => sessions.timeline('s1', { ...page, limit: size() }), between)
   return pages.flat()
@@ -16,7 +16,7 @@ async function whole({ sessions }: House, limit: number | (() => number), betwee
 
 describe('a timeline', () => {
   it('has runs and dispatches, oldest first, each as it is shown elsewhere', async () => {
-    const all = house()
+    const all = app()
     const { post, dispatch, clock, runs, sessions } = all
     await post({ runId: 'r1' })
     clock.advance(1_000)
@@ -38,7 +38,7 @@ describe('a timeline', () => {
   })
 
   it('has a run before a dispatch of the same millisecond, and otherwise the order in which they came', async () => {
-    const all = house()
+    const all = app()
     for (const n of [1, 2]) {
       await all.dispatch(`d${n}`)
       await all.post({ runId: `r${n}` })
@@ -47,7 +47,7 @@ describe('a timeline', () => {
   })
 
   it('is of one session of one tenant', async () => {
-    const all = house()
+    const all = app()
     await all.post({ runId: 'r1' })
     await all.post({ runId: 'r2' }, { sessionId: 's2' })
     await all.post({ runId: 'r3' }, { token: 'other' })
@@ -61,7 +61,7 @@ describe('a timeline', () => {
   })
 
   it('has pages of 50, and no next one after the last, even a full one', async () => {
-    const all = house()
+    const all = app()
     for (let n = 0; n < 30; n++) {
       await all.post({ runId: `r${n}` })
       await all.dispatch(`d${n}`)
@@ -80,7 +80,7 @@ describe('a timeline', () => {
   })
 
   it('can be read in pages of any size where there is much more of the one than of the other', async () => {
-    const all = house()
+    const all = app()
     const expected: string[] = []
     for (let n = 0; n < 450; n++) {
       const isRun = n % 150 === 0
@@ -94,7 +94,7 @@ describe('a timeline', () => {
 
   it('asks the store for no more than it needs, however long it is', async () => {
     let asked = 0
-    const all = house((store) => ({
+    const all = app((store) => ({
       ...store,
       async listRuns(query) {
         const page = await store.listRuns(query)
@@ -113,7 +113,7 @@ describe('a timeline', () => {
   })
 
   it('leaves nothing out when what was shown last is removed before the next page', async () => {
-    const all = house()
+    const all = app()
     for (const n of [0, 1, 2, 3]) {
       await all.post({ runId: `r${n}`, userId: `user-${n}` })
       all.clock.advance(1)
@@ -129,7 +129,7 @@ describe('a timeline', () => {
   })
 
   it('leaves nothing out when what was shown last is removed, and more came in the same millisecond', async () => {
-    const all = house()
+    const all = app()
     for (const n of [0, 1, 2]) await all.post({ runId: `r${n}`, userId: `user-${n}` })
     const { nextCursor = '' } = await all.sessions.timeline('s1', { limit: 1 })
     await all.runs.erase({ userId: 'user-0' })
@@ -137,7 +137,7 @@ describe('a timeline', () => {
   })
 
   it('leaves nothing out of a long list where the clock runs backwards', async () => {
-    const all = house()
+    const all = app()
     for (let n = 0; n < 150; n++) {
       await all.post({ runId: `r${n}` })
       all.clock.advance(-1)
@@ -149,13 +149,13 @@ describe('a timeline', () => {
     const lost = new TypeError('connection lost')
     const fail = () => Promise.reject(lost)
     for (const broken of [{ listRuns: fail }, { listDispatches: fail }]) {
-      const { sessions } = house((store) => ({ ...store, ...broken }))
+      const { sessions } = app((store) => ({ ...store, ...broken }))
       await expect(sessions.timeline('s1')).rejects.toBe(lost)
     }
   })
 
   it('cannot be read on with the cursor of another session or list, or with options that are none', async () => {
-    const { post, sessions } = house()
+    const { post, sessions } = app()
     for (const sessionId of ['s1', 's2'])
       for (const n of [0, 1, 2]) await post({ runId: `${sessionId}-${n}` }, { sessionId })
     const { nextCursor = '' } = await sessions.timeline('s1', { limit: 1 })
@@ -180,7 +180,7 @@ describe('pages of a timeline', () => {
   const additions = fc.array(fc.array(happening, { maxLength: 3 }), { maxLength: 12 })
   const sizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 5 })
 
-  async function lived(all: House) {
+  async function lived(all: TestApp) {
     let count = 0
     const ids: string[] = []
     const happen = async (what: readonly { readonly of: string; readonly afterMs: number }[]) => {
@@ -203,7 +203,7 @@ describe('pages of a timeline', () => {
   it('give everything once, in order, whatever is added between them', async () => {
     await fc.assert(
       fc.asyncProperty(happenings, additions, sizes, async (before, between, given) => {
-        const all = house()
+        const all = app()
         const { happen, ids } = await lived(all)
         await happen(before)
         const there = [...ids]
@@ -226,7 +226,7 @@ describe('pages of a timeline', () => {
   it('leave out nothing that stays, whatever is removed between them', async () => {
     await fc.assert(
       fc.asyncProperty(happenings, sizes, fc.array(fc.nat(60), { maxLength: 8 }), async (before, given, gone) => {
-        const all = house()
+        const all = app()
         const { happen, ids } = await lived(all)
         await happen(before)
         const left = gone.map((n) => `run-${n}`)
@@ -249,7 +249,7 @@ describe('pages of a timeline', () => {
     )
     await fc.assert(
       fc.asyncProperty(jumps, sizes, async (before, given) => {
-        const all = house()
+        const all = app()
         const { happen, ids } = await lived(all)
         await happen(before)
         const found = (await whole(all, inTurn(given))).map(idOf)

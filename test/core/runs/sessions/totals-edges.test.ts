@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { liftRun } from '../../../../src/core/runs/merge/to-run-state.ts'
-import { spreadOf } from '../../../../src/core/runs/sessions/percentiles.ts'
-import { tallyRun } from '../../../../src/core/runs/sessions/run-totals.ts'
+import { toRunState } from '../../../../src/core/runs/merge/to-run-state.ts'
+import { percentilesOf } from '../../../../src/core/runs/sessions/percentiles.ts'
+import { totalsOfRun } from '../../../../src/core/runs/sessions/run-totals.ts'
 import type { RunUpdate } from '../../../../src/model/run.ts'
-import type { Tally } from '../../../../src/model/tally.ts'
+import type { Totals } from '../../../../src/model/totals.ts'
 import { NOW } from '../recorder.ts'
 
 const NOTHING = { runId: 'r1', sessionId: 's1', status: 'completed' } as const
 
-function tallied(update: Partial<RunUpdate>): Tally {
-  return tallyRun({ state: liftRun({ ...NOTHING, ...update }), account: { ended: [], untold: [] } })
+function tallied(update: Partial<RunUpdate>): Totals {
+  return totalsOfRun({ state: toRunState({ ...NOTHING, ...update }), derived: { ended: [], pending: [] } })
 }
 
 describe('the time that a run is tallied with', () => {
-  it.each<[RunUpdate['timings'], Tally['time']]>([
+  it.each<[RunUpdate['timings'], Totals['time']]>([
     [undefined, {}],
     [{ modelMs: 7 }, { modelMs: 7 }],
     [{ toolMs: 6 }, { toolMs: 6 }],
@@ -71,6 +71,6 @@ describe('a spread', () => {
     }
     expect(sum['3ms']).toBe(2)
     expect(Object.values(sum).reduce((all, runs) => all + runs, 0)).toBe(5)
-    expect(spreadOf({ '3ms': 1, '4ms': 0 })).toEqual(spreadOf({ '3ms': 1 }))
+    expect(percentilesOf({ '3ms': 1, '4ms': 0 })).toEqual(percentilesOf({ '3ms': 1 }))
   })
 })

@@ -2,19 +2,19 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   BELOW_PLACES,
-  fitTally,
+  capCardinality,
   type Places,
   SESSION_PLACES,
 } from '../../../../src/core/runs/sessions/cap-cardinality.ts'
 import {
   addSpend,
-  addTally,
-  minusTally,
+  addTotals,
+  minusTotals,
   noSpend,
-  noTally,
+  noTotals,
   type Spend,
-  type Tally,
-} from '../../../../src/model/tally.ts'
+  type Totals,
+} from '../../../../src/model/totals.ts'
 import { flatSums, withoutZeros } from './roll-up-oracle.ts'
 
 const name = fc.constantFrom('a', 'b', '__proto__', 'constructor', 'toString', '7')
@@ -29,7 +29,7 @@ const spend: fc.Arbitrary<Spend> = fc.record({
   unpricedTokens: number,
 })
 const model = fc.record({ runs: number, counts: numbers, cost: money })
-const tally: fc.Arbitrary<Tally> = fc.record({
+const totals: fc.Arbitrary<Totals> = fc.record({
   spend,
   byStatus: fc.dictionary(fc.constantFrom('running', 'failed'), number),
   counts: numbers,
@@ -40,9 +40,9 @@ const tally: fc.Arbitrary<Tally> = fc.record({
   users: fc.dictionary(name, spend, { maxKeys: 2 }),
 })
 
-function sumOf(...tallies: readonly Tally[]): Tally {
-  const sum = noTally()
-  for (const each of tallies) addTally(sum, each)
+function sumOf(...totalsChanges: readonly Totals[]): Totals {
+  const sum = noTotals()
+  for (const each of totalsChanges) addTotals(sum, each)
   return sum
 }
 
@@ -53,20 +53,20 @@ function namesOf(count: number, from = 0): string[] {
 const byName = <T>(names: readonly string[], value: T): Record<string, T> =>
   Object.fromEntries(names.map((each) => [each, value]))
 
-const ofModels = (names: readonly string[], runs = 1): Tally => ({
-  ...noTally(),
+const ofModels = (names: readonly string[], runs = 1): Totals => ({
+  ...noTotals(),
   models: { p: byName(names, { runs, counts: { steps: 2 * runs }, cost: { EUR: `${runs}` } }) },
 })
 
 /** Adds as a merge and a store do together. */
-function add(sum: Tally, more: Tally, places: Places = SESSION_PLACES): void {
-  addTally(sum, fitTally(sum, more, places))
+function add(sum: Totals, more: Totals, places: Places = SESSION_PLACES): void {
+  addTotals(sum, capCardinality(sum, more, places))
 }
 
 describe('a tally', () => {
   it('is the same sum in any order, whatever the names', () => {
     fc.assert(
-      fc.property(tally, tally, (a, b) => {
+      fc.property(totals, totals, (a, b) => {
         expect(flatSums(sumOf(a, b))).toEqual(flatSums(sumOf(b, a)))
       }),
       { numRuns: 300 },
@@ -75,13 +75,13 @@ describe('a tally', () => {
 
   it('added and taken away again leaves nothing', () => {
     fc.assert(
-      fc.property(tally, tally, (a, b) => {
-        const change = minusTally(b, a)
+      fc.property(totals, totals, (a, b) => {
+        const change = minusTotals(b, a)
         const after = sumOf(a, ...(change ? [change] : []))
         expect(withoutZeros(flatSums(after))).toEqual(
           withoutZeros({ ...flatSums(sumOf(a, b)), ...zeros(a), ...flatSums(b) }),
         )
-        expect(minusTally(a, structuredClone(a))).toBeUndefined()
+        expect(minusTotals(a, structuredClone(a))).toBeUndefined()
       }),
       { numRuns: 300 },
     )
@@ -89,9 +89,9 @@ describe('a tally', () => {
 
   it('comes to the same when it was written as JSON between', () => {
     fc.assert(
-      fc.property(tally, tally, (a, b) => {
+      fc.property(totals, totals, (a, b) => {
         const read = sumOf(JSON.parse(JSON.stringify(sumOf(a))))
-        addTally(read, b)
+        addTotals(read, b)
         expect(flatSums(read)).toEqual(flatSums(sumOf(a, b)))
       }),
       { numRuns: 300 },
@@ -106,14 +106,14 @@ describe('a tally', () => {
   })
 
   it('notes a count that is told as 0', () => {
-    const told = { ...noTally(), counts: { toolErrors: 0 } }
-    expect(minusTally(told, noTally())?.counts).toEqual({ toolErrors: 0 })
-    expect(minusTally(told, told)).toBeUndefined()
+    const reported = { ...noTotals(), counts: { toolErrors: 0 } }
+    expect(minusTotals(reported, noTotals())?.counts).toEqual({ toolErrors: 0 })
+    expect(minusTotals(reported, reported)).toBeUndefined()
   })
 
   it('does not change what is added to it', () => {
     fc.assert(
-      fc.property(tally, tally, (a, b) => {
+      fc.property(totals, totals, (a, b) => {
         const [first, second] = [structuredClone(a), structuredClone(b)]
         sumOf(a, b, a)
         expect([a, b]).toEqual([first, second])
@@ -123,20 +123,20 @@ describe('a tally', () => {
   })
 })
 
-function zeros(of: Tally): Record<string, bigint> {
+function zeros(of: Totals): Record<string, bigint> {
   return Object.fromEntries(Object.keys(flatSums(of)).map((path) => [path, 0n]))
 }
 
 describe('a sum that is full', () => {
   it('takes 200 models, and counts more of them as one', () => {
-    const sum = noTally()
+    const sum = noTotals()
     for (const each of namesOf(205)) add(sum, ofModels([each]))
     expect(Object.keys(sum.models.p ?? {})).toHaveLength(200)
     expect(sum.models['']).toEqual({ '(other)': { runs: 5, counts: { steps: 10 }, cost: { EUR: '5' } } })
   })
 
   it('takes them all the same when they come at once', () => {
-    const sum = noTally()
+    const sum = noTotals()
     add(sum, ofModels(namesOf(150)))
     add(sum, ofModels(namesOf(100, 120)))
     expect(Object.keys(sum.models.p ?? {})).toEqual(namesOf(200))
@@ -145,7 +145,7 @@ describe('a sum that is full', () => {
   })
 
   it('takes away where it has added, and never has a place again', () => {
-    const sum = noTally()
+    const sum = noTotals()
     add(sum, ofModels(namesOf(201)))
     add(sum, ofModels(['n0'], -1))
     add(sum, ofModels(['n200'], -1))
@@ -156,7 +156,7 @@ describe('a sum that is full', () => {
   })
 
   it('takes 32 models below a run', () => {
-    const sum = noTally()
+    const sum = noTotals()
     for (const each of namesOf(35)) add(sum, ofModels([each]), BELOW_PLACES)
     expect(Object.keys(sum.models.p ?? {})).toHaveLength(32)
     expect(sum.models['']?.['(other)']?.runs).toBe(3)
@@ -166,18 +166,18 @@ describe('a sum that is full', () => {
     ['session', SESSION_PLACES, 256, 0],
     ['run', BELOW_PLACES, 64, 256],
   ])('leaves out counters and users that it has no place for: a %s', (_, places, counters, users) => {
-    const sum = noTally()
+    const sum = noTotals()
     for (const from of [0, 100, 200])
       add(
         sum,
         {
-          ...noTally(),
+          ...noTotals(),
           counts: byName(namesOf(100, from), 1),
           users: byName(namesOf(100, from), { ...noSpend(), runs: 1 }),
         },
         places,
       )
-    add(sum, { ...noTally(), counts: { n0: 1, n299: 1 }, users: { n0: { ...noSpend(), runs: 1 } } }, places)
+    add(sum, { ...noTotals(), counts: { n0: 1, n299: 1 }, users: { n0: { ...noSpend(), runs: 1 } } }, places)
     expect(Object.keys(sum.counts)).toEqual(namesOf(counters))
     expect(sum.counts.n0).toBe(2)
     expect(Object.keys(sum.users)).toEqual(namesOf(users))
@@ -186,33 +186,33 @@ describe('a sum that is full', () => {
 
   it('always has a place for known counts, which take none from others', () => {
     const known = { inputTokens: 1, outputTokens: 2, steps: 3, messages: 4 }
-    const late = noTally()
-    add(late, { ...noTally(), counts: byName(namesOf(300), 1) })
-    add(late, { ...noTally(), counts: { more: 1, ...known } })
+    const late = noTotals()
+    add(late, { ...noTotals(), counts: byName(namesOf(300), 1) })
+    add(late, { ...noTotals(), counts: { more: 1, ...known } })
     expect(late.counts).toEqual({ ...byName(namesOf(256), 1), ...known })
-    const others = { ...noTally(), counts: { n0: 1, toolCalls: 1 } }
-    expect(fitTally(late, others, SESSION_PLACES)).toBe(others)
-    const early = noTally()
-    add(early, { ...noTally(), counts: known })
-    add(early, { ...noTally(), counts: { ...byName(namesOf(256), 1), ...known, more: 1 } })
+    const others = { ...noTotals(), counts: { n0: 1, toolCalls: 1 } }
+    expect(capCardinality(late, others, SESSION_PLACES)).toBe(others)
+    const early = noTotals()
+    add(early, { ...noTotals(), counts: known })
+    add(early, { ...noTotals(), counts: { ...byName(namesOf(256), 1), ...known, more: 1 } })
     expect(Object.keys(early.counts)).toEqual([...Object.keys(known), ...namesOf(256)])
   })
 
   it('gives what fits as it came', () => {
-    const sum = noTally()
+    const sum = noTotals()
     const more = ofModels(['a', 'b'])
-    expect(fitTally(undefined, more, SESSION_PLACES)).toBe(more)
+    expect(capCardinality(undefined, more, SESSION_PLACES)).toBe(more)
     add(sum, ofModels(namesOf(198)))
-    expect(fitTally(sum, more, SESSION_PLACES)).toBe(more)
+    expect(capCardinality(sum, more, SESSION_PLACES)).toBe(more)
   })
 
   it('does not change what it takes', () => {
-    const sum = noTally()
+    const sum = noTotals()
     add(sum, ofModels(namesOf(200)))
     const [before, more] = [structuredClone(sum), { ...ofModels(['x', 'y']), counts: byName(namesOf(300), 1) }]
-    const told = structuredClone(more)
-    const fitting = fitTally(sum, more, SESSION_PLACES)
-    expect(structuredClone(more)).toEqual(told)
+    const reported = structuredClone(more)
+    const fitting = capCardinality(sum, more, SESSION_PLACES)
+    expect(structuredClone(more)).toEqual(reported)
     expect(Object.keys(fitting.counts)).toEqual(namesOf(256))
     expect(structuredClone(sum)).toEqual(before)
     expect(fitting.models).toEqual({ '': { '(other)': { runs: 2, counts: { steps: 4 }, cost: { EUR: '2' } } } })

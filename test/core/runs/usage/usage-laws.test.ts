@@ -97,8 +97,8 @@ describe.each(SPEAKERS)('usage as %s tells it', (_, tell, knows) => {
 
   it('is known by any one of its members', () => {
     const usage: Json = { ...tell({ plain: 1, cacheRead: 2, cacheWrite: 3, tools: 4, text: 5, reasoning: 6 }) }
-    const told = Object.keys(usage).filter((key) => usage[key] !== null)
-    expect(told.filter((key) => read({ [key]: usage[key] }) === undefined)).toEqual([])
+    const reported = Object.keys(usage).filter((key) => usage[key] !== null)
+    expect(reported.filter((key) => read({ [key]: usage[key] }) === undefined)).toEqual([])
   })
 
   it('is left as it was', () => {

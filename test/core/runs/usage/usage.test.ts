@@ -236,8 +236,8 @@ describe('usage that looks exclusive', () => {
       inputTokensDetails: [{ cached_tokens: 100 }, { cached_tokens: 50 }, {}],
       outputTokensDetails: [{ reasoning_tokens: 7 }, { reasoning_tokens: 8 }],
     }
-    const told = { inputTokens: 300, cacheReadTokens: 150, outputTokens: 40, reasoningTokens: 15, totalTokens: 340 }
-    expect(readUsage(usage, [])).toEqual(told)
+    const reported = { inputTokens: 300, cacheReadTokens: 150, outputTokens: 40, reasoningTokens: 15, totalTokens: 340 }
+    expect(readUsage(usage, [])).toEqual(reported)
   })
 
   it('is told of every model alone: the run has the sum, but of what it tells itself', () => {

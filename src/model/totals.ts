@@ -25,7 +25,7 @@ export interface Spend {
 }
 
 /** One model's share of a tally. */
-export interface ModelTally {
+export interface ModelTotals {
   readonly runs: number
   readonly counts: Readonly<Record<string, number>>
   readonly cost: Readonly<Record<string, string>>
@@ -41,12 +41,12 @@ export interface ModelTally {
  * provider `''`; what else finds no place is left out, and stays out: a further user's spend is nobody's. Known counts always
  * have a place. What came to 0 keeps its name and its place.
  */
-export interface Tally {
+export interface Totals {
   readonly spend: Spend
   readonly byStatus: Readonly<Partial<Record<RunStatus, number>>>
   readonly counts: Readonly<Record<string, number>>
   /** By provider, then by model; `''` where a run does not say. */
-  readonly models: Readonly<Record<string, Readonly<Record<string, ModelTally>>>>
+  readonly models: Readonly<Record<string, Readonly<Record<string, ModelTotals>>>>
   /** Milliseconds, each a sum over the runs that tell. */
   readonly time: Readonly<Record<string, number>>
   /** How many runs took how long: by the least duration of a bucket, such as `1024ms`. */
@@ -58,7 +58,7 @@ export interface Tally {
 }
 
 /** The shares of a provider's models. */
-export type ProviderTally = Readonly<Record<string, ModelTally>>
+export type ProviderTotals = Readonly<Record<string, ModelTotals>>
 
 type Draft<T> = { -readonly [Part in keyof T]: T[Part] }
 
@@ -68,12 +68,12 @@ export function noSpend(): Spend {
 }
 
 /** A share in nothing. */
-export function noModel(): ModelTally {
+export function noModel(): ModelTotals {
   return { runs: 0, counts: dictionary(), cost: dictionary() }
 }
 
 /** The tally of no run. */
-export function noTally(): Tally {
+export function noTotals(): Totals {
   return {
     spend: noSpend(),
     byStatus: dictionary(),
@@ -90,7 +90,7 @@ export function noTally(): Tally {
  * Adds to a sum, in place: a store's own, that nobody else holds, and that began as {@link noTally}. One that was written as
  * JSON and read again is first added to a new one: names come from callers, and an object that was read has some of its own.
  */
-export function addTally(sum: Tally, add: Tally): void {
+export function addTotals(sum: Totals, add: Totals): void {
   addSpend(sum.spend, add.spend)
   addNumbers(sum.byStatus as Record<string, number>, add.byStatus as Numbers)
   addNumbers(sum.counts, add.counts)
@@ -112,22 +112,22 @@ export function addSpend(sum: Spend, add: Spend): void {
 }
 
 /** Adds to a sum, in place: one that began as {@link noModel}. */
-export function addModel(sum: ModelTally, add: ModelTally): void {
-  const draft: Draft<ModelTally> = sum
+export function addModel(sum: ModelTotals, add: ModelTotals): void {
+  const draft: Draft<ModelTotals> = sum
   draft.runs += add.runs
   addNumbers(draft.counts, add.counts)
   addMoney(draft.cost, add.cost)
 }
 
 /** The row of a model, which is opened if there is none yet. Takes a {@link dictionary} of such. */
-export function openModel(models: Record<string, ProviderTally>, provider: string, model: string): ModelTally {
+export function openModel(models: Record<string, ProviderTotals>, provider: string, model: string): ModelTotals {
   models[provider] ??= dictionary()
-  const ofProvider: Record<string, ModelTally> = models[provider]
+  const ofProvider: Record<string, ModelTotals> = models[provider]
   ofProvider[model] ??= noModel()
   return ofProvider[model]
 }
 
-function addModels(sum: Record<string, ProviderTally>, add: Tally['models']): void {
+function addModels(sum: Record<string, ProviderTotals>, add: Totals['models']): void {
   for (const provider in add)
     for (const model in add[provider]) {
       const share = add[provider][model]
@@ -135,7 +135,7 @@ function addModels(sum: Record<string, ProviderTally>, add: Tally['models']): vo
     }
 }
 
-function addUsers(sum: Record<string, Spend>, add: Tally['users']): void {
+function addUsers(sum: Record<string, Spend>, add: Totals['users']): void {
   for (const user in add) {
     sum[user] ??= noSpend()
     addSpend(sum[user], add[user] ?? NO_SPEND)
@@ -143,8 +143,8 @@ function addUsers(sum: Record<string, Spend>, add: Tally['users']): void {
 }
 
 /** What has to be added to `before` to come to `after`; `undefined`: nothing. */
-export function minusTally(after: Tally, before: Tally): Tally | undefined {
-  const change: Tally = {
+export function minusTotals(after: Totals, before: Totals): Totals | undefined {
+  const change: Totals = {
     spend: minusSpend(after.spend, before.spend) ?? NO_SPEND,
     byStatus: minusNumbers(after.byStatus as Numbers, before.byStatus as Numbers),
     counts: minusNumbers(after.counts, before.counts),
@@ -158,7 +158,7 @@ export function minusTally(after: Tally, before: Tally): Tally | undefined {
 }
 
 const NO_SPEND: Spend = Object.freeze({ runs: 0, tokens: 0, cost: EMPTY, unpricedRuns: 0, unpricedTokens: 0 })
-const NO_MODEL: ModelTally = Object.freeze({ runs: 0, counts: EMPTY, cost: EMPTY })
+const NO_MODEL: ModelTotals = Object.freeze({ runs: 0, counts: EMPTY, cost: EMPTY })
 
 function minusSpend(after: Spend, before: Spend): Spend | undefined {
   const runs = after.runs - before.runs
@@ -170,20 +170,20 @@ function minusSpend(after: Spend, before: Spend): Spend | undefined {
   return { runs, tokens, cost, unpricedRuns, unpricedTokens }
 }
 
-function minusProvider(after: ProviderTally, before: ProviderTally): ProviderTally | undefined {
+function minusProvider(after: ProviderTotals, before: ProviderTotals): ProviderTotals | undefined {
   const change = minusEach(after, before, NO_MODEL, minusModel)
   return isEmpty(change) ? undefined : change
 }
 
-function minusModel(after: ModelTally, before: ModelTally): ModelTally | undefined {
+function minusModel(after: ModelTotals, before: ModelTotals): ModelTotals | undefined {
   const runs = after.runs - before.runs
   const counts = minusNumbers(after.counts, before.counts)
   const cost = minusMoney(after.cost, before.cost)
   return runs === 0 && isEmpty(counts) && isEmpty(cost) ? undefined : { runs, counts, cost }
 }
 
-function isNothing(tally: Tally): boolean {
-  if (tally.spend !== NO_SPEND) return false
-  for (const part in tally) if (part !== 'spend' && !isEmpty(tally[part as keyof Tally])) return false
+function isNothing(totals: Totals): boolean {
+  if (totals.spend !== NO_SPEND) return false
+  for (const part in totals) if (part !== 'spend' && !isEmpty(totals[part as keyof Totals])) return false
   return true
 }
