@@ -32,7 +32,7 @@ export type { UnplannedDelivery } from './core/dispatch/plan/plan-again.ts'
 export type { PlanningDeps } from './core/dispatch/plan/plan-request.ts'
 export type { Action, Endpoints } from './core/endpoints.ts'
 export type { Load } from './core/load/load-limits.ts'
-export type { Caller, Places } from './core/load/places.ts'
+export type { Caller, Semaphore } from './core/load/places.ts'
 export type { UnfinishedBodies, UnfinishedBody } from './core/load/unfinished-bodies.ts'
 export type {
   Budget,
@@ -87,11 +87,11 @@ export type { JsonObject, JsonValue } from './model/json.ts'
 export type { DispatchGrant, Operation, Principal } from './model/principal.ts'
 export type { Recipient } from './model/recipient.ts'
 export type {
+  DerivedRunData,
   EndStatus,
   FinalFields,
   ModelUsage,
   Run,
-  DerivedRunData,
   RunAgent,
   RunCost,
   RunCounts,
@@ -121,12 +121,12 @@ export type {
 } from './model/run-post.ts'
 export type {
   Money,
+  Percentiles,
   RunNode,
   Session,
   SessionShare,
   SessionTime,
   SessionTotals,
-  Percentiles,
   TimelineEntry,
   Unpriced,
 } from './model/session.ts'
@@ -158,11 +158,11 @@ export type {
   NewDelivery,
   NewDigest,
   NewDispatch,
-  StoredAnswer,
   ReplanOutcome,
   RetryRequest,
   Settled,
   Settlement,
+  StoredAnswer,
 } from './ports/dispatch-store.ts'
 export type {
   CatalogChannel,
@@ -204,7 +204,12 @@ export type {
 } from './ports/template-engine.ts'
 export type { Budgets } from './sallyport/budgets.ts'
 export { createSallyport, type Sallyport } from './sallyport/create-sallyport.ts'
-export { handleDispatch, handleSessionRun, handleSessionRunBatch, type RuntimePorts } from './sallyport/defaults.ts'
+export {
+  handleDispatchWithDefaults as handleDispatch,
+  handleSessionRunBatchWithDefaults as handleSessionRunBatch,
+  handleSessionRunWithDefaults as handleSessionRun,
+  type RuntimePorts,
+} from './sallyport/defaults.ts'
 export type { DispatchCallOptions } from './sallyport/dispatch-call.ts'
 export type {
   CancelResult,

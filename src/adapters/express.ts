@@ -5,7 +5,7 @@
  */
 import { endWithHostAnswer } from '../http/connection-end.ts'
 import { type Mountable, mountOnce } from '../http/mount.ts'
-import { answerNode, send } from '../http/node-bridge.ts'
+import { answerNode, sendAnswer } from '../http/node-bridge.ts'
 import type { NodeRequest, NodeResponse } from '../http/node-messages.ts'
 import type { MountOptions } from '../http/routes.ts'
 
@@ -34,7 +34,7 @@ export function toExpress(sallyport: Mountable, options?: MountOptions): Express
       return next()
     }
     answerNode(endpoints, target, req, () => req.body)
-      .then((answer) => send(req, res, answer, endpoints.clock))
+      .then((answer) => sendAnswer(req, res, answer, endpoints.clock))
       .catch(next)
   }
 }

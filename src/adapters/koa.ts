@@ -5,7 +5,7 @@
  */
 import { endWithHostAnswer } from '../http/connection-end.ts'
 import { type Mountable, mountOnce } from '../http/mount.ts'
-import { answerNode, send } from '../http/node-bridge.ts'
+import { answerNode, sendAnswer } from '../http/node-bridge.ts'
 import type { NodeRequest, NodeResponse } from '../http/node-messages.ts'
 import type { MountOptions } from '../http/routes.ts'
 
@@ -50,6 +50,6 @@ export function toKoa(sallyport: Mountable, options?: MountOptions): KoaMiddlewa
     if (!answer.isLast) return
     // Koa would end the connection with the answer, and so reset it while its body still comes.
     ctx.respond = false
-    send(ctx.req, ctx.res, answer, endpoints.clock)
+    sendAnswer(ctx.req, ctx.res, answer, endpoints.clock)
   }
 }

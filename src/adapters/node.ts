@@ -6,7 +6,7 @@
 import { internalError } from '../http/answer.ts'
 import { endWithHostAnswer } from '../http/connection-end.ts'
 import { type Mountable, mountOnce } from '../http/mount.ts'
-import { answerNode, nodeAnswer, send } from '../http/node-bridge.ts'
+import { answerNode, nodeAnswer, sendAnswer } from '../http/node-bridge.ts'
 import type { NodeRequest, NodeResponse } from '../http/node-messages.ts'
 import type { MountOptions } from '../http/routes.ts'
 
@@ -38,10 +38,10 @@ export function toNode(sallyport: Mountable, options?: MountOptions): NodeHandle
       const answer = target
         ? await answerNode(endpoints, target, req, () => req.body)
         : nodeAnswer(endpoints, req, await notFound())
-      send(req, res, answer, endpoints.clock)
+      sendAnswer(req, res, answer, endpoints.clock)
     } catch (error) {
       if (next) next(error)
-      else send(req, res, nodeAnswer(endpoints, req, internalError(endpoints, error)), endpoints.clock)
+      else sendAnswer(req, res, nodeAnswer(endpoints, req, internalError(endpoints, error)), endpoints.clock)
     }
   }
 }

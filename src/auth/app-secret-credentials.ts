@@ -1,7 +1,14 @@
 import type { ConfigProblem } from '../errors.ts'
 import type { Principal } from '../model/principal.ts'
 import { like } from '../options/checks.ts'
-import { type Checks, type Fault, problemsAt, problemsIn, refuse, required } from '../options/read-options.ts'
+import {
+  type Checks,
+  type OptionFault,
+  optionError,
+  problemsAt,
+  problemsIn,
+  required,
+} from '../options/read-options.ts'
 import { isAppSecret } from './app-secret-format.ts'
 import { type NotAfter, notAfter, notAfterMilliseconds } from './not-after.ts'
 import type { Sha256 } from './sha256.ts'
@@ -72,7 +79,7 @@ export function credentialsOf(
     : Promise.all(digests).then((known) => seal(entries, known))
 }
 
-function faultOf(secret: unknown): Fault {
+function faultOf(secret: unknown): OptionFault {
   if (secret === undefined || secret === null) return `is ${secret}: is its environment variable set? Or ${MAKE_ONE}`
   if (secret === '') return `is empty: is its environment variable set? Or ${MAKE_ONE}`
   if (typeof secret === 'string') return isAppSecret(secret) ? undefined : `is ${malformation(secret)}; ${MAKE_ONE}`
@@ -100,7 +107,7 @@ function seal(entries: readonly Entry[], digests: readonly string[]): readonly C
     const first = digests.indexOf(digest)
     return first === index ? [] : [{ field: `secrets[${index}]`, detail: `is the same as secrets[${first}]` }]
   })
-  refuse('appSecrets', repeated)
+  optionError('appSecrets', repeated)
   return entries.map(({ id, tenant, notAfter }, index) => {
     const digest = digests[index] ?? ''
     return { digest, notAfter, principal: Object.freeze({ id: id ?? credentialId(digest), tenant }) }

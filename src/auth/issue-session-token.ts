@@ -1,16 +1,16 @@
 import { SignJWT } from 'jose/jwt/sign'
 import type { ConfigProblem } from '../errors.ts'
 import { type DispatchGrant, isUserId } from '../model/principal.ts'
-import { has, listOf, matching, whole, word } from '../options/checks.ts'
+import { arrayOf, has, matching, whole, word } from '../options/checks.ts'
 import {
   type Check,
   type Checks,
-  type Given,
+  type GivenOptions,
   isRecord,
   near,
   nested,
+  optionError,
   readOptions,
-  refuse,
   required,
 } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -43,9 +43,9 @@ export interface IssueSessionTokenOptions {
 }
 
 const GRANT: Checks<DispatchGrant> = {
-  events: required(listOf(word)),
-  channels: required(listOf(word)),
-  recipients: required(listOf(word)),
+  events: required(arrayOf(word)),
+  channels: required(arrayOf(word)),
+  recipients: required(arrayOf(word)),
   maxDispatches: whole(1, 1_000),
 }
 
@@ -98,7 +98,7 @@ export async function issueSessionToken(options: IssueSessionTokenOptions): Prom
   if (userId !== undefined) jwt.setSubject(userId)
   const token = await jwt.sign(await key.load())
   const detail = `the token has ${token.length} characters, over the ${LONGEST_TOKEN} that fit: grant fewer names`
-  refuse(CALL, token.length > LONGEST_TOKEN ? [{ field: 'grants', detail }] : [])
+  optionError(CALL, token.length > LONGEST_TOKEN ? [{ field: 'grants', detail }] : [])
   return token
 }
 
@@ -108,7 +108,7 @@ function nowOf({ clock = { now: Date.now } }: Pick<IssueSessionTokenOptions, 'cl
   return clock.now()
 }
 
-function pastKey(given: Given): ConfigProblem[] {
+function pastKey(given: GivenOptions): ConfigProblem[] {
   const end = notAfterMilliseconds(Object(given.key).notAfter)
   const hasTime = given.clock === undefined || has('now')(given.clock, {}) === undefined
   const isPast = end !== undefined && hasTime && nowOf(given) > end

@@ -1,6 +1,6 @@
 import type { ConfigProblem } from '../errors.ts'
-import { fn, has, listOf, matching, whole, word } from '../options/checks.ts'
-import { type Checks, type Given, nested, readOptions, required } from '../options/read-options.ts'
+import { arrayOf, fn, has, matching, whole, word } from '../options/checks.ts'
+import { type Checks, type GivenOptions, nested, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import { keyChecks, type ReadyKey, readyKey, type SessionTokenKey } from './session-token-key.ts'
 
@@ -45,7 +45,7 @@ export interface CheckedSessionTokens extends Omit<SessionTokensOptions, 'keys' 
 }
 
 const CHECKS: Checks<SessionTokensOptions> = {
-  keys: required(listOf(nested(keyChecks('verify')), 'must hold at least one { kid, key }', 1)),
+  keys: required(arrayOf(nested(keyChecks('verify')), 'must hold at least one { kid, key }', 1)),
   audience: required(word),
   issuer: word,
   maxAgeSeconds: whole(1, 86_400),
@@ -65,7 +65,7 @@ export function checkSessionTokens(options: SessionTokensOptions): CheckedSessio
   return { ...others, keys: ready, maxAgeSeconds, clockTolerance: clockToleranceSeconds }
 }
 
-function repeatedKids({ keys }: Given): ConfigProblem[] {
+function repeatedKids({ keys }: GivenOptions): ConfigProblem[] {
   const kids: readonly unknown[] = Array.isArray(keys) ? keys.map((key) => Object(key).kid) : []
   return kids.flatMap((kid, index) =>
     kid !== undefined && kids.indexOf(kid) < index

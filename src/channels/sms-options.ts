@@ -1,7 +1,7 @@
 import type { ConfigProblem } from '../errors.ts'
 import { parseUrl } from '../model/parse-url.ts'
 import { fn, has, like, matching, schedule, timeout, whole, word } from '../options/checks.ts'
-import { type Checks, type Given, nested, readOptions, required } from '../options/read-options.ts'
+import { type Checks, type GivenOptions, nested, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** How `sms()` sends. Give `authToken` or `apiKey`, and `from` or `messagingServiceSid`. */
@@ -56,7 +56,7 @@ export function readSmsOptions(options: SmsOptions): SmsOptions {
   ])
 }
 
-function oneOfTwo(given: Given, field: keyof SmsOptions, other: keyof SmsOptions): ConfigProblem[] {
+function oneOfTwo(given: GivenOptions, field: keyof SmsOptions, other: keyof SmsOptions): ConfigProblem[] {
   return (given[field] === undefined) === (given[other] === undefined)
     ? [{ field, detail: `give either ${field} or ${other}` }]
     : []

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { parseUrl } from '../model/parse-url.ts'
-import { bool, has, listOf, matching, schedule, timeout, whole } from '../options/checks.ts'
+import { arrayOf, bool, has, matching, schedule, timeout, whole } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import { systemClock } from '../runtime/system-clock.ts'
@@ -24,7 +24,7 @@ const CHECKS: Checks<WebhookOptions> = {
   ),
   allowHttp: bool,
   allowPrivateNetworks: bool,
-  ports: listOf(whole(1, 65_535)),
+  ports: arrayOf(whole(1, 65_535)),
   timeoutMs: timeout,
   retrySchedule: schedule,
   clock: has('now', 'after'),

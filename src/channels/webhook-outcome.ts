@@ -1,6 +1,6 @@
 import type { SendOutcome } from '../ports/channel.ts'
 import { retryAfterMs } from './retry-after.ts'
-import type { Answer, PostResult } from './webhook-request.ts'
+import type { PostResult, WebhookAnswer } from './webhook-request.ts'
 
 /**
  * What the end of a POST says about the event, after Standard Webhooks: 2xx is success, 410 says never again, and every
@@ -23,7 +23,7 @@ export function webhookOutcome(result: PostResult, now: number): SendOutcome {
   }
 }
 
-function answerOutcome({ status, ...headers }: Answer, now: number): SendOutcome {
+function answerOutcome({ status, ...headers }: WebhookAnswer, now: number): SendOutcome {
   if (status >= 200 && status < 300) return { outcome: 'sent' }
   const code = `http_${status}`
   if (status === 410) return { outcome: 'rejected', code }

@@ -9,13 +9,13 @@ import { AddressForbidden } from './webhook-guard.ts'
 const MAX_ANSWER_BYTES = 16 * 1024
 
 /** An answer, as far as it matters. */
-export interface Answer extends WaitHeaders {
+export interface WebhookAnswer extends WaitHeaders {
   readonly status: number
 }
 
 /** How a POST ended: with an answer, or without one, and then whether anything can have reached the receiver. */
 export type PostResult =
-  | ({ readonly ended: 'answered' } & Answer)
+  | ({ readonly ended: 'answered' } & WebhookAnswer)
   | { readonly ended: 'forbidden' }
   | { readonly ended: 'failed' | 'timeout' | 'aborted'; readonly begun: boolean }
 

@@ -1,6 +1,6 @@
 import type { SessionRunRequest } from '../model/run-post.ts'
 import { joinPosts } from './join-posts.ts'
-import { type Answer, retryDecisionOf } from './retry-decision.ts'
+import { retryDecisionOf, type ServerAnswer } from './retry-decision.ts'
 import type { RunRecorderOptions } from './run-recorder-options.ts'
 import { withoutRefused } from './without-refused.ts'
 
@@ -38,7 +38,7 @@ export function createOutbox(options: RunRecorderOptions): Outbox {
     quietly(() => onDropped?.(post, why))
   }
   const isBeatDue = (): boolean => heartbeatMs > 0 && performance.now() >= beatAt
-  const send = async (posts: readonly SessionRunRequest[], signal?: AbortSignal): Promise<readonly Answer[]> => {
+  const send = async (posts: readonly SessionRunRequest[], signal?: AbortSignal): Promise<readonly ServerAnswer[]> => {
     try {
       const { results } = await client.recordRuns(posts, { signal })
       return posts.map((_, index) => Object(results[index]))
@@ -69,7 +69,7 @@ export function createOutbox(options: RunRecorderOptions): Outbox {
       const again: SessionRunRequest[] = []
       let kept = 0
       posts.forEach((post, index) => {
-        const { problem, retryAfterMs = 0 }: Answer = answers[index] ?? {}
+        const { problem, retryAfterMs = 0 }: ServerAnswer = answers[index] ?? {}
         const decision = retryDecisionOf(answers[index])
         if (decision === 'keep') {
           kept += 1

@@ -54,7 +54,8 @@ export function createRunRecorder(options: RunRecorderOptions): RunRecorder {
     outbox.close()
     unlisten?.()
   }
-  const unlisten = options.endWith && endWithProcess(options.endWith, () => closeAfter(withTimeout(2000, undefined, end)))
+  const unlisten =
+    options.endWith && endWithProcess(options.endWith, () => closeAfter(withTimeout(2000, undefined, end)))
   const close = (): Promise<void> => closeAfter(end())
   return {
     start,

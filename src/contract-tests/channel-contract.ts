@@ -9,8 +9,8 @@ import {
   frozen,
   messageOf,
   receivedBy,
-  send,
   settle,
+  trySend,
   wordOf,
 } from './channel-trial.ts'
 import { type ContractCase, type ContractOptions, type ContractSubject, registerCases } from './contract.ts'
@@ -58,7 +58,7 @@ function failing(failure: Failure): ChannelCase {
     needs: [failure],
     async run(trial) {
       await behave(trial, failure)
-      const settled = await settle(send(trial))
+      const settled = await settle(trySend(trial))
       expectDiscreet(trial, 'thrown' in settled ? settled.thrown : settled.outcome)
       if ('outcome' in settled) {
         expectOutcome(settled.outcome)
@@ -67,8 +67,8 @@ function failing(failure: Failure): ChannelCase {
       await behave(trial, 'succeed')
       // Where the provider asked for a wait, a worker comes no sooner.
       const mustWait = 'outcome' in settled && 'retryAfterMs' in settled.outcome
-      if (!mustWait) equal((await send(trial, 0, 2)).outcome, 'sent')
-      equal((await send(trial, 1)).outcome, 'sent')
+      if (!mustWait) equal((await trySend(trial, 0, 2)).outcome, 'sent')
+      equal((await trySend(trial, 1)).outcome, 'sent')
     },
   }
 }
@@ -107,7 +107,7 @@ const CASES: readonly ChannelCase[] = [
   {
     name: 'a message that the provider takes is sent',
     async run(trial) {
-      const outcome = await send(trial)
+      const outcome = await trySend(trial)
       expectOutcome(outcome)
       equal(outcome.outcome, 'sent')
     },
@@ -116,7 +116,7 @@ const CASES: readonly ChannelCase[] = [
     name: 'what is sent arrives once, and says what it is to say',
     needs: ['received'],
     async run(trial) {
-      await send(trial)
+      await trySend(trial)
       const received = receivedBy(trial)
       equal(received.length, 1)
       ok(received[0]?.text.includes(wordOf(0)), 'what arrived has the word of the content in it')
@@ -126,9 +126,9 @@ const CASES: readonly ChannelCase[] = [
     name: 'the delivery id goes along, the same for every attempt and another for every delivery',
     needs: ['received', 'idempotencyKey'],
     async run(trial) {
-      await send(trial, 0)
-      await send(trial, 0, 2)
-      await send(trial, 1)
+      await trySend(trial, 0)
+      await trySend(trial, 0, 2)
+      await trySend(trial, 1)
       const [first, second, other] = receivedBy(trial).map(({ idempotencyKey }) => idempotencyKey)
       ok(first, 'the provider is given something to recognise a repeat by')
       equal(second, first)
@@ -141,7 +141,7 @@ const CASES: readonly ChannelCase[] = [
     async run(trial) {
       const count = 10
       const numbers = Array.from({ length: count }, (_, at) => at)
-      const outcomes = await Promise.all(numbers.map((at) => send(trial, at)))
+      const outcomes = await Promise.all(numbers.map((at) => trySend(trial, at)))
       equal(
         outcomes.map(({ outcome }) => outcome),
         numbers.map(() => 'sent'),
@@ -151,7 +151,7 @@ const CASES: readonly ChannelCase[] = [
       for (const at of numbers) {
         const ofIt = received.filter(({ text }) => text.includes(wordOf(at)))
         equal(ofIt.length, 1, 'each arrives once')
-        await send(trial, at, 2)
+        await trySend(trial, at, 2)
         equal(receivedBy(trial).at(-1)?.idempotencyKey, ofIt[0]?.idempotencyKey, 'each arrives with a key of its own')
       }
       const keys = received.flatMap(({ idempotencyKey }) => idempotencyKey ?? [])

@@ -69,7 +69,7 @@ export function contextOf(
   return { ...frozen({ deliveryId: `dlv_${at}`, attempt, history }), signal }
 }
 
-export function send(trial: ChannelTrial, at = 0, attempt = 1): Promise<SendOutcome> {
+export function trySend(trial: ChannelTrial, at = 0, attempt = 1): Promise<SendOutcome> {
   return trial.channel.send(messageOf(trial, at), contextOf(at, attempt))
 }
 
@@ -123,7 +123,9 @@ export function expectDiscreet({ secrets = [], channel, recipient }: ChannelTria
 
 function textOf(reported: unknown, depth = 0): string {
   if (depth > 5 || typeof reported !== 'object' || reported === null) return String(reported)
-  const members = Reflect.ownKeys(reported).map((name) => `${String(name)} ${textOf(Reflect.get(reported, name), depth + 1)}`)
+  const members = Reflect.ownKeys(reported).map(
+    (name) => `${String(name)} ${textOf(Reflect.get(reported, name), depth + 1)}`,
+  )
   return [reported instanceof Error ? `${reported.message} ${reported.stack}` : '', ...members].join(' ')
 }
 

@@ -1,4 +1,4 @@
-import { fn, listOf, matching, schedule } from '../options/checks.ts'
+import { arrayOf, fn, matching, schedule } from '../options/checks.ts'
 import { type Checks, faultOf, problemsAt, readOptions } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 
@@ -22,7 +22,7 @@ const CHECKS: Checks<Partial<Channel>> = {
   checkFields: fn,
 }
 
-const SCRIPT = listOf(
+const SCRIPT = arrayOf(
   matching(
     (value) => typeof value === 'function' || typeof Object(value).outcome === 'string',
     'must be an outcome, or a function that gives one',

@@ -1,13 +1,13 @@
 import type { ConditionFault } from '../ports/condition-engine.ts'
 
 /** A rule that passed the check: a literal, a list, or one operation with its operands in an array. */
-export type Rule = Literal | readonly Rule[] | Operation
+export type Rule = Literal | readonly Rule[] | RuleOperation
 
 /** A JSON scalar. */
 export type Literal = string | number | boolean | null
 
 /** `{ operator: operands }`, with that one key. */
-export interface Operation {
+export interface RuleOperation {
   readonly [operator: string]: readonly Rule[]
 }
 
@@ -76,7 +76,7 @@ export function checkRule(rule: unknown): { readonly rule: Rule } | ConditionFau
 class Walk {
   #nodes = 0
 
-  operation(value: object, pointer: string, depth: number, inList: boolean): Operation {
+  operation(value: object, pointer: string, depth: number, inList: boolean): RuleOperation {
     this.#count(pointer, depth)
     const [entry, another] = Object.entries(value)
     if (!entry || another) throw new Fault('An operation is an object with exactly one key, its operator.', pointer)

@@ -1,6 +1,6 @@
 import type { ConditionTrace } from '../model/dispatch.ts'
 import type { JsonValue } from '../model/json.ts'
-import type { Literal, Operation, Rule } from './json-logic-check.ts'
+import type { Literal, Rule, RuleOperation } from './json-logic-check.ts'
 import { truthy } from './json-logic-operators.ts'
 
 const MAX_ENTRIES = 32
@@ -87,7 +87,12 @@ function* choice(operands: readonly Rule[], result: boolean, value: Value): Gene
   else yield { rule: 'if', result }
 }
 
-function* missing(operator: string, rule: Operation, result: boolean, value: Value): Generator<ConditionTrace, void> {
+function* missing(
+  operator: string,
+  rule: RuleOperation,
+  result: boolean,
+  value: Value,
+): Generator<ConditionTrace, void> {
   const paths = result ? attempt(rule, value) : []
   if (!Array.isArray(paths) || paths.length === 0) {
     yield { rule: operator, result }
@@ -106,7 +111,7 @@ function compared(operator: string, operands: readonly Rule[], value: Value): Pa
 }
 
 /** What a variable holds, unless it is the host's or too big to show. */
-function found(variable: Operation, value: Value): { readonly path?: string; readonly actual?: JsonValue } {
+function found(variable: RuleOperation, value: Value): { readonly path?: string; readonly actual?: JsonValue } {
   const { path } = pathOf(variable)
   if (path === undefined) return {}
   const actual = path.startsWith('data.') ? scalar(attempt(variable, value)) : undefined
@@ -127,15 +132,15 @@ function attempt(rule: Rule, value: Value): unknown {
   }
 }
 
-function isOperation(rule: Rule): rule is Operation {
+function isOperation(rule: Rule): rule is RuleOperation {
   return typeof rule === 'object' && rule !== null && !Array.isArray(rule)
 }
 
-function isVariable(rule: Rule): rule is Operation {
+function isVariable(rule: Rule): rule is RuleOperation {
   return isOperation(rule) && rule.var !== undefined
 }
 
-function parts(operation: Operation): readonly [operator: string, operands: readonly Rule[]] {
+function parts(operation: RuleOperation): readonly [operator: string, operands: readonly Rule[]] {
   return Object.entries(operation)[0] ?? ['literal', []]
 }
 

@@ -94,7 +94,7 @@ export function readBody(
 }
 
 /** Reads a body that comes in one go, of the length that it is announced to be, as {@link readBody} reads one that does not. */
-export function readWhole(
+export function readWholeBody(
   { bytes, isTaken }: Extract<HostBody, { kind: 'whole' }>,
   length: number,
   { maxBytes, clock, begin }: ReadOptions,

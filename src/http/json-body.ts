@@ -1,7 +1,7 @@
 import { type HandlerRequest, isRefused, type Refused, refuse } from '../core/answers/result.ts'
 import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
 import type { Clock } from '../ports/clock.ts'
-import { alreadyConsumed, type HostBody, type ReadOptions, readBody, readWhole, tooLarge } from './body-reader.ts'
+import { alreadyConsumed, type HostBody, type ReadOptions, readBody, readWholeBody, tooLarge } from './body-reader.ts'
 
 /** A body's JSON value, boxed: the value itself may look like anything. */
 export interface Json {
@@ -23,7 +23,8 @@ export function jsonOf(
   if (length !== undefined && length > maxBytes) return tooLarge(maxBytes)
   if (body.kind === 'consumed') return alreadyConsumed()
   if (body.kind === 'left') return left(body.value, maxBytes)
-  const reading = body.kind === 'whole' ? readWhole(body, length ?? 0, options) : readBody(body.pump, length, options)
+  const reading =
+    body.kind === 'whole' ? readWholeBody(body, length ?? 0, options) : readBody(body.pump, length, options)
   return reading.then((bytes) => (isRefused(bytes) ? bytes : parseApart(bytes, clock)))
 }
 

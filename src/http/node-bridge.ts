@@ -49,7 +49,7 @@ export function nodeAnswer(endpoints: Endpoints, req: NodeRequest, wire: Wire): 
  * written at once; it ends, and the connection with it, when {@link linger} says so. Where the response throws, as one that middleware
  * has wrapped may, an answer that has begun is broken off: nobody else could end it, and its caller would wait.
  */
-export function send(req: NodeRequest, res: NodeResponse, { wire, isLast }: NodeAnswer, clock: Clock): void {
+export function sendAnswer(req: NodeRequest, res: NodeResponse, { wire, isLast }: NodeAnswer, clock: Clock): void {
   if (res.headersSent) return
   const { status, headers, text } = wire
   try {

@@ -4,7 +4,7 @@ import { matching } from '../options/checks.ts'
 import type { Checks } from '../options/read-options.ts'
 
 /** One endpoint as callers see it. */
-export interface Route {
+export interface HttpRoute {
   readonly action: Action
   /** What a token must allow. */
   readonly operation: Operation
@@ -16,7 +16,7 @@ export interface Route {
 }
 
 /** Everything that Sallyport answers to. */
-export const ROUTES: readonly Route[] = [
+export const ROUTES: readonly HttpRoute[] = [
   {
     action: 'dispatch',
     operation: 'dispatch',
@@ -63,7 +63,7 @@ export interface MountOptions {
 /** What a request is for, whatever its method. */
 export type Target =
   | {
-      readonly route: Route
+      readonly route: HttpRoute
       /** The query string, without its `?`. */
       readonly search: string
     }

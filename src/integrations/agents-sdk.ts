@@ -5,7 +5,7 @@ import { fn, has } from '../options/checks.ts'
 import { required } from '../options/read-options.ts'
 import { addTime, type EndModelCall, startModelCall } from './model-call.ts'
 import { countsOf, openAITokens } from './token-counts.ts'
-import { type Members, membersOf, textOf } from './untyped.ts'
+import { type Members, textOf, untypedMembers } from './untyped.ts'
 
 /** As much of a trace of the OpenAI Agents SDK as is used. */
 export interface AgentsTrace {
@@ -143,7 +143,7 @@ const ABORTED = /^(?:Error: )?(?:\w*AbortError\b|(?:Request|\w+ operation) was a
 function endModel({ spanData, error }: AgentsSpan, task: Task, end: EndModelCall): void {
   const data: Members = { ...spanData }
   // A chat completion is in the span's output, unless the SDK is told to keep data out of its traces.
-  const answer = membersOf(data._response ?? membersOf(data.output)[0])
+  const answer = untypedMembers(data._response ?? untypedMembers(data.output)[0])
   const usage = data.usage ?? answer.usage
   const isAborted = error !== null && ABORTED.test(textOfError(error))
   const hasNoAnswer = data.type === 'response' ? !data._response : data.input && !data.output
@@ -153,7 +153,7 @@ function endModel({ spanData, error }: AgentsSpan, task: Task, end: EndModelCall
   end({
     answered: !error,
     failed: error !== null && !isAborted,
-    ...{ model: data.model, responseModel: answer.model, tokens: openAITokens(membersOf(usage)) },
+    ...{ model: data.model, responseModel: answer.model, tokens: openAITokens(untypedMembers(usage)) },
   })
 }
 
@@ -171,7 +171,7 @@ function nameAgent(name: unknown, task: Task): void {
 }
 
 function endTask({ spanData, error }: AgentsSpan, { run, answers, isMetered, isCutOff }: Task): void {
-  const usage = membersOf(membersOf(spanData).usage)
+  const usage = untypedMembers(untypedMembers(spanData).usage)
   // What the SDK adds up holds the calls of agents below, too, and is of no use here then.
   if (!isMetered && usage.requests === answers && Number(usage.total_tokens) > 0) {
     // It has a 0 for what nobody told.
@@ -187,7 +187,7 @@ function endTask({ spanData, error }: AgentsSpan, { run, answers, isMetered, isC
 type SpanError = NonNullable<AgentsSpan['error']>
 
 function textOfError({ message, data }: SpanError): string {
-  const { error } = membersOf(data)
+  const { error } = untypedMembers(data)
   return typeof error === 'string' ? error : message
 }
 

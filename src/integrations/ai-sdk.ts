@@ -3,7 +3,7 @@ import type { RecordedRun } from '../client/recorded-run.ts'
 import { has } from '../options/checks.ts'
 import { required } from '../options/read-options.ts'
 import { addTime, type EndModelCall, isFailure, type ModelCallEnd, startModelCall } from './model-call.ts'
-import { ignoringErrors, membersOf } from './untyped.ts'
+import { ignoringErrors, untypedMembers } from './untyped.ts'
 import { watchedStream } from './watched-stream.ts'
 
 /** As much of a language model of the AI SDK as is used. */
@@ -141,8 +141,8 @@ function recordedModel<Model extends RecordableModel>(run: RecordedRun, model: M
             const { type } = part
             if (type.endsWith('-delta') || type === 'tool-call') run.firstToken()
             countTool(part)
-            if (type === 'response-metadata') seen.responseModel ??= membersOf(part).modelId
-            if (type === 'error') seen.failed = failed(membersOf(part).error)
+            if (type === 'response-metadata') seen.responseModel ??= untypedMembers(part).modelId
+            if (type === 'error') seen.failed = failed(untypedMembers(part).error)
             if (type === 'finish') Object.assign(seen, { ...endOf(part), responseModel: seen.responseModel })
           },
           end: (error) => end(error === undefined ? seen : { ...seen, failed: failed(error) }),
@@ -165,10 +165,10 @@ function recordedModel<Model extends RecordableModel>(run: RecordedRun, model: M
 
 /** What an answer, or the last part of a stream, tells of its call. The totals of the AI SDK include the cache and the reasoning. */
 function endOf(answer: unknown): ModelCallEnd {
-  const { usage, finishReason, response } = membersOf(answer)
-  const { inputTokens, outputTokens } = membersOf(usage)
-  const input = membersOf(inputTokens)
-  const output = membersOf(outputTokens)
+  const { usage, finishReason, response } = untypedMembers(answer)
+  const { inputTokens, outputTokens } = untypedMembers(usage)
+  const input = untypedMembers(inputTokens)
+  const output = untypedMembers(outputTokens)
   return {
     tokens: {
       inputTokens: input.total,
@@ -177,7 +177,7 @@ function endOf(answer: unknown): ModelCallEnd {
       outputTokens: output.total,
       reasoningTokens: output.reasoning,
     },
-    finishReason: membersOf(finishReason).unified,
-    responseModel: membersOf(response).modelId,
+    finishReason: untypedMembers(finishReason).unified,
+    responseModel: untypedMembers(response).modelId,
   }
 }

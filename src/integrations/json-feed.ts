@@ -1,4 +1,4 @@
-import { ignoringErrors, type Members, membersOf } from './untyped.ts'
+import { ignoringErrors, type Members, untypedMembers } from './untyped.ts'
 
 /** The most that is held of an answer, in UTF-16 units: of a whole one, or of one event. What is longer is passed over. */
 const MAX_HELD = 4 * 1024 * 1024
@@ -17,7 +17,7 @@ export function jsonFeed(isStreamed: boolean, each: (value: Members) => void): J
   const decoder = new TextDecoder()
   let held = ''
   let isTooLong = false
-  const give = (text: string): void => ignoringErrors(() => each(membersOf(JSON.parse(text))))
+  const give = (text: string): void => ignoringErrors(() => each(untypedMembers(JSON.parse(text))))
   // What is held is not looked at until it is whole: an engine joins pieces without copying all that came before.
   const hold = (text: string): void => {
     isTooLong ||= held.length + text.length > MAX_HELD

@@ -1,5 +1,5 @@
 import { anthropicTokens, openAITokens, type TokensReported } from './token-counts.ts'
-import { known, type Members, membersOf } from './untyped.ts'
+import { knownText, type Members, untypedMembers } from './untyped.ts'
 
 /** What has been read of a model's answer. */
 export interface ModelAnswer {
@@ -27,16 +27,16 @@ const openAI: ModelApi = {
   path: /\/(?:chat\/)?completions$|\/responses(?:\/compact)?$/,
   read(answer, value) {
     const type = String(value.type)
-    const body = 'response' in value ? membersOf(value.response) : value
-    const choice = membersOf(membersOf(body.choices)[0])
+    const body = 'response' in value ? untypedMembers(value.response) : value
+    const choice = untypedMembers(untypedMembers(body.choices)[0])
     answer.responseModel = body.model ?? answer.responseModel
     answer.finishReason =
       choice.finish_reason ??
-      membersOf(body.incomplete_details).reason ??
+      untypedMembers(body.incomplete_details).reason ??
       (body.status === 'completed' ? body.status : answer.finishReason)
-    if (body.usage) answer.usage = membersOf(body.usage)
+    if (body.usage) answer.usage = untypedMembers(body.usage)
     if (type === 'error' || body.error) answer.failed = true
-    if (type.endsWith('.delta') || choice.text || isWritten(membersOf(choice.delta))) answer.hasContent = true
+    if (type.endsWith('.delta') || choice.text || isWritten(untypedMembers(choice.delta))) answer.hasContent = true
   },
   tokens: openAITokens,
 }
@@ -47,12 +47,12 @@ const anthropic: ModelApi = {
   read(answer, value) {
     const { type, delta } = value
     const isStart = type === 'message_start'
-    const body = isStart ? membersOf(value.message) : value
+    const body = isStart ? untypedMembers(value.message) : value
     answer.responseModel = body.model ?? answer.responseModel
-    answer.finishReason = body.stop_reason ?? membersOf(delta).stop_reason ?? answer.finishReason
+    answer.finishReason = body.stop_reason ?? untypedMembers(delta).stop_reason ?? answer.finishReason
     // At its start a message tells the first few tokens of its output, and only at its end how many they were.
     const early = isStart && { output_tokens: undefined }
-    if (body.usage) answer.usage = { ...answer.usage, ...known(membersOf(body.usage)), ...early }
+    if (body.usage) answer.usage = { ...answer.usage, ...knownText(untypedMembers(body.usage)), ...early }
     if (type === 'error') answer.failed = true
     if (type === 'content_block_delta') answer.hasContent = true
   },
@@ -64,5 +64,5 @@ export const MODEL_APIS: readonly ModelApi[] = [openAI, anthropic]
 
 /** Whether a chat's delta has more than its author. */
 function isWritten({ role: _, ...written }: Members): boolean {
-  return Object.values(written).some((part) => part && membersOf(part).length !== 0)
+  return Object.values(written).some((part) => part && untypedMembers(part).length !== 0)
 }

@@ -1,7 +1,7 @@
 import type { RecordedRun } from '../client/recorded-run.ts'
 import type { RunCounts } from '../model/run.ts'
 import { countsOf, type TokensReported } from './token-counts.ts'
-import { known, membersOf, textOf } from './untyped.ts'
+import { knownText, textOf, untypedMembers } from './untyped.ts'
 
 /** What became of a call of a model. What of it is no text and no count is not told. */
 export interface ModelCallEnd {
@@ -22,7 +22,7 @@ export type EndModelCall = (end: ModelCallEnd) => void
 /** Starts a call of a model, and tells which. */
 export function startModelCall(run: RecordedRun, provider: string, asked?: unknown): EndModelCall {
   const startedAt = performance.now()
-  run.update(known({ provider: textOf(provider, 64), model: textOf(asked, 200) }))
+  run.update(knownText({ provider: textOf(provider, 64), model: textOf(asked, 200) }))
   return ({ answered, failed, tokens = {}, ...facts }) => {
     const model = textOf(asked ?? facts.model, 200)
     const responseModel = textOf(facts.responseModel, 200)
@@ -32,7 +32,7 @@ export function startModelCall(run: RecordedRun, provider: string, asked?: unkno
     addTime(run, 'modelMs', performance.now() - startedAt)
     run.add({ ...counts, ...(isUnmetered && { unmeteredCalls: 1 }), ...(failed && { modelErrors: 1 }) })
     run.update({
-      ...known({ model, responseModel, finishReason: textOf(facts.finishReason) }),
+      ...knownText({ model, responseModel, finishReason: textOf(facts.finishReason) }),
       ...usageByModel(ledgerOf(run), provider, model ?? responseModel, counts),
     })
   }
@@ -40,8 +40,8 @@ export function startModelCall(run: RecordedRun, provider: string, asked?: unkno
 
 /** Whether what a call threw, or broke off with, is a failure: an aborted call is none, unless because its time ran out. */
 export function isFailure(error: unknown, signal: AbortSignal | null | undefined): boolean {
-  const isAborted = signal?.aborted || membersOf(error).name === 'AbortError'
-  return !isAborted || membersOf(signal?.reason).name === 'TimeoutError'
+  const isAborted = signal?.aborted || untypedMembers(error).name === 'AbortError'
+  return !isAborted || untypedMembers(signal?.reason).name === 'TimeoutError'
 }
 
 /** Adds to the time that the run's calls of models or tools took. Calls at the same time are added up, too. */

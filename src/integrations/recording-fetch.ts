@@ -5,7 +5,7 @@ import { type Checks, isRecord, required } from '../options/read-options.ts'
 import { jsonFeed } from './json-feed.ts'
 import { MODEL_APIS, type ModelAnswer, type ModelApi } from './model-answer.ts'
 import { type EndModelCall, isFailure, startModelCall } from './model-call.ts'
-import { known, membersOf } from './untyped.ts'
+import { knownText, untypedMembers } from './untyped.ts'
 import { watchedStream } from './watched-stream.ts'
 
 /** How calls are made, and whose they are. */
@@ -71,7 +71,7 @@ interface Asked {
 /** What is asked for, as `fetch` takes it: what is in `init` goes before what is in a `Request`, which alone has any of these. */
 function askedOf(input: string | URL | Request, init: RequestInit | undefined): Asked {
   const { url = String(input), method = 'GET', headers, signal }: Partial<Request> = Object(input)
-  return { url, method, headers, signal, ...known(init ?? {}) }
+  return { url, method, headers, signal, ...knownText(init ?? {}) }
 }
 
 function apiAt(url: string): ModelApi | undefined {
@@ -81,7 +81,7 @@ function apiAt(url: string): ModelApi | undefined {
 
 function modelOf(body: unknown): unknown {
   try {
-    return membersOf(JSON.parse(String(body))).model
+    return untypedMembers(JSON.parse(String(body))).model
   } catch {
     return undefined
   }

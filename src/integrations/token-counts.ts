@@ -1,5 +1,5 @@
 import type { RunCounts } from '../model/run.ts'
-import { type Members, membersOf } from './untyped.ts'
+import { type Members, untypedMembers } from './untyped.ts'
 
 /** The tokens of one call, as its provider told them: input with the cache, output with reasoning. */
 export type TokensReported = Partial<
@@ -8,8 +8,8 @@ export type TokensReported = Partial<
 
 /** OpenAI's chat completions and responses, both of which include. */
 export function openAITokens(usage: Members): TokensReported {
-  const input = membersOf(usage.prompt_tokens_details ?? usage.input_tokens_details)
-  const output = membersOf(usage.completion_tokens_details ?? usage.output_tokens_details)
+  const input = untypedMembers(usage.prompt_tokens_details ?? usage.input_tokens_details)
+  const output = untypedMembers(usage.completion_tokens_details ?? usage.output_tokens_details)
   return {
     inputTokens: usage.prompt_tokens ?? usage.input_tokens,
     cacheReadTokens: input.cached_tokens,
@@ -27,7 +27,7 @@ export function anthropicTokens(usage: Members): TokensReported {
     cacheReadTokens: cache_read_input_tokens,
     cacheWriteTokens: cache_creation_input_tokens,
     outputTokens: usage.output_tokens,
-    reasoningTokens: membersOf(usage.output_tokens_details).thinking_tokens,
+    reasoningTokens: untypedMembers(usage.output_tokens_details).thinking_tokens,
   }
 }
 

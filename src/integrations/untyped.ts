@@ -2,7 +2,7 @@
 export type Members = Readonly<Record<string, unknown>>
 
 /** The members of a value; none, where it is no object. */
-export function membersOf(value: unknown): Members {
+export function untypedMembers(value: unknown): Members {
   return typeof value === 'object' && value !== null ? (value as Members) : {}
 }
 
@@ -12,9 +12,9 @@ export function textOf(value: unknown, max = 100): string | undefined {
 }
 
 /** Those members that are known, which is neither `undefined` nor `null`: nothing is told of the others. */
-export function known<Facts extends object>(facts: Facts): { [Key in keyof Facts]?: NonNullable<Facts[Key]> } {
+export function knownText<Facts extends object>(facts: Facts): { [Key in keyof Facts]?: NonNullable<Facts[Key]> } {
   const reported = Object.entries(facts).filter(([, fact]) => (fact ?? undefined) !== undefined)
-  return Object.fromEntries(reported) as ReturnType<typeof known<Facts>>
+  return Object.fromEntries(reported) as ReturnType<typeof knownText<Facts>>
 }
 
 /** Looks at something of which nothing is known: what that throws must not break what is looked at. */

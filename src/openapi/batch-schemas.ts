@@ -5,14 +5,14 @@ import {
   component,
   either,
   list,
-  type Named,
+  type NamedSchema,
   object,
-  optional,
+  optionalSchema,
   reference,
   type SchemaOf,
-  whole,
+  wholeSchema,
 } from './model-schema.ts'
-import { problem } from './problem-schema.ts'
+import { problemSchema } from './problem-schema.ts'
 import type { RequestComponent } from './request-notes.ts'
 import { RUN_ANSWER_FIELDS } from './run-answer-schemas.ts'
 
@@ -37,7 +37,7 @@ export const batchRequest: Component<SessionRunBatchRequest> = component(
 )
 
 const recorded: SchemaOf<Omit<RecordedPost, 'problem'>> = object<Omit<RecordedPost, 'problem'>>(
-  { status: whole(200, 'The status that the post would have got by itself.'), ...RUN_ANSWER_FIELDS },
+  { status: wholeSchema(200, 'The status that the post would have got by itself.'), ...RUN_ANSWER_FIELDS },
   'A post of a batch that was recorded.',
 )
 
@@ -48,9 +48,9 @@ const refusedPost: Component<RefusedPost> = component(
   'RefusedPost',
   object<RefusedPost>(
     {
-      status: whole(400, 'The status that the post would have got by itself.'),
-      problem,
-      retryAfterMs: optional(whole(0, 'When to send it again, in milliseconds from now.')),
+      status: wholeSchema(400, 'The status that the post would have got by itself.'),
+      problem: problemSchema,
+      retryAfterMs: optionalSchema(wholeSchema(0, 'When to send it again, in milliseconds from now.')),
     },
     'A post of a batch that was refused.',
   ),
@@ -67,4 +67,4 @@ export const batchAnswer: Component<SessionRunBatchAnswer> = component(
   ),
 )
 
-export const BATCH_SCHEMAS: readonly Named[] = [batchRequest, batchAnswer, recordedPost, refusedPost]
+export const BATCH_SCHEMAS: readonly NamedSchema[] = [batchRequest, batchAnswer, recordedPost, refusedPost]

@@ -12,20 +12,20 @@ import {
   type Component,
   component,
   flag,
-  instant,
+  instantSchema,
   list,
   map,
-  type Named,
+  type NamedSchema,
   object,
-  oneOf,
-  optional,
-  text,
-  whole,
+  oneOfSchema,
+  optionalSchema,
+  textSchema,
+  wholeSchema,
 } from './model-schema.ts'
 
 const deliveryStatus: Component<DeliveryStatus> = component(
   'DeliveryStatus',
-  oneOf<DeliveryStatus>(
+  oneOfSchema<DeliveryStatus>(
     {
       queued: 'it waits for its time',
       sending: 'a worker has it',
@@ -42,7 +42,7 @@ const deliveryStatus: Component<DeliveryStatus> = component(
 
 const deliveryReason: Component<DeliveryReason> = component(
   'DeliveryReason',
-  oneOf<DeliveryReason>(
+  oneOfSchema<DeliveryReason>(
     {
       condition_false: 'a condition of the event was false',
       no_address: 'the recipient cannot be reached here',
@@ -64,10 +64,10 @@ const conditionTrace: Component<ConditionTrace> = component(
   'ConditionTrace',
   object<ConditionTrace>(
     {
-      rule: text('The operator, or `function` for a condition that is one.'),
-      path: optional(text('What was looked up, such as `data.total`.')),
-      expected: optional(anything('What it was compared with.')),
-      actual: optional(anything('What was found; only of the data that was sent.')),
+      rule: textSchema('The operator, or `function` for a condition that is one.'),
+      path: optionalSchema(textSchema('What was looked up, such as `data.total`.')),
+      expected: optionalSchema(anything('What it was compared with.')),
+      actual: optionalSchema(anything('What was found; only of the data that was sent.')),
       result: flag(),
     },
     'One comparison of a condition, and how it came out.',
@@ -77,11 +77,11 @@ const conditionTrace: Component<ConditionTrace> = component(
 const attemptView: Component<AttemptView> = component(
   'Attempt',
   object<AttemptView>({
-    attempt: whole(1),
-    startedAt: instant(),
-    endedAt: optional(instant()),
-    outcome: optional(
-      oneOf<AttemptEnd['outcome'] | 'lost'>(
+    attempt: wholeSchema(1),
+    startedAt: instantSchema(),
+    endedAt: optionalSchema(instantSchema()),
+    outcome: optionalSchema(
+      oneOfSchema<AttemptEnd['outcome'] | 'lost'>(
         {
           sent: 'the provider took it',
           retry: 'certainly not sent',
@@ -92,8 +92,8 @@ const attemptView: Component<AttemptView> = component(
         'Absent: under way.',
       ),
     ),
-    code: optional(text('What the channel gave for not having sent.')),
-    provider: optional(text('Which of several providers it was.')),
+    code: optionalSchema(textSchema('What the channel gave for not having sent.')),
+    provider: optionalSchema(textSchema('Which of several providers it was.')),
   }),
 )
 
@@ -101,17 +101,17 @@ export const deliveryView: Component<DeliveryView> = component(
   'Delivery',
   object<DeliveryView>(
     {
-      deliveryId: text("Goes along as the provider's idempotency key."),
-      channel: text(),
+      deliveryId: textSchema("Goes along as the provider's idempotency key."),
+      channel: textSchema(),
       status: deliveryStatus,
-      reason: optional(deliveryReason),
-      attempts: whole(0),
-      attemptLog: optional(list(attemptView, 'Oldest first; absent before the first.')),
-      nextAttemptAt: optional(instant('Absent when it is due at once.')),
-      eventCount: optional(whole(1, 'How many events the digest holds that this is.')),
-      lastCode: optional(text('The last code that the channel gave for not having sent.')),
-      providerMessageId: optional(text()),
-      trace: optional(list(conditionTrace, 'How the condition came out that skipped it.')),
+      reason: optionalSchema(deliveryReason),
+      attempts: wholeSchema(0),
+      attemptLog: optionalSchema(list(attemptView, 'Oldest first; absent before the first.')),
+      nextAttemptAt: optionalSchema(instantSchema('Absent when it is due at once.')),
+      eventCount: optionalSchema(wholeSchema(1, 'How many events the digest holds that this is.')),
+      lastCode: optionalSchema(textSchema('The last code that the channel gave for not having sent.')),
+      providerMessageId: optionalSchema(textSchema()),
+      trace: optionalSchema(list(conditionTrace, 'How the condition came out that skipped it.')),
     },
     "One channel's part of a dispatch.",
   ),
@@ -121,20 +121,20 @@ export const previewedDelivery: Component<PreviewedDelivery> = component(
   'PreviewedDelivery',
   object<PreviewedDelivery>(
     {
-      channel: text(),
+      channel: textSchema(),
       status: deliveryStatus,
-      reason: optional(deliveryReason),
-      detail: optional(text('Why it would be `failed`.')),
-      address: optional(text('Enough to recognise it, not enough to use it.')),
-      content: optional(map(anything(), 'The rendered fields by name.')),
-      nextAttemptAt: optional(instant('Absent when it would be due at once.')),
-      trace: optional(list(conditionTrace)),
+      reason: optionalSchema(deliveryReason),
+      detail: optionalSchema(textSchema('Why it would be `failed`.')),
+      address: optionalSchema(textSchema('Enough to recognise it, not enough to use it.')),
+      content: optionalSchema(map(anything(), 'The rendered fields by name.')),
+      nextAttemptAt: optionalSchema(instantSchema('Absent when it would be due at once.')),
+      trace: optionalSchema(list(conditionTrace)),
     },
     "One channel's part of a dispatch that was only planned.",
   ),
 )
 
-export const DELIVERY_SCHEMAS: readonly Named[] = [
+export const DELIVERY_SCHEMAS: readonly NamedSchema[] = [
   deliveryView,
   previewedDelivery,
   deliveryStatus,

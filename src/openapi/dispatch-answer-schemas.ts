@@ -6,18 +6,18 @@ import {
   type Component,
   component,
   flag,
-  instant,
+  instantSchema,
   list,
-  type Named,
+  type NamedSchema,
   object,
-  oneOf,
-  optional,
-  text,
+  oneOfSchema,
+  optionalSchema,
+  textSchema,
 } from './model-schema.ts'
 
 const dispatchStatus: Component<DispatchStatus> = component(
   'DispatchStatus',
-  oneOf<DispatchStatus>(
+  oneOfSchema<DispatchStatus>(
     {
       queued: 'something is still to be sent',
       sent: 'what was to be sent is',
@@ -34,7 +34,7 @@ export const warning: Component<Warning> = component(
   'Warning',
   object<Warning>(
     {
-      code: oneOf<Warning['code']>(
+      code: oneOfSchema<Warning['code']>(
         {
           unknown_field: 'it is not known here and was dropped',
           clamped: 'an end before the start of its run',
@@ -45,8 +45,8 @@ export const warning: Component<Warning> = component(
         },
         'What to look at.',
       ),
-      pointer: text('JSON Pointer (RFC 6901) into the body that was sent.'),
-      detail: text('For people.'),
+      pointer: textSchema('JSON Pointer (RFC 6901) into the body that was sent.'),
+      detail: textSchema('For people.'),
     },
     'Something that was accepted but deserves a look.',
   ),
@@ -56,13 +56,13 @@ export const dispatchAnswer: Component<DispatchAnswer> = component(
   'DispatchAnswer',
   object<DispatchAnswer>(
     {
-      dispatchId: text(),
+      dispatchId: textSchema(),
       status: dispatchStatus,
-      eventType: text(),
-      recipient: text(),
-      sessionId: optional(text()),
-      sandboxed: optional(always(true, 'Sandbox mode was on: nothing of this is sent, ever.')),
-      createdAt: instant(),
+      eventType: textSchema(),
+      recipient: textSchema(),
+      sessionId: optionalSchema(textSchema()),
+      sandboxed: optionalSchema(always(true, 'Sandbox mode was on: nothing of this is sent, ever.')),
+      createdAt: instantSchema(),
       deliveries: list(deliveryView, "In the order of the event's channels."),
       duplicate: flag('Whether this answers a repeated `Idempotency-Key` with what the first post got.'),
       warnings: list(warning),
@@ -77,9 +77,9 @@ export const dispatchPreview: Component<DispatchPreview> = component(
     {
       dryRun: always(true),
       status: dispatchStatus,
-      eventType: text(),
-      sessionId: optional(text()),
-      sandboxed: optional(always(true)),
+      eventType: textSchema(),
+      sessionId: optionalSchema(textSchema()),
+      sandboxed: optionalSchema(always(true)),
       deliveries: list(previewedDelivery),
       warnings: list(warning),
     },
@@ -87,4 +87,9 @@ export const dispatchPreview: Component<DispatchPreview> = component(
   ),
 )
 
-export const DISPATCH_ANSWER_SCHEMAS: readonly Named[] = [dispatchAnswer, dispatchPreview, dispatchStatus, warning]
+export const DISPATCH_ANSWER_SCHEMAS: readonly NamedSchema[] = [
+  dispatchAnswer,
+  dispatchPreview,
+  dispatchStatus,
+  warning,
+]

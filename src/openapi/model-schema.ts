@@ -10,13 +10,13 @@ export interface SchemaOf<T> {
 }
 
 /** A schema by the name that the document has it under. */
-export interface Named {
+export interface NamedSchema {
   readonly name: string
   readonly definition: OpenApiSchema
 }
 
 /** A schema that is written once, under its name, and pointed to. */
-export interface Component<T> extends SchemaOf<T>, Named {}
+export interface Component<T> extends SchemaOf<T>, NamedSchema {}
 
 /** A field that may be left out. */
 export interface Optional<T> {
@@ -44,7 +44,7 @@ export function object<T extends object>(fields: FieldsOf<T>, description?: stri
   }
 }
 
-export function optional<T>(schema: SchemaOf<T>): Optional<T> {
+export function optionalSchema<T>(schema: SchemaOf<T>): Optional<T> {
   return { optional: schema }
 }
 
@@ -57,16 +57,16 @@ export function reference(name: string): { readonly $ref: string } {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-export function text(description?: string): SchemaOf<string> {
+export function textSchema(description?: string): SchemaOf<string> {
   return { json: { type: 'string', ...(description !== undefined && { description }) } }
 }
 
-export function instant(description?: string): SchemaOf<string> {
+export function instantSchema(description?: string): SchemaOf<string> {
   return { json: { type: 'string', format: 'date-time', ...(description !== undefined && { description }) } }
 }
 
 /** What JSON numbers carry exactly. */
-export function whole(minimum: number, description?: string): SchemaOf<number> {
+export function wholeSchema(minimum: number, description?: string): SchemaOf<number> {
   const maximum = Number.MAX_SAFE_INTEGER
   return { json: { type: 'integer', minimum, maximum, ...(description !== undefined && { description }) } }
 }
@@ -85,7 +85,7 @@ export function anything(description?: string): SchemaOf<JsonValue> {
 }
 
 /** The members of a closed union, each with what it means. */
-export function oneOf<T extends string>(meanings: Readonly<Record<T, string>>, about: string): SchemaOf<T> {
+export function oneOfSchema<T extends string>(meanings: Readonly<Record<T, string>>, about: string): SchemaOf<T> {
   const reported = Object.entries<string>(meanings).map(([value, meaning]) => `- \`${value}\`: ${meaning}`)
   return { json: { type: 'string', enum: Object.keys(meanings), description: [about, '', ...reported].join('\n') } }
 }

@@ -1,5 +1,5 @@
 import { ROUTES } from '../http/routes.ts'
-import { bool, listOf, text, word } from '../options/checks.ts'
+import { arrayOf, bool, text, word } from '../options/checks.ts'
 import { type Checks, nested, readOptions, required } from '../options/read-options.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
 import { BATCH_SCHEMAS } from './batch-schemas.ts'
@@ -35,7 +35,7 @@ export interface OpenApiOptions {
 const CHECKS: Checks<OpenApiOptions> = {
   title: word,
   version: word,
-  servers: listOf(
+  servers: arrayOf(
     nested<OpenApiServer>({ url: required(word), description: text }),
     'must be a list of at least one server',
     1,

@@ -1,5 +1,5 @@
 import type { Action } from '../core/endpoints.ts'
-import type { Route } from '../http/routes.ts'
+import type { HttpRoute } from '../http/routes.ts'
 import { batchAnswer, batchRequest } from './batch-schemas.ts'
 import { dispatchAnswer, dispatchPreview } from './dispatch-answer-schemas.ts'
 import type { Exchange } from './exchange.ts'
@@ -100,7 +100,7 @@ const DESCRIBED: Readonly<Record<Action, Described>> = {
 }
 
 /** The operation of a route, with what of these exchanges is its own. */
-export function operation({ action, maxBytes }: Route, exchanges: readonly Exchange[]): OpenApiOperation {
+export function operation({ action, maxBytes }: HttpRoute, exchanges: readonly Exchange[]): OpenApiOperation {
   const { parameters, request, answers, ...reported } = DESCRIBED[action]
   const responses = Object.entries(answers).map(
     ([status, { description, headers = [], body }]): [string, OpenApiResponse] => {

@@ -3,20 +3,20 @@ import {
   type Component,
   component,
   list,
-  type Named,
+  type NamedSchema,
   object,
-  oneOf,
-  optional,
+  oneOfSchema,
+  optionalSchema,
   reference,
   type SchemaOf,
-  text,
-  whole,
+  textSchema,
+  wholeSchema,
 } from './model-schema.ts'
 import type { OpenApiSchema } from './open-api-document.ts'
 
 const issueCode: Component<IssueCode> = component(
   'IssueCode',
-  oneOf<IssueCode>(
+  oneOfSchema<IssueCode>(
     {
       required: 'it is missing',
       type: 'it is of another type',
@@ -42,9 +42,9 @@ const issue: Component<Issue> = component(
   'Issue',
   object<Issue>(
     {
-      pointer: text('JSON Pointer (RFC 6901) into the body that was sent.'),
+      pointer: textSchema('JSON Pointer (RFC 6901) into the body that was sent.'),
       code: issueCode,
-      detail: text('What was expected, for people. Never the value.'),
+      detail: textSchema('What was expected, for people. Never the value.'),
     },
     'One fault in a body.',
   ),
@@ -55,29 +55,31 @@ const problemCode: Component<ProblemCode> = component('ProblemCode', {
   json: { type: 'string', enum: [...PROBLEM_CODES], description: 'A closed union: switch on it.' },
 } satisfies SchemaOf<ProblemCode>)
 
-export const problem: Component<Problem> = component(
+export const problemSchema: Component<Problem> = component(
   'Problem',
   object<Problem>(
     {
-      type: text('`urn:sallyport:problem:` and the code.'),
-      title: text('Of the kind of problem.'),
-      status: whole(400, 'The HTTP status.'),
-      detail: text('What happened this time, for people. Never a value that was sent.'),
+      type: textSchema('`urn:sallyport:problem:` and the code.'),
+      title: textSchema('Of the kind of problem.'),
+      status: wholeSchema(400, 'The HTTP status.'),
+      detail: textSchema('What happened this time, for people. Never a value that was sent.'),
       code: problemCode,
-      requestId: text('Stands in the log of the host, with the cause of a fault.'),
-      errors: optional(list(issue, 'All the faults of a body at once, at most 50.')),
-      limit: optional(
-        whole(0, 'With `body_too_large`: the limit in bytes. With `body_timeout`: the limit in milliseconds.'),
+      requestId: textSchema('Stands in the log of the host, with the cause of a fault.'),
+      errors: optionalSchema(list(issue, 'All the faults of a body at once, at most 50.')),
+      limit: optionalSchema(
+        wholeSchema(0, 'With `body_too_large`: the limit in bytes. With `body_timeout`: the limit in milliseconds.'),
       ),
     },
     'Problem details (RFC 9457).',
   ),
 )
 
-export const PROBLEM_SCHEMAS: readonly Named[] = [problem, problemCode, issue, issueCode]
+export const PROBLEM_SCHEMAS: readonly NamedSchema[] = [problemSchema, problemCode, issue, issueCode]
 
 /** A problem with one of these codes, all of one status. */
 export function problemWith(status: number, codes: readonly ProblemCode[]): OpenApiSchema {
   const narrowed = { status: { const: status }, code: { type: 'string', enum: [...codes] } }
-  return { allOf: [reference(problem.name), { type: 'object', properties: narrowed, required: ['status', 'code'] }] }
+  return {
+    allOf: [reference(problemSchema.name), { type: 'object', properties: narrowed, required: ['status', 'code'] }],
+  }
 }

@@ -3,7 +3,7 @@ import type { DispatchRequest } from '../model/dispatch.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ModelUsage, RunAgent, RunCost, RunCounts, RunError, RunFields, RunTimings } from '../model/run.ts'
 import type { InstantInput, RunPost, SessionRunRequest } from '../model/run-post.ts'
-import { whole } from './model-schema.ts'
+import { wholeSchema } from './model-schema.ts'
 
 /** What is said of a schema beyond what it says itself: in words, and for what a function reads. */
 interface Notes<T> {
@@ -31,8 +31,8 @@ interface Requests {
 export type RequestComponent = keyof Requests
 
 const says = (description: string): JsonObject => ({ description })
-const count = (description?: string): JsonObject => whole(0, description).json
-const duration: JsonObject = whole(0, 'Integer milliseconds.').json
+const count = (description?: string): JsonObject => wholeSchema(0, description).json
+const duration: JsonObject = wholeSchema(0, 'Integer milliseconds.').json
 
 /** Within these, no number loses digits on its way. */
 const EXACT = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
@@ -89,10 +89,10 @@ const NOTES: Omit<Requests, 'DispatchRequest'> = {
       provider: says('Such as `openai`.'),
       model: says('The model that was asked for.'),
       responseModel: says('The model that answered.'),
-      seq: whole(0, 'Grows with every post of a run: orders what cannot be ordered otherwise.').json,
+      seq: wholeSchema(0, 'Grows with every post of a run: orders what cannot be ordered otherwise.').json,
       parentRunId: says('The run that started this one.'),
       resumedFromRunId: says('The run that this one takes up again, or tries again.'),
-      attempt: whole(1, '1 for the first.').json,
+      attempt: wholeSchema(1, '1 for the first.').json,
       agent: {},
       timings: {},
       counts: {},
@@ -128,7 +128,7 @@ const NOTES: Omit<Requests, 'DispatchRequest'> = {
       startedAt: instant('When it began.'),
       firstTokenAt: instant('When its first output came.'),
       endedAt: instant('When it ended; only with a final status.'),
-      durationMs: whole(0, 'Integer milliseconds; only with a final status.').json,
+      durationMs: wholeSchema(0, 'Integer milliseconds; only with a final status.').json,
       activeMs: duration,
       modelMs: duration,
       toolMs: duration,

@@ -18,16 +18,16 @@ import {
   component,
   type FieldsOf,
   flag,
-  instant,
+  instantSchema,
   list,
-  type Named,
+  type NamedSchema,
   object,
-  oneOf,
-  optional,
+  oneOfSchema,
+  optionalSchema,
   reference,
   type SchemaOf,
-  text,
-  whole,
+  textSchema,
+  wholeSchema,
 } from './model-schema.ts'
 import type { RequestComponent } from './request-notes.ts'
 
@@ -38,7 +38,7 @@ function asPosted<T>(name: RequestComponent): SchemaOf<T> {
 
 const runStatus: Component<RunStatus> = component(
   'RunStatus',
-  oneOf<RunStatus>(
+  oneOfSchema<RunStatus>(
     {
       queued: 'it has not begun',
       running: 'it goes on',
@@ -56,23 +56,23 @@ const runStatus: Component<RunStatus> = component(
 const runCost: Component<RunCost> = component(
   'RunCost',
   object<RunCost>({
-    amount: text('An exact decimal.'),
-    currency: text('ISO 4217.'),
-    source: oneOf<RunCost['source']>(
+    amount: textSchema('An exact decimal.'),
+    currency: textSchema('ISO 4217.'),
+    source: oneOfSchema<RunCost['source']>(
       { provider: 'the provider', local: 'the price book of the host', client: 'the agent' },
       'Who says so.',
     ),
-    pricingVersion: optional(text()),
+    pricingVersion: optionalSchema(textSchema()),
   }),
 )
 
 const modelUsage: Component<ModelUsage> = component(
   'ModelUsage',
   object<ModelUsage>({
-    provider: text(),
-    model: text(),
+    provider: textSchema(),
+    model: textSchema(),
     counts: asPosted<RunCounts>('RunCounts'),
-    cost: optional(runCost),
+    cost: optionalSchema(runCost),
   }),
 )
 
@@ -80,15 +80,15 @@ const runTimings: Component<RunTimings<string>> = component(
   'RunTimings',
   object<RunTimings<string>>(
     {
-      queuedAt: optional(instant()),
-      startedAt: optional(instant()),
-      firstTokenAt: optional(instant()),
-      endedAt: optional(instant()),
-      durationMs: optional(whole(0)),
-      activeMs: optional(whole(0)),
-      modelMs: optional(whole(0)),
-      toolMs: optional(whole(0)),
-      timeToFirstTokenMs: optional(whole(0)),
+      queuedAt: optionalSchema(instantSchema()),
+      startedAt: optionalSchema(instantSchema()),
+      firstTokenAt: optionalSchema(instantSchema()),
+      endedAt: optionalSchema(instantSchema()),
+      durationMs: optionalSchema(wholeSchema(0)),
+      activeMs: optionalSchema(wholeSchema(0)),
+      modelMs: optionalSchema(wholeSchema(0)),
+      toolMs: optionalSchema(wholeSchema(0)),
+      timeToFirstTokenMs: optionalSchema(wholeSchema(0)),
     },
     'Durations are milliseconds.',
   ),
@@ -102,34 +102,34 @@ const run: Component<Run> = component(
   'Run',
   object<Run>(
     {
-      runId: text(),
-      sessionId: text(),
+      runId: textSchema(),
+      sessionId: textSchema(),
       status: runStatus,
-      provider: optional(text()),
-      model: optional(text()),
-      responseModel: optional(text()),
-      seq: optional(whole(0)),
-      parentRunId: optional(text()),
-      resumedFromRunId: optional(text()),
-      attempt: optional(whole(1)),
-      agent: optional(asPosted<RunAgent>('RunAgent')),
-      timings: optional(runTimings),
-      counts: optional(asPosted<RunCounts>('RunCounts')),
-      countsScope: optional(among<'self' | 'tree'>({ self: true, tree: true })),
-      usageByModel: optional(list(modelUsage)),
-      cost: optional(runCost),
-      finishReason: optional(text()),
-      waitingFor: optional(among<WaitingFor>({ input: true, approval: true, auth: true, tool: true })),
-      error: optional(asPosted<RunError>('RunError')),
-      trace: optional(asPosted<NonNullable<Run['trace']>>('TraceContext')),
-      userId: optional(text()),
-      environment: optional(text()),
-      tags: optional(list(text())),
-      metadata: optional(scalars),
-      createdAt: instant(),
-      updatedAt: instant('When a post last changed it.'),
-      lastSeenAt: instant('When it was last heard of, whether or not that told anything new.'),
-      revision: whole(0, 'Counts the posts that changed the run.'),
+      provider: optionalSchema(textSchema()),
+      model: optionalSchema(textSchema()),
+      responseModel: optionalSchema(textSchema()),
+      seq: optionalSchema(wholeSchema(0)),
+      parentRunId: optionalSchema(textSchema()),
+      resumedFromRunId: optionalSchema(textSchema()),
+      attempt: optionalSchema(wholeSchema(1)),
+      agent: optionalSchema(asPosted<RunAgent>('RunAgent')),
+      timings: optionalSchema(runTimings),
+      counts: optionalSchema(asPosted<RunCounts>('RunCounts')),
+      countsScope: optionalSchema(among<'self' | 'tree'>({ self: true, tree: true })),
+      usageByModel: optionalSchema(list(modelUsage)),
+      cost: optionalSchema(runCost),
+      finishReason: optionalSchema(textSchema()),
+      waitingFor: optionalSchema(among<WaitingFor>({ input: true, approval: true, auth: true, tool: true })),
+      error: optionalSchema(asPosted<RunError>('RunError')),
+      trace: optionalSchema(asPosted<NonNullable<Run['trace']>>('TraceContext')),
+      userId: optionalSchema(textSchema()),
+      environment: optionalSchema(textSchema()),
+      tags: optionalSchema(list(textSchema())),
+      metadata: optionalSchema(scalars),
+      createdAt: instantSchema(),
+      updatedAt: instantSchema('When a post last changed it.'),
+      lastSeenAt: instantSchema('When it was last heard of, whether or not that told anything new.'),
+      revision: wholeSchema(0, 'Counts the posts that changed the run.'),
     },
     'A run as it is recorded: what all of its posts tell together.',
   ),
@@ -139,8 +139,8 @@ const ignoredField: Component<IgnoredField> = component(
   'IgnoredField',
   object<IgnoredField>(
     {
-      field: text('Such as `status` or `timings.endedAt`.'),
-      reason: oneOf<IgnoredField['reason']>(
+      field: textSchema('Such as `status` or `timings.endedAt`.'),
+      reason: oneOfSchema<IgnoredField['reason']>(
         {
           terminal: 'the run had ended',
           superseded: 'a post with a later `seq`, or of higher rank at the same, said otherwise',
@@ -152,7 +152,7 @@ const ignoredField: Component<IgnoredField> = component(
         },
         'Why.',
       ),
-      kept: optional(anything('What the run shows instead.')),
+      kept: optionalSchema(anything('What the run shows instead.')),
     },
     'What a post said that the run does not show.',
   ),
@@ -164,7 +164,7 @@ export const RUN_ANSWER_FIELDS: FieldsOf<RunAnswer> = {
   changed: flag('Whether this told anything new.'),
   ignored: list(ignoredField),
   warnings: list(warning),
-  run: optional(run),
+  run: optionalSchema(run),
 }
 
 export const runAnswer: Component<RunAnswer> = component(
@@ -172,7 +172,7 @@ export const runAnswer: Component<RunAnswer> = component(
   object<RunAnswer>(RUN_ANSWER_FIELDS, 'What a post did. `run` is left out with `Prefer: return=minimal`.'),
 )
 
-export const RUN_ANSWER_SCHEMAS: readonly Named[] = [
+export const RUN_ANSWER_SCHEMAS: readonly NamedSchema[] = [
   runAnswer,
   ignoredField,
   run,

@@ -51,7 +51,7 @@ export function has(...methods: readonly string[]): Check {
 
 /** A list. The check of its items is never called for `undefined`, which an item may not be: nor may the list have holes. */
 // @__NO_SIDE_EFFECTS__
-export function listOf(item: Check, detail = 'must be a list', least = 0): Check {
+export function arrayOf(item: Check, detail = 'must be a list', least = 0): Check {
   return (value) => {
     if (!Array.isArray(value) || value.length < least) return detail
     return [...value].flatMap((each, index) => problemsAt(`[${index}]`, faultOf(each, item)))
@@ -68,7 +68,7 @@ export function recordOf(item: Check): Check {
 }
 
 /** A list that narrows something down. An empty one would turn it off silently. */
-export const names: Check = listOf(word, 'must be a list of at least one name', 1)
+export const names: Check = arrayOf(word, 'must be a list of at least one name', 1)
 
 /** Milliseconds that a call over the network may take. */
 export const timeout: Check = whole(1, HOUR_MS)

@@ -2,10 +2,10 @@ import { type ConfigProblem, type FaultCode, SallyportError } from '../errors.ts
 import { nearNames } from '../model/suggestions.ts'
 
 /** Options as a caller gave them, whatever their type says. */
-export type Given = Readonly<Record<string, unknown>>
+export type GivenOptions = Readonly<Record<string, unknown>>
 
 /** Says what is wrong with a value: in words, or as problems of what it contains. `undefined`: nothing. */
-export type Fault = string | readonly ConfigProblem[] | undefined
+export type OptionFault = string | readonly ConfigProblem[] | undefined
 
 /**
  * The check of an option that may be left out. It is never called for `undefined`, which is absence; `null` is a value.
@@ -13,13 +13,13 @@ export type Fault = string | readonly ConfigProblem[] | undefined
  * @param given All options of the call: for a rule between two of them.
  */
 export interface Check {
-  (value: unknown, given: Given): Fault
+  (value: unknown, given: GivenOptions): OptionFault
   readonly missing?: never
 }
 
 /** The check of an option that must be given. */
 export interface RequiredCheck {
-  (value: unknown, given: Given): Fault
+  (value: unknown, given: GivenOptions): OptionFault
   /** The detail of the problem when the option is absent. */
   readonly missing: string
 }
@@ -33,12 +33,12 @@ export type Checks<Options> = {
 type Table = Readonly<Record<string, Check | RequiredCheck>>
 
 /** Says what is wrong between the options of a call. Each of them may be wrong itself. */
-export type Rules = (given: Given) => readonly ConfigProblem[]
+export type Rules = (given: GivenOptions) => readonly ConfigProblem[]
 
 /** Makes an option required. */
 // @__NO_SIDE_EFFECTS__
 export function required(check: Check, missing = 'is required'): RequiredCheck {
-  return Object.assign((value: unknown, given: Given) => check(value, given), { missing })
+  return Object.assign((value: unknown, given: GivenOptions) => check(value, given), { missing })
 }
 
 /**
@@ -55,7 +55,7 @@ export function readOptions<Options extends object>(
   code?: FaultCode,
 ): Options {
   const { own, problems } = examine(options, checks as Table, rules)
-  refuse(call, problems, code)
+  optionError(call, problems, code)
   return own as Options
 }
 
@@ -67,11 +67,11 @@ export function readOptions<Options extends object>(
 export function checkArguments(call: string, values: readonly unknown[], check: Check, least = 1): void {
   const few = values.length < least ? [{ detail: `needs at least ${least} of these arguments` }] : []
   const problems = values.map((value, index) => problemsAt(`argument ${index + 1}`, faultOf(value, check)))
-  refuse(call, [...few, ...problems.flat()])
+  optionError(call, [...few, ...problems.flat()])
 }
 
 /** What is wrong with a value that must be there. */
-export function faultOf(value: unknown, check: Check): Fault {
+export function faultOf(value: unknown, check: Check): OptionFault {
   return value === undefined ? 'is required' : check(value, {})
 }
 
@@ -81,7 +81,11 @@ export function problemsIn(options: unknown, checks: object, rules?: Rules): rea
 }
 
 /** Throws if there are any problems. */
-export function refuse(call: string, problems: readonly ConfigProblem[], code: FaultCode = 'option_invalid'): void {
+export function optionError(
+  call: string,
+  problems: readonly ConfigProblem[],
+  code: FaultCode = 'option_invalid',
+): void {
   if (problems.length > 0) throw new SallyportError(code, `${call}:`, problems)
 }
 
@@ -107,18 +111,22 @@ export function near(name: string, names: readonly string[]): string {
 }
 
 /** The problems of one value, in a field. */
-export function problemsAt(field: string, fault: Fault): readonly ConfigProblem[] {
+export function problemsAt(field: string, fault: OptionFault): readonly ConfigProblem[] {
   if (fault === undefined) return []
   if (typeof fault === 'string') return [{ field, detail: fault }]
   return fault.map((problem) => ({ ...problem, field: descendants(field, problem.field) }))
 }
 
 /** Whether a value is an object with keys. */
-export function isRecord(value: unknown): value is Given {
+export function isRecord(value: unknown): value is GivenOptions {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function examine(given: unknown, checks: Table, rules?: Rules): { own: Given; problems: readonly ConfigProblem[] } {
+function examine(
+  given: unknown,
+  checks: Table,
+  rules?: Rules,
+): { own: GivenOptions; problems: readonly ConfigProblem[] } {
   if (!isRecord(given)) return { own: {}, problems: [{ detail: 'must be an object of options' }] }
   const names = Object.keys(checks)
   // Every option is read once: a getter cannot give another value after the check.
@@ -132,7 +140,7 @@ function examine(given: unknown, checks: Table, rules?: Rules): { own: Given; pr
 }
 
 /** The value of an option, which may be inherited: a class may hold options. What every object has is none. */
-function optionValue(given: Given, name: string): unknown {
+function optionValue(given: GivenOptions, name: string): unknown {
   if (Object.hasOwn(given, name)) return given[name]
   if (name in Object.prototype) return undefined
   const value = given[name]

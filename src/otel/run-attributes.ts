@@ -1,12 +1,12 @@
 import type { Attributes } from '@opentelemetry/api'
 import type { EndedRun } from '../ports/run-exporter.ts'
 import { ATTRIBUTE, INVOKE_AGENT, OTHER_ERROR, providerName, RUN_ATTRIBUTE } from './conventions.ts'
-import { instant } from './run-times.ts'
+import { spanInstant } from './run-times.ts'
 
 /** What a run's span says of it, beside its name and times. What is not known is left out. */
 export function attributesOf(run: EndedRun, errorType: string | undefined): Attributes {
   const { agent, counts, provider, finishReason } = run
-  return known({
+  return definedAttributes({
     [ATTRIBUTE.operationName]: INVOKE_AGENT,
     [ATTRIBUTE.conversationId]: run.sessionId,
     [ATTRIBUTE.sessionId]: run.sessionId,
@@ -70,7 +70,7 @@ export function errorTypeOf({ status, error }: EndedRun, cancelledIsError: boole
 }
 
 /** Without what is `undefined`. */
-export function known(attributes: Attributes): Attributes {
+export function definedAttributes(attributes: Attributes): Attributes {
   const kept: Attributes = {}
   for (const name of Object.keys(attributes)) if (attributes[name] !== undefined) kept[name] = attributes[name]
   return kept
@@ -78,8 +78,8 @@ export function known(attributes: Attributes): Attributes {
 
 function firstTokenAfterMs(timings: EndedRun['timings']): number | undefined {
   if (timings?.timeToFirstTokenMs !== undefined) return timings.timeToFirstTokenMs
-  const began = instant(timings?.startedAt)
-  const first = instant(timings?.firstTokenAt)
+  const began = spanInstant(timings?.startedAt)
+  const first = spanInstant(timings?.firstTokenAt)
   return began === undefined || first === undefined || first < began ? undefined : first - began
 }
 

@@ -9,7 +9,7 @@ import {
   TOKEN_COUNTER,
   UNKNOWN_MODALITY,
 } from './conventions.ts'
-import { known } from './run-attributes.ts'
+import { definedAttributes } from './run-attributes.ts'
 
 /** What is measured of a run, beside itself. */
 export interface Measured {
@@ -36,9 +36,9 @@ export function createRunMetrics(meter: Meter): RunMetrics {
   const tokens = tokenCounters(meter)
 
   return (run, { seconds, errorType, context }) => {
-    const agent = known({ [ATTRIBUTE.agentName]: run.agent?.name })
+    const agent = definedAttributes({ [ATTRIBUTE.agentName]: run.agent?.name })
     const ended = { [RUN_ATTRIBUTE.status]: run.status, [ATTRIBUTE.requestModel]: run.model }
-    duration.record(seconds, known({ ...agent, ...ended, [ATTRIBUTE.errorType]: errorType }), context)
+    duration.record(seconds, definedAttributes({ ...agent, ...ended, [ATTRIBUTE.errorType]: errorType }), context)
     // Counts of a whole tree hold those of its child runs, which are measured by themselves.
     if (run.countsScope === 'tree') return
     if (run.counts?.modelCalls !== undefined) modelCalls.record(run.counts.modelCalls, agent, context)
@@ -59,7 +59,7 @@ function countTokens(run: EndedRun, counters: ReadonlyMap<TokenCount, Counter>, 
 }
 
 function tokenAttributes({ provider, model, responseModel }: Share): Attributes {
-  return known({
+  return definedAttributes({
     [ATTRIBUTE.operationName]: INVOKE_AGENT,
     [ATTRIBUTE.providerName]: provider === undefined ? undefined : providerName(provider),
     [ATTRIBUTE.tokenModality]: UNKNOWN_MODALITY,

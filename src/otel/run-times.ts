@@ -14,17 +14,17 @@ const LATEST = 18_446_744_073_709
  * when it was heard of first and last.
  */
 export function timesOf({ timings, createdAt, lastSeenAt }: EndedRun): RunTimes {
-  const began = instant(timings?.startedAt ?? timings?.queuedAt)
-  const ended = instant(timings?.endedAt)
+  const began = spanInstant(timings?.startedAt ?? timings?.queuedAt)
+  const ended = spanInstant(timings?.endedAt)
   const took = timings?.durationMs
-  const touched = instant(lastSeenAt) ?? 0
+  const touched = spanInstant(lastSeenAt) ?? 0
   if (began !== undefined) return ordered(began, ended ?? (took === undefined ? touched : began + took))
   const end = ended ?? touched
-  return ordered(took === undefined ? Math.min(instant(createdAt) ?? 0, end) : end - took, end)
+  return ordered(took === undefined ? Math.min(spanInstant(createdAt) ?? 0, end) : end - took, end)
 }
 
 /** Epoch milliseconds of an RFC 3339 text; `undefined` when it is none. */
-export function instant(text: string | undefined): number | undefined {
+export function spanInstant(text: string | undefined): number | undefined {
   const ms = text === undefined ? Number.NaN : Date.parse(text)
   return Number.isNaN(ms) ? undefined : ms
 }

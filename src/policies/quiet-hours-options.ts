@@ -1,4 +1,4 @@
-import { listOf, matching, names, oneOf } from '../options/checks.ts'
+import { arrayOf, matching, names, oneOf } from '../options/checks.ts'
 import { type Check, type Checks, readOptions, required } from '../options/read-options.ts'
 import { type WallClock, wallClock } from './wall-clock.ts'
 
@@ -46,7 +46,7 @@ const CHECKS: Checks<QuietHoursOptions> = {
     ),
   ),
   channels: names,
-  days: listOf(oneOf(EVERY_DAY), 'must be a list of at least one day, from 1 (Monday) to 7 (Sunday)', 1),
+  days: arrayOf(oneOf(EVERY_DAY), 'must be a list of at least one day, from 1 (Monday) to 7 (Sunday)', 1),
 }
 
 /** Checks the options of `quietHours`. Throws all that is wrong with them at once. */

@@ -4,7 +4,7 @@
  * @module sallyport/pricing
  */
 import type { ConfigProblem } from '../errors.ts'
-import { type Given, readOptions } from '../options/read-options.ts'
+import { type GivenOptions, readOptions } from '../options/read-options.ts'
 import type { PriceBook } from '../ports/price-book.ts'
 import { means } from './model-pattern.ts'
 import { BOOK, isEntry } from './price-book-checks.ts'
@@ -73,7 +73,7 @@ function checkedEntries(options: PriceBookOptions): readonly PriceEntry[] {
   return prices.map((entry) => readEntry(entry, book)).sort(compareEntries)
 }
 
-function tieProblems({ prices }: Given): ConfigProblem[] {
+function tieProblems({ prices }: GivenOptions): ConfigProblem[] {
   const given: readonly unknown[] = Array.isArray(prices) ? prices : []
   const entries = given.map((entry) => (isEntry(entry) ? readEntry(entry, ANY_BOOK) : undefined))
   return entries.flatMap((entry, index) => {

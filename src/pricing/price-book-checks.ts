@@ -1,10 +1,10 @@
 import type { ConfigProblem } from '../errors.ts'
 import { canonicalDecimal } from '../model/decimal.ts'
-import { like, listOf, matching, oneOf, whole, word } from '../options/checks.ts'
+import { arrayOf, like, matching, oneOf, whole, word } from '../options/checks.ts'
 import {
   type Check,
   type Checks,
-  type Given,
+  type GivenOptions,
   nested,
   problemsAt,
   problemsIn,
@@ -26,7 +26,7 @@ const RFC_3339 =
   /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?:T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/
 
 /** Reads an RFC 3339 date-time, or a date as its midnight in UTC, as epoch milliseconds; `undefined`: it is none. */
-export function readInstant(given: unknown): number | undefined {
+export function readPriceInstant(given: unknown): number | undefined {
   const day = typeof given === 'string' ? RFC_3339.exec(given)?.[1] : undefined
   return day !== undefined && isInCalendar(day) ? Date.parse(given as string) : undefined
 }
@@ -43,7 +43,7 @@ const price = matching(
   'must be a decimal, such as "1.25": 0 or more, below 1000000, at most 15 decimals',
 )
 const instant = matching(
-  (value) => readInstant(value) !== undefined,
+  (value) => readPriceInstant(value) !== undefined,
   'must be an RFC 3339 date, or a date-time with its offset',
 )
 const currency = like(/^[A-Z]{3}$/, 'must be an ISO 4217 code, such as "USD"')
@@ -70,12 +70,12 @@ const tiers: Check = (value, entry) => {
   )
 }
 
-function missingRates(given: Given, entry: Given): ConfigProblem[] {
+function missingRates(given: GivenOptions, entry: GivenOptions): ConfigProblem[] {
   const missing = OPTIONAL_RATES.filter((name) => entry[name] !== undefined && given[name] === undefined)
   return missing.map((field) => ({ field, detail: 'must be given: the model has one' }))
 }
 
-function orderProblems(given: Given, before: unknown): ConfigProblem[] {
+function orderProblems(given: GivenOptions, before: unknown): ConfigProblem[] {
   const [above, least] = [given, before].map((each) => Reflect.get(Object(each), 'aboveInputTokens'))
   return typeof above === 'number' && above <= least
     ? [{ field: 'aboveInputTokens', detail: 'must be greater than that of the tier before' }]
@@ -92,7 +92,7 @@ const ENTRY: Checks<ModelPrices> = {
   provider: word,
   from: instant,
   until: (value, { from }) => {
-    const [begin = Number.NaN, end = Number.NaN] = [readInstant(from), readInstant(value)]
+    const [begin = Number.NaN, end = Number.NaN] = [readPriceInstant(from), readPriceInstant(value)]
     return instant(value, {}) ?? (begin >= end ? 'must be later than from' : undefined)
   },
   currency,
@@ -113,5 +113,5 @@ export const BOOK: Checks<PriceBookOptions> = {
   version: required(version),
   currency,
   per: oneOf([1, 1_000, 1_000_000]),
-  prices: required(listOf(entry, 'must be a list of at least one', 1)),
+  prices: required(arrayOf(entry, 'must be a list of at least one', 1)),
 }

@@ -1,5 +1,5 @@
 import { comparePatterns, type ModelPattern, patternsMeet, readPattern } from './model-pattern.ts'
-import { readInstant, readPrice } from './price-book-checks.ts'
+import { readPrice, readPriceInstant } from './price-book-checks.ts'
 import type { ModelPrices, TokenPrices } from './price-book-options.ts'
 import { type Tariff, tariffOf } from './tariff.ts'
 
@@ -35,8 +35,8 @@ export function readEntry(given: ModelPrices, book: BookDefaults): PriceEntry {
   return {
     pattern: readPattern(model) as ModelPattern,
     ...(provider !== undefined && { provider }),
-    from: readInstant(from) ?? Number.NEGATIVE_INFINITY,
-    until: readInstant(until) ?? Number.POSITIVE_INFINITY,
+    from: readPriceInstant(from) ?? Number.NEGATIVE_INFINITY,
+    until: readPriceInstant(until) ?? Number.POSITIVE_INFINITY,
     currency,
     version,
     tariffs: [

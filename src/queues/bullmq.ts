@@ -151,7 +151,9 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
   }
 
   async function closeAll(): Promise<void> {
-    await Promise.all([telling, setting].map((coalescers) => withTimeout(coalescers.close(), GOODBYE_MS, clock).catch(() => {})))
+    await Promise.all(
+      [telling, setting].map((coalescers) => withTimeout(coalescers.close(), GOODBYE_MS, clock).catch(() => {})),
+    )
     await Promise.all(parts.map(closePart))
   }
 

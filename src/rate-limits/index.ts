@@ -5,7 +5,7 @@
  */
 import type { ConfigProblem } from '../errors.ts'
 import { matching } from '../options/checks.ts'
-import { type Checks, type Given, readOptions } from '../options/read-options.ts'
+import { type Checks, type GivenOptions, readOptions } from '../options/read-options.ts'
 import type { RateLimiter, RateLimitState, RateLimitSubject } from '../ports/rate-limiter.ts'
 import { keyedHash } from './keyed-hash.ts'
 
@@ -87,7 +87,11 @@ async function stateOf(limiter: FlexibleLimiter, key: string): Promise<RateLimit
   }
 }
 
-function reported({ points, duration }: FlexibleLimiter, result: FlexibleLimiterResult, allowed: boolean): RateLimitState {
+function reported(
+  { points, duration }: FlexibleLimiter,
+  result: FlexibleLimiterResult,
+  allowed: boolean,
+): RateLimitState {
   const { remainingPoints, msBeforeNext } = result
   return { allowed, limit: points, remaining: remainingPoints, windowMs: duration * 1_000, resetMs: msBeforeNext }
 }
@@ -96,7 +100,7 @@ function isResult(value: unknown): value is FlexibleLimiterResult {
   return typeof value === 'object' && value !== null && 'msBeforeNext' in value && 'remainingPoints' in value
 }
 
-function ruleProblems({ token, tenant, recipient, recipientKey }: Given): ConfigProblem[] {
+function ruleProblems({ token, tenant, recipient, recipientKey }: GivenOptions): ConfigProblem[] {
   if (token === undefined && tenant === undefined && recipient === undefined) return [{ detail: 'limits nothing' }]
   if (recipient === undefined || recipientKey !== undefined) return []
   return [{ field: 'recipientKey', detail: KEY_RULE }]

@@ -7,7 +7,7 @@ const MAX_AGE_MS = 20 * 366 * 86_400_000
 
 export const tenant: Check = matching(isScope, 'must be 1-200 visible ASCII characters')
 
-export const instant: Check = matching(
+export const instantOption: Check = matching(
   (value) => (typeof value === 'number' || value instanceof Date) && Number.isFinite(Number(value)),
   'must be a Date, or epoch milliseconds',
 )

@@ -1,11 +1,11 @@
 import type { ErrorDetails, ErrorHooks } from '../core/answers/report-fault.ts'
 import type { Hooks } from '../core/delivery/hooks.ts'
 import type { ConfigProblem } from '../errors.ts'
-import { bool, fn, has, listOf, oneOf, recordOf, schedule, whole } from '../options/checks.ts'
+import { arrayOf, bool, fn, has, oneOf, recordOf, schedule, whole } from '../options/checks.ts'
 import {
   type Check,
   type Checks,
-  type Given,
+  type GivenOptions,
   isRecord,
   near,
   nested,
@@ -79,7 +79,7 @@ const RECORDING: Checks<Omit<RunsOnlyOptions, 'events' | 'channels' | 'store'>> 
   maxUnfinishedBytes: whole(262_144, 68_719_476_736),
   prices: has('price'),
   redactor: has('redact'),
-  exporters: listOf(has('export')),
+  exporters: arrayOf(has('export')),
   hooks: hooksOf(ERROR_HOOKS),
   errorDetails: oneOf(['default', 'full', 'none'] satisfies ErrorDetails[]),
   budgets,
@@ -132,7 +132,7 @@ export function readConfig<Options extends RunsOnlyOptions | SallyportOptions<un
 }
 
 /** Problems between parts. What a part lacks is its own problem, and compared with nothing. */
-function fitProblems(given: Given): ConfigProblem[] {
+function fitProblems(given: GivenOptions): ConfigProblem[] {
   const { policy, worker } = given as Partial<SallyportOptions<unknown>>
   const channels = isRecord(given.channels) ? (given.channels as Readonly<Record<string, Channel>>) : undefined
   const events = catalog(given.events, given) === undefined ? (given.events as EventCatalog) : undefined

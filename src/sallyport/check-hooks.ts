@@ -1,5 +1,5 @@
 import type { ConfigProblem } from '../errors.ts'
-import { type Check, type Checks, type Given, isRecord, near, problemsIn } from '../options/read-options.ts'
+import { type Check, type Checks, type GivenOptions, isRecord, near, problemsIn } from '../options/read-options.ts'
 
 /**
  * The check of hooks. They may be an instance of a class, which may have members of its own, such as counters and methods. One of these,
@@ -18,14 +18,14 @@ export function hooksOf<Hooks>(checks: Checks<Hooks>): Check {
 }
 
 /** The names of an instance of a class, own and inherited; `undefined` for an object that is none. */
-function membersOf(value: Given): ReadonlySet<string> | undefined {
+function membersOf(value: GivenOptions): ReadonlySet<string> | undefined {
   const chain: object[] = [value]
   for (let at = Object.getPrototypeOf(value); at !== null; at = Object.getPrototypeOf(at)) chain.push(at)
   // The last one is `Object.prototype`, of this realm or another.
   return chain.length > 2 ? new Set(chain.slice(0, -1).flatMap(Object.getOwnPropertyNames)) : undefined
 }
 
-function misspeltAmong(members: ReadonlySet<string>, value: Given, names: readonly string[]): ConfigProblem[] {
+function misspeltAmong(members: ReadonlySet<string>, value: GivenOptions, names: readonly string[]): ConfigProblem[] {
   const lacking = names.filter((name) => !(name in value))
   return [...members].flatMap((field) => {
     const alike = names.includes(field) ? [] : lacking.filter((name) => name[0] === field[0])

@@ -3,8 +3,16 @@ import type { RunEvents } from '../core/runs/events/run-events.ts'
 import type { ConfigProblem } from '../errors.ts'
 import { addDecimals, negateDecimal } from '../model/decimal.ts'
 import type { Money } from '../model/session.ts'
-import { fn, like, listOf, oneOf, whole } from '../options/checks.ts'
-import { type Check, type Checks, type Given, isRecord, near, nested, required } from '../options/read-options.ts'
+import { arrayOf, fn, like, oneOf, whole } from '../options/checks.ts'
+import {
+  type Check,
+  type Checks,
+  type GivenOptions,
+  isRecord,
+  near,
+  nested,
+  required,
+} from '../options/read-options.ts'
 
 export const RUN_EVENTS: Checks<RunEvents> = {
   'run.completed': fn,
@@ -16,7 +24,7 @@ export const RUN_EVENTS: Checks<RunEvents> = {
 }
 
 /** Problems between run events, the catalogue and budgets. Each of them may be wrong itself. */
-export function runEventProblems({ runEvents, budgets }: Given, eventTypes: readonly string[]): ConfigProblem[] {
+export function runEventProblems({ runEvents, budgets }: GivenOptions, eventTypes: readonly string[]): ConfigProblem[] {
   if (!isRecord(runEvents)) return []
   const given = Object.keys(RUN_EVENTS).filter((name) => typeof runEvents[name] === 'function')
   const problems = given
@@ -57,12 +65,12 @@ const budget: Check = nested(BUDGET, (given) =>
 
 /** The budgets of a host, whose names differ. */
 export const budgets: Check = (value, given) => {
-  const fault = listOf(budget)(value, given)
+  const fault = arrayOf(budget)(value, given)
   return Array.isArray(value) && typeof fault === 'object' ? [...fault, ...repeatedNames(value)] : fault
 }
 
 /** A warning that comes after the limit is none. Amounts in two currencies cannot be compared. */
-function orderProblems({ soft, hard }: Given): ConfigProblem[] {
+function orderProblems({ soft, hard }: GivenOptions): ConfigProblem[] {
   if (!isLimit(soft) || !isLimit(hard)) return []
   const problems: ConfigProblem[] = []
   if (soft.tokens !== undefined && hard.tokens !== undefined && soft.tokens > hard.tokens)

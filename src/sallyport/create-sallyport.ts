@@ -2,11 +2,11 @@ import { answering } from '../core/answers/fault.ts'
 import { forHostCall, reportFault } from '../core/answers/report-fault.ts'
 import { type HandlerResult, refuse } from '../core/answers/result.ts'
 import { createWorker, type StopOptions, type Worker } from '../core/delivery/worker.ts'
-import { acceptDispatch, type DispatchDeps, EXPIRES_IN_MS } from '../core/dispatch/handle-dispatch.ts'
+import { type DispatchDeps, EXPIRES_IN_MS, planAndAccept } from '../core/dispatch/handle-dispatch.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { admitRecipient } from '../core/load/admission.ts'
 import type { LoadLimits } from '../core/load/load-limits.ts'
-import { type PublisherDeps, createPublisher, type RunEventPublisher } from '../core/runs/events/publisher.ts'
+import { createPublisher, type PublisherDeps, type RunEventPublisher } from '../core/runs/events/publisher.ts'
 import { recordRun } from '../core/runs/handle-session-run.ts'
 import { recordBatch } from '../core/runs/handle-session-run-batch.ts'
 import type { RecordDeps, SessionRunDeps } from '../core/runs/record-deps.ts'
@@ -20,7 +20,7 @@ import { callerEndpoints } from './caller-endpoints.ts'
 import { isRunsOnly, readConfig } from './check-config.ts'
 import { type RuntimePorts, withDefaults } from './defaults.ts'
 import { type DispatchCallOptions, faultOfDispatchCall } from './dispatch-call.ts'
-import { type Dispatches, dispatchesOf } from './dispatches.ts'
+import { createDispatches, type Dispatches } from './dispatches.ts'
 import { withMaintenance } from './maintenance.ts'
 import { watchForWorker } from './missing-worker.ts'
 import type { RunsOnlyOptions, SallyportOptions } from './options.ts'
@@ -116,11 +116,11 @@ export function createSallyport<Events>(
         if (fault !== undefined) return refuse('validation_failed', fault)
         const { tenant = 'default', idempotencyKey, delayMs, store: own = store } = options
         const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
-        return acceptDispatch(HOST(tenant), { headers, body: event }, { ...callDeps, store: own }, { delayMs })
+        return planAndAccept(HOST(tenant), { headers, body: event }, { ...callDeps, store: own }, { delayMs })
       }
       return (await answering(callDeps, accept)) as HandlerResult<DispatchAnswer>
     },
-    dispatches: dispatchesOf({ ...ports, expiresInMs, background: background.add }),
+    dispatches: createDispatches({ ...ports, expiresInMs, background: background.add }),
     runs: runsOf(deps),
     sessions: sessionsOf({ store, dispatches: store }),
     budgets: budgetsOf({ budgets, store, clock }),
@@ -135,7 +135,7 @@ function publisherOf<Events>(
 ): RunEventPublisher | undefined {
   if (Object.values(events).every((event) => event === undefined)) return undefined
   const dispatch: PublisherDeps['dispatch'] = (tenant, body, key) =>
-    answering<unknown>(deps, () => acceptDispatch(HOST(tenant), { headers: {}, body }, deps, { key }))
+    answering<unknown>(deps, () => planAndAccept(HOST(tenant), { headers: {}, body }, deps, { key }))
   return createPublisher({ ...ports, events, budgets, dispatch, background })
 }
 
@@ -153,7 +153,7 @@ function endpointsOf(
     ...callerEndpoints(deps, options),
     handle: (action, principal, request) =>
       answering<unknown>(deps, () => {
-        if (action === 'dispatch') return acceptDispatch(principal, request, deps, { admit })
+        if (action === 'dispatch') return planAndAccept(principal, request, deps, { admit })
         if (action === 'session_run') return recordRun(principal, request, deps)
         return recordBatch(principal, request, deps)
       }),

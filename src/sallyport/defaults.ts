@@ -67,7 +67,7 @@ type Lenient<Deps> = Omit<Deps, keyof RuntimePorts> & RuntimePorts
  * Answers 202 with an outcome per channel once everything is stored, or a problem with a code; it never throws, and it
  * never sends: `sallyport.worker` does.
  */
-export function handleDispatch(
+export function handleDispatchWithDefaults(
   request: HandlerRequest,
   deps: Lenient<DispatchDeps>,
 ): Promise<HandlerResult<DispatchAnswer | DispatchPreview>> {
@@ -81,7 +81,7 @@ export function handleDispatch(
  * Answers 201 when the run is new, 200 when the post was merged or told nothing new, or a problem with a code; it never
  * throws.
  */
-export function handleSessionRun(
+export function handleSessionRunWithDefaults(
   request: HandlerRequest,
   deps: Lenient<SessionRunDeps>,
 ): Promise<HandlerResult<RunAnswer>> {
@@ -92,10 +92,10 @@ export function handleSessionRun(
  * Records 1 to 100 posts about agents' runs: the whole of `POST /api/agents/session/run/batch` without HTTP, a pure function
  * over its ports.
  *
- * Answers 200 with a result for each post, in their order: what {@link handleSessionRun} would have answered it. One that is
+ * Answers 200 with a result for each post, in their order: what {@link handleSessionRunWithDefaults} would have answered it. One that is
  * refused harms no other. A problem with a code answers what is no batch, or whom nobody knows; it never throws.
  */
-export function handleSessionRunBatch(
+export function handleSessionRunBatchWithDefaults(
   request: HandlerRequest,
   deps: Lenient<SessionRunDeps>,
 ): Promise<HandlerResult<SessionRunBatchAnswer>> {

@@ -8,7 +8,7 @@ import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Page } from '../ports/dispatch-query.ts'
 import type { DeliveryChange } from '../ports/dispatch-store.ts'
-import { age, instant, tenant } from './call-checks.ts'
+import { age, instantOption, tenant } from './call-checks.ts'
 import {
   type ListOptions,
   listQuery,
@@ -114,8 +114,8 @@ const LIST_CHECKS: Checks<DispatchListOptions> = {
   eventType: storedText,
   recipient: storedText,
   status: oneOf(STATUSES),
-  since: instant,
-  until: instant,
+  since: instantOption,
+  until: instantOption,
 }
 const RETRY_CHECKS: Checks<RetryOptions> = { tenant, channel: storedText }
 const PRUNE_CHECKS: Checks<DispatchPruneOptions> = { olderThan: required(age), tenant }
@@ -124,7 +124,7 @@ function idOf(call: string, dispatchId: unknown): string {
   return storedId(`dispatches.${call}`, 'dispatchId', dispatchId)
 }
 
-export function dispatchesOf(deps: DispatchesDeps): Dispatches {
+export function createDispatches(deps: DispatchesDeps): Dispatches {
   const { store, expiresInMs, sandbox = false, clock } = deps
   return {
     async get(dispatchId, scope) {

@@ -7,7 +7,7 @@ import type { EndStatus, Run, RunStatus } from '../model/run.ts'
 import { oneOf } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Page } from '../ports/dispatch-query.ts'
-import { age, instant, tenant } from './call-checks.ts'
+import { age, instantOption, tenant } from './call-checks.ts'
 import {
   type ListOptions,
   listQuery,
@@ -110,8 +110,8 @@ const EXPORT_CHECKS: Checks<RunExportOptions> = {
   model: storedText,
   userId: storedText,
   tag: storedText,
-  since: instant,
-  until: instant,
+  since: instantOption,
+  until: instantOption,
   first: oneOf(['oldest', 'newest']),
 }
 const LIST_CHECKS: Checks<RunListOptions> = { ...EXPORT_CHECKS, ...pageChecks(LIST) }

@@ -2,7 +2,7 @@ import { isScope } from '../core/authenticate.ts'
 import { viewRun } from '../core/runs/run-view.ts'
 import { runTree } from '../core/runs/sessions/run-tree.ts'
 import { viewSession } from '../core/runs/sessions/session-view.ts'
-import { type ListPlace, newestOf, readTimeline, type TimelinePlace } from '../core/runs/sessions/timeline.ts'
+import { newestOf, readTimeline, type TimelinePlace, type TimelinePosition } from '../core/runs/sessions/timeline.ts'
 import { SallyportError } from '../errors.ts'
 import type { RunNode, Session, TimelineEntry } from '../model/session.ts'
 import { readOptions } from '../options/read-options.ts'
@@ -107,6 +107,6 @@ function readPlace(parts: readonly string[] = []): TimelinePlace {
   return { runs: readListPlace(parts.slice(0, 3)), dispatches: readListPlace(parts.slice(3)) }
 }
 
-function readListPlace([cursor, id, at]: readonly string[]): ListPlace {
+function readListPlace([cursor, id, at]: readonly string[]): TimelinePosition {
   return { ...(cursor && { cursor }), ...(id && { last: { id, at: Number(at) } }) }
 }

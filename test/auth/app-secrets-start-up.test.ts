@@ -41,7 +41,9 @@ describe('appSecrets at start-up', () => {
 
   it('tells a mistyped secret from one with white space around it', () => {
     expect(reported(fault([good.secret.slice(0, -1)]))).toContain('secrets[0] is malformed: mistyped, or cut short')
-    expect(reported(fault([`${good.secret}\n`]))).toContain('secrets[0] is malformed: it begins or ends with white space')
+    expect(reported(fault([`${good.secret}\n`]))).toContain(
+      'secrets[0] is malformed: it begins or ends with white space',
+    )
   })
 
   it('refuses an empty list and no list', () => {

@@ -17,7 +17,11 @@ function floating(sum: Totals | undefined, add: Totals): Totals {
   return { ...add, spend: { ...add.spend, cost: Object.fromEntries(cost) } }
 }
 
-async function climb(store: RunStore, { tenant, sessionId }: RunKey, ancestors: readonly RunAncestor[]): Promise<RunAncestor[]> {
+async function climb(
+  store: RunStore,
+  { tenant, sessionId }: RunKey,
+  ancestors: readonly RunAncestor[],
+): Promise<RunAncestor[]> {
   const all = [...ancestors]
   for (let next = all.at(-1)?.run; next?.state.parentRunId !== undefined && all.length < 64; ) {
     const runId: string = next.state.parentRunId
@@ -176,7 +180,10 @@ export const MERGE_BUGS: readonly Bug[] = [
       deciding(store, (decision, { session }) => {
         const { totalsChanges } = decision
         if (!totalsChanges) return decision
-        return { ...decision, totalsChanges: { ...totalsChanges, session: replacing(session?.totals, totalsChanges.session) } }
+        return {
+          ...decision,
+          totalsChanges: { ...totalsChanges, session: replacing(session?.totals, totalsChanges.session) },
+        }
       }),
     caughtBy: ['a tally is the sum of what was added, in every part of it and for every name'],
   },
@@ -186,7 +193,10 @@ export const MERGE_BUGS: readonly Bug[] = [
       deciding(store, (decision, { session }) => {
         const { totalsChanges } = decision
         if (!totalsChanges) return decision
-        return { ...decision, totalsChanges: { ...totalsChanges, session: floating(session?.totals, totalsChanges.session) } }
+        return {
+          ...decision,
+          totalsChanges: { ...totalsChanges, session: floating(session?.totals, totalsChanges.session) },
+        }
       }),
     caughtBy: ['amounts are added as exact decimals'],
   },
@@ -210,7 +220,10 @@ export const MERGE_BUGS: readonly Bug[] = [
       deciding(store, (decision) => {
         const { totalsChanges } = decision
         if (!totalsChanges) return decision
-        return { ...decision, totalsChanges: { ...totalsChanges, users: totalsChanges.users.map(({ at: _, ...user }) => user) } }
+        return {
+          ...decision,
+          totalsChanges: { ...totalsChanges, users: totalsChanges.users.map(({ at: _, ...user }) => user) },
+        }
       }),
     caughtBy: ['what is spent at an instant is spent on its day, from the first millisecond to the last'],
   },
@@ -224,7 +237,8 @@ export const MERGE_BUGS: readonly Bug[] = [
   },
   {
     it: 'climbs without end, and around in rings',
-    plant: (store) => seeing(store, async (snapshot, key) => ({ ...snapshot, ancestors: await climb(store, key, snapshot.ancestors) })),
+    plant: (store) =>
+      seeing(store, async (snapshot, key) => ({ ...snapshot, ancestors: await climb(store, key, snapshot.ancestors) })),
     caughtBy: [
       'up to 32 runs are above one, and no more are looked at',
       'runs that are above one another are each listed once',

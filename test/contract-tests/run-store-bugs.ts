@@ -244,7 +244,11 @@ export const HOUSE_BUGS: readonly Bug[] = [
         },
         mergeRun: (key, decide) =>
           store.mergeRun(key, (snapshot) => {
-            const { state, totalsChanges = { session: noTotals(), descendants: [], users: [] }, ...rest } = decide(snapshot)
+            const {
+              state,
+              totalsChanges = { session: noTotals(), descendants: [], users: [] },
+              ...rest
+            } = decide(snapshot)
             const id = JSON.stringify([key.tenant, key.sessionId])
             const session = kept.get(id)
             if (!state || !session) return { ...rest, state, totalsChanges }

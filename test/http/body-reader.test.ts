@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { unfinishedBodies } from '../../src/core/load/unfinished-bodies.ts'
-import { readBody, readWhole } from '../../src/http/body-reader.ts'
+import { readBody, readWholeBody } from '../../src/http/body-reader.ts'
 import { jsonOf } from '../../src/http/json-body.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 
@@ -38,6 +38,6 @@ test('a short body that is refused for its share is not read', async () => {
     isRead = true
     return new ArrayBuffer(100)
   }
-  const read = await readWhole({ kind: 'whole', bytes, isTaken: () => false }, 100, options)
+  const read = await readWholeBody({ kind: 'whole', bytes, isTaken: () => false }, 100, options)
   expect([read, isRead]).toMatchObject([{ refused: 'overloaded' }, false])
 })

@@ -75,9 +75,7 @@ describe('a run that ends with its stream', () => {
     provider.answers(whole({ error: { message: 'No' } }, 400))
     const { signal } = new AbortController()
     await handle(app.recorder.start({ sessionId: 's1', signal }), signal).text()
-    expect(await app.runs()).toMatchObject([
-      { status: 'failed', error: { message: 'No' }, counts: { modelErrors: 1 } },
-    ])
+    expect(await app.runs()).toMatchObject([{ status: 'failed', error: { message: 'No' }, counts: { modelErrors: 1 } }])
   })
 
   it('is cancelled, when its caller leaves', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from 'vitest'
 import { type Provider, startProvider, stopProviders } from './provider.ts'
-import { type TestApp, startTestApp, stopTestApps } from './test-app.ts'
+import { startTestApp, stopTestApps, type TestApp } from './test-app.ts'
 
 /** The host of a test, and the provider that it asks. A file that imports them has new ones for each of its tests. */
 export let app: TestApp

@@ -267,7 +267,8 @@ describe('an amount', () => {
         fc.constantFrom(1 as const, 1_000 as const, 1_000_000 as const),
         (required, optional, reported, per) => {
           const given = amount({ ...required, ...optional }, reported, per)
-          const plain = BigInt(reported.inputTokens) - BigInt(reported.cacheReadTokens) - BigInt(reported.cacheWriteTokens)
+          const plain =
+            BigInt(reported.inputTokens) - BigInt(reported.cacheReadTokens) - BigInt(reported.cacheWriteTokens)
           if (plain < 0n) {
             expect(given).toBeUndefined()
             return

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
 import { localQueue } from '../../src/queues/local.ts'
-import { type WakeEmitter, createWakeEmitter } from '../../src/queues/wake-emitter.ts'
+import { createWakeEmitter, type WakeEmitter } from '../../src/queues/wake-emitter.ts'
 
 /** A turn of the event loop: what is to be called soon has been called. */
 function turn(): Promise<void> {
@@ -9,7 +9,11 @@ function turn(): Promise<void> {
 }
 
 /** Has a bell listened to by all of these, in their order. */
-function heardBy(wakeEmitter: Pick<WakeEmitter, 'listen'>, names: string, act: (name: string) => void = () => {}): string[] {
+function heardBy(
+  wakeEmitter: Pick<WakeEmitter, 'listen'>,
+  names: string,
+  act: (name: string) => void = () => {},
+): string[] {
   const touched: string[] = []
   for (const name of names)
     wakeEmitter.listen(() => {

@@ -4,7 +4,7 @@ import { isRefused } from '../../src/core/answers/result.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import type { Problem } from '../../src/errors.ts'
 import { createSallyport } from '../../src/sallyport/create-sallyport.ts'
-import { handleDispatch } from '../../src/sallyport/defaults.ts'
+import { handleDispatchWithDefaults } from '../../src/sallyport/defaults.ts'
 import type { SallyportOptions } from '../../src/sallyport/options.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { APP, countingIds, recordingLogger, testAuth } from '../support/deps.ts'
@@ -264,7 +264,7 @@ describe('a tenant that is none', () => {
 
 describe('handleDispatch with its defaults', () => {
   it('needs no clock, ids or logger', async () => {
-    const answer = await handleDispatch(
+    const answer = await handleDispatchWithDefaults(
       { headers: APP, body: ORDER },
       { auth: testAuth, events, store: memoryStore(), channels: { email: recordingChannel() } },
     )

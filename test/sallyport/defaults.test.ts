@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { handleDispatch, handleSessionRunBatch } from '../../src/sallyport/defaults.ts'
+import { handleDispatchWithDefaults, handleSessionRunBatchWithDefaults } from '../../src/sallyport/defaults.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { stored } from '../core/dispatch/dispatching.ts'
 import { testAuth, testDeps } from '../support/deps.ts'
@@ -19,7 +19,7 @@ it('a logger that throws changes no answer', async () => {
   }
   const body = { eventType: 'order.shipped', recipient: 'a@example.com', eventData: { orderId: 'A', total: 1 } }
   const request = { headers: { authorization: 'Bearer app' }, body }
-  expect(await handleDispatch(request, { ...deps, store: broken, logger })).toMatchObject({
+  expect(await handleDispatchWithDefaults(request, { ...deps, store: broken, logger })).toMatchObject({
     status: 503,
     body: { code: 'store_unavailable' },
   })
@@ -31,7 +31,7 @@ it('an id generator that throws is answered 500, under an id all the same', asyn
   }
   const deps = { ...testDeps(), ids: { next } }
   const body = { eventType: 'order.shipped', recipient: 'a@example.com', eventData: { orderId: 'A', total: 1 } }
-  const answer = await handleDispatch({ headers: { authorization: 'Bearer app' }, body }, deps)
+  const answer = await handleDispatchWithDefaults({ headers: { authorization: 'Bearer app' }, body }, deps)
   const requestId = expect.stringMatching(/^req_./)
   expect(answer).toMatchObject({ status: 500, body: { code: 'internal_error', requestId } })
   expect(deps.logger.lines).toMatchObject([{ fields: { code: 'internal_error', requestId, cause: 'RangeError' } }])
@@ -44,7 +44,7 @@ it('a batch needs no more than a verifier and a store, and no logger changes wha
   const headers = { authorization: 'Bearer app' }
   const post = (runId: string) => ({ sessionId: 's1', run: { runId } })
   const request = { headers, body: { runs: [post('r1'), post('r2')] } }
-  const first = await handleSessionRunBatch(request, { auth: testAuth, store })
+  const first = await handleSessionRunBatchWithDefaults(request, { auth: testAuth, store })
   expect(first).toMatchObject({ status: 200, body: { results: [{ status: 201 }, { status: 201 }] } })
   const logger = {
     log() {
@@ -55,7 +55,7 @@ it('a batch needs no more than a verifier and a store, and no logger changes wha
     ...store,
     mergeRun: (key, decide) => (key.runId === 'r1' ? Promise.reject(new Error('down')) : store.mergeRun(key, decide)),
   }
-  expect(await handleSessionRunBatch(request, { auth: testAuth, store: broken, logger })).toMatchObject({
+  expect(await handleSessionRunBatchWithDefaults(request, { auth: testAuth, store: broken, logger })).toMatchObject({
     status: 200,
     body: {
       results: [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import { CLIENT_STATUSES } from '../../src/core/runs/merge/run-status.ts'
-import { dispatchesOf } from '../../src/sallyport/dispatches.ts'
+import { createDispatches } from '../../src/sallyport/dispatches.ts'
 import type { RunListOptions } from '../../src/sallyport/runs.ts'
 import { allPages, app, optionProblems } from '../core/runs/test-app.ts'
 
@@ -138,7 +138,7 @@ describe('options of a list of dispatches', () => {
     const queue = { wake: () => {}, listen: () => () => {} }
     const { logger, clock } = deps
     const planning = { events: defineEvents({ e: { channels: { log: {} } } }), channels: {} }
-    const dispatches = dispatchesOf({ store, queue, logger, clock, expiresInMs: 1, ...planning })
+    const dispatches = createDispatches({ store, queue, logger, clock, expiresInMs: 1, ...planning })
     const wrong = { userId: 'jane', eventType: 1, recipient: null, sessionId: [], tenant: '', status: 'x', limit: 0 }
     const more = { since: 'x', until: 'x', cursor: 'x' }
     const problems = await optionProblems(() => dispatches.list({ ...wrong, ...more } as never))

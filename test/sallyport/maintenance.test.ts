@@ -4,7 +4,16 @@ import type { RunEvents } from '../../src/core/runs/events/run-events.ts'
 import { type MaintenanceTasks, withMaintenance } from '../../src/sallyport/maintenance.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { gate } from '../core/dispatch/dispatching.ts'
-import { logged, mailOf, runTestApp, type Store, tell, reported, turns, pending } from '../core/runs/events/publishing.ts'
+import {
+  logged,
+  mailOf,
+  pending,
+  reported,
+  runTestApp,
+  type Store,
+  tell,
+  turns,
+} from '../core/runs/events/publishing.ts'
 import { recordingLogger } from '../support/deps.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'

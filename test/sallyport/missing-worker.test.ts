@@ -30,9 +30,7 @@ describe('a worker that nobody started', () => {
     expect(missing(app)).toEqual([])
     await pass(app, 1)
     const detail = expect.stringMatching(/sallyport\.worker\.start\(\).*runDue\(\)/)
-    expect(missing(app)).toEqual([
-      { level: 'warn', event: 'worker.missing', fields: { dispatchId: 'dsp_1', detail } },
-    ])
+    expect(missing(app)).toEqual([{ level: 'warn', event: 'worker.missing', fields: { dispatchId: 'dsp_1', detail } }])
     await app.sallyport.dispatch(SENT)
     await pass(app, 60_000)
     expect(missing(app)).toHaveLength(1)

@@ -29,7 +29,13 @@ export interface ModelSession {
 /** Something that was added to a sum: sums are worked out when they are looked at. */
 type Added =
   | { readonly to: 'session'; readonly tenant: string; readonly id: string; readonly add: Totals }
-  | { readonly to: 'descendants'; readonly tenant: string; readonly id: string; readonly runId: string; readonly add: Totals }
+  | {
+      readonly to: 'descendants'
+      readonly tenant: string
+      readonly id: string
+      readonly runId: string
+      readonly add: Totals
+    }
   | { readonly to: 'user'; readonly tenant: string; readonly id: string; readonly day: number; readonly add: Spend }
 
 /** What is above a run. */

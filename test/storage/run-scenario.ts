@@ -182,7 +182,8 @@ function checkSnapshot(
     snapshot.ancestors.map((one) => [one.runId, one.run]),
     ancestors.map((one) => [one.runId, storedOf(one.run)]),
   )
-  for (const [at, { descendants }] of ancestors.entries()) checkDescendants(snapshot.ancestors[at]?.descendants, descendants)
+  for (const [at, { descendants }] of ancestors.entries())
+    checkDescendants(snapshot.ancestors[at]?.descendants, descendants)
   note(`${ancestors.length} above`)
   if (ancestors.some((one) => one.runId === runId)) note('above itself')
   if (ancestors.length > 0 && snapshot.session === undefined) note('a parent in no session')
@@ -196,7 +197,11 @@ function checkDescendants(sum: Totals | undefined, adds: readonly Totals[]): voi
 function checkSession(session: StoredSession | undefined, tenant: string, sessionId: string, model: RunModel): void {
   const { totals, ...found } = session ?? {}
   same('a session is what it should be', found, { ...model.session(tenant, sessionId) })
-  same('a tally is the sum of what was added', sumOf(totals ? [totals] : []), sumOf(model.sessionSum(tenant, sessionId)))
+  same(
+    'a tally is the sum of what was added',
+    sumOf(totals ? [totals] : []),
+    sumOf(model.sessionSum(tenant, sessionId)),
+  )
 }
 
 async function checkRuns(store: RunStore, model: RunModel): Promise<void> {

@@ -1,9 +1,9 @@
 import { equal, matches } from '../assertions.ts'
-import { delivery, type Given, HOUR, LEASE, MINUTE, proof, REJECTED, RETRY, SENT, TENANT } from './samples.ts'
-import { byId, contractCase, type StoreHarness, type DispatchCase, idsOf } from './store-harness.ts'
+import { delivery, type GivenDispatch, HOUR, LEASE, MINUTE, proof, REJECTED, RETRY, SENT, TENANT } from './samples.ts'
+import { byId, contractCase, type DispatchCase, idsOf, type StoreHarness } from './store-harness.ts'
 
 /** A dispatch whose first delivery is being sent when its end is asked for, and what is left of it. */
-async function asked({ store, accept, claimOne, states }: StoreHarness, given: Given = {}) {
+async function asked({ store, accept, claimOne, states }: StoreHarness, given: GivenDispatch = {}) {
   await accept('1', {
     route: 'first',
     deliveries: [delivery('x'), delivery('y', { channel: 'b', status: 'held' })],

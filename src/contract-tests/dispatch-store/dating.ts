@@ -1,7 +1,7 @@
 import { equal, ok } from '../assertions.ts'
 import { walk } from './reading.ts'
 import { acceptance, HOUR, keyed, MINUTE, skipped, TENANT } from './samples.ts'
-import { between, contractCase, type StoreHarness, type DispatchCase, timed } from './store-harness.ts'
+import { between, contractCase, type DispatchCase, type StoreHarness, timed } from './store-harness.ts'
 
 /** Ids as hosts give them whose clocks are wrong: in the order of the alphabet, what was accepted first comes last. */
 const IDS = ['z-ahead', 'm-right', 'a-behind']
@@ -28,24 +28,31 @@ export function datingCases(): readonly DispatchCase[] {
       }
     }),
 
-    contractCase('a list is in the order of acceptance, whatever hosts believe and however ids sort', async (harness) => {
-      const { advance, now } = harness
-      const begin = now()
-      for (const [at, id] of IDS.entries()) {
-        await acceptFrom(harness, id, (1 - at) * HOUR)
-        await advance(MINUTE)
-      }
-      for (const limit of [1, 2, 100]) {
-        equal(await walk(harness, { first: 'oldest', limit }), IDS, `oldest first, by ${limit}`)
-        equal(await walk(harness, { limit }), IDS.toReversed(), `newest first, by ${limit}`)
-      }
-      equal(await walk(harness, { since: begin - MINUTE, until: now() + MINUTE }), IDS.toReversed(), 'within this time')
-      equal(await walk(harness, { until: begin - MINUTE / 2 }), [], 'before it')
-      const [, second = ''] = IDS
-      const { createdAt } = await harness.found(second)
-      equal(await walk(harness, { since: createdAt, first: 'oldest' }), IDS.slice(1), 'from the second on')
-      equal(await walk(harness, { until: createdAt }), IDS.slice(0, 1), 'before the second')
-    }),
+    contractCase(
+      'a list is in the order of acceptance, whatever hosts believe and however ids sort',
+      async (harness) => {
+        const { advance, now } = harness
+        const begin = now()
+        for (const [at, id] of IDS.entries()) {
+          await acceptFrom(harness, id, (1 - at) * HOUR)
+          await advance(MINUTE)
+        }
+        for (const limit of [1, 2, 100]) {
+          equal(await walk(harness, { first: 'oldest', limit }), IDS, `oldest first, by ${limit}`)
+          equal(await walk(harness, { limit }), IDS.toReversed(), `newest first, by ${limit}`)
+        }
+        equal(
+          await walk(harness, { since: begin - MINUTE, until: now() + MINUTE }),
+          IDS.toReversed(),
+          'within this time',
+        )
+        equal(await walk(harness, { until: begin - MINUTE / 2 }), [], 'before it')
+        const [, second = ''] = IDS
+        const { createdAt } = await harness.found(second)
+        equal(await walk(harness, { since: createdAt, first: 'oldest' }), IDS.slice(1), 'from the second on')
+        equal(await walk(harness, { until: createdAt }), IDS.slice(0, 1), 'before the second')
+      },
+    ),
 
     contractCase('how old a dispatch is says the clock of the store', async (harness) => {
       const { advance, store } = harness
@@ -60,29 +67,32 @@ export function datingCases(): readonly DispatchCase[] {
       equal(await walk(harness, {}), IDS.slice(2))
     }),
 
-    contractCase('an attempt ends no sooner than it began, and the next begins no sooner than that', async (harness) => {
-      const { accept, advance, claimOne, only, store } = harness
-      await accept('1')
-      const spans: { readonly from: number; readonly to: number }[] = []
-      for (const delayMs of [0, MINUTE, 0]) {
-        const { from, to } = await timed(harness, async () => {
-          const { deliveryId, fence } = await claimOne()
-          const attempt = { outcome: 'retry', code: 'busy' } as const
-          await store.settle({ deliveryId, fence, to: 'queued', delayMs, attempt })
-        })
-        spans.push({ from, to })
-        await advance(2 * MINUTE)
-      }
-      const { attemptLog } = await only('1')
-      equal(attemptLog.length, spans.length)
-      let last = 0
-      for (const [at, { startedAt, endedAt = 0 }] of attemptLog.entries()) {
-        const { from = 0, to = 0 } = spans[at] ?? {}
-        ok(startedAt >= last && endedAt >= startedAt, `from ${startedAt} to ${endedAt}, after ${last}`)
-        between(startedAt, from, to, 'when it began')
-        between(endedAt, from, to + MINUTE, 'when it ended')
-        last = endedAt
-      }
-    }),
+    contractCase(
+      'an attempt ends no sooner than it began, and the next begins no sooner than that',
+      async (harness) => {
+        const { accept, advance, claimOne, only, store } = harness
+        await accept('1')
+        const spans: { readonly from: number; readonly to: number }[] = []
+        for (const delayMs of [0, MINUTE, 0]) {
+          const { from, to } = await timed(harness, async () => {
+            const { deliveryId, fence } = await claimOne()
+            const attempt = { outcome: 'retry', code: 'busy' } as const
+            await store.settle({ deliveryId, fence, to: 'queued', delayMs, attempt })
+          })
+          spans.push({ from, to })
+          await advance(2 * MINUTE)
+        }
+        const { attemptLog } = await only('1')
+        equal(attemptLog.length, spans.length)
+        let last = 0
+        for (const [at, { startedAt, endedAt = 0 }] of attemptLog.entries()) {
+          const { from = 0, to = 0 } = spans[at] ?? {}
+          ok(startedAt >= last && endedAt >= startedAt, `from ${startedAt} to ${endedAt}, after ${last}`)
+          between(startedAt, from, to, 'when it began')
+          between(endedAt, from, to + MINUTE, 'when it ended')
+          last = endedAt
+        }
+      },
+    ),
   ]
 }

@@ -1,7 +1,19 @@
 import type { NewDelivery, NewDigest } from '../../ports/dispatch-store.ts'
 import { equal, matches } from '../assertions.ts'
-import { ADDRESS, delivery, digested, type Given, HOUR, LEASE, MARGIN, MINUTE, proof, RETRY, SENT } from './samples.ts'
-import { between, contractCase, type StoreHarness, type DispatchCase, idsOf, timed } from './store-harness.ts'
+import {
+  ADDRESS,
+  delivery,
+  digested,
+  type GivenDispatch,
+  HOUR,
+  LEASE,
+  MARGIN,
+  MINUTE,
+  proof,
+  RETRY,
+  SENT,
+} from './samples.ts'
+import { between, contractCase, type DispatchCase, idsOf, type StoreHarness, timed } from './store-harness.ts'
 
 export const eventsOf = (...ids: readonly string[]): readonly object[] =>
   ids.map((id) => ({ dispatchId: id, eventData: { of: `${id}-d` } }))
@@ -11,7 +23,7 @@ export type AcceptEvent = (
   dispatchId: string,
   digest?: Partial<NewDigest>,
   rest?: Partial<NewDelivery>,
-  given?: Given,
+  given?: GivenDispatch,
 ) => Promise<string>
 
 export function digesting({ accept, only }: StoreHarness): AcceptEvent {

@@ -1,10 +1,13 @@
 import type { DispatchStore } from '../../ports/dispatch-store.ts'
 import { equal, matches } from '../assertions.ts'
 import { delivery, digested, HOUR, keyed, LEASE, MINUTE, proof, SENT, skipped, TENANT } from './samples.ts'
-import { contractCase, type StoreHarness, type DispatchCase, idsOf } from './store-harness.ts'
+import { contractCase, type DispatchCase, idsOf, type StoreHarness } from './store-harness.ts'
 
 /** A case that one handle cannot show. */
-function handles(name: string, run: (harness: StoreHarness, one: DispatchStore, another: DispatchStore) => Promise<void>) {
+function handles(
+  name: string,
+  run: (harness: StoreHarness, one: DispatchStore, another: DispatchStore) => Promise<void>,
+) {
   return contractCase(name, (harness) => run(harness, harness.store, harness.other), 'secondHandle')
 }
 

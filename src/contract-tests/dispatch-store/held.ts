@@ -40,7 +40,11 @@ export function heldCases(): readonly DispatchCase[] {
           await accept(to, { route: first, deliveries: [delivery(ids.x), fallback(ids.y, 'b'), fallback(ids.z, 'c')] })
           const mine = proof(await claimOne())
           await advance(MINUTE)
-          const { value, from, to: until } = await timed(harness, () => store.settle({ ...mine, to, reason: 'opted_out' }))
+          const {
+            value,
+            from,
+            to: until,
+          } = await timed(harness, () => store.settle({ ...mine, to, reason: 'opted_out' }))
           equal(value, { live: true, others: [{ deliveryId: ids.y, channel: 'b', status: 'queued', attempts: 0 }] })
           equal(await states(to), [`${to} opted_out`, 'queued', 'held'])
           between((await found(to)).deliveries[1]?.dueAt, from, until, 'when the next is due')

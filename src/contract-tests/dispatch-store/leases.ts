@@ -24,19 +24,22 @@ function lasting(): readonly DispatchCase[] {
       matches(await only('1'), { status: 'sending', attempts: 2 })
     }),
 
-    contractCase('only what was taken over from a worker that said nothing is told to be reclaimed', async (harness) => {
-      const { store, accept, advance, claimOne } = harness
-      await accept('1')
-      const first = await claimOne()
-      equal(first.reclaimed, undefined)
-      await store.settle({ ...proof(first), to: 'queued', delayMs: 0, attempt: RETRY })
-      equal((await claimOne('a', MINUTE)).reclaimed, undefined)
-      await advance(HOUR)
-      const taken = await claimOne()
-      ok(taken.reclaimed === true || taken.reclaimed === undefined, 'it says so, or nothing')
-      await store.settle({ ...proof(taken), to: 'queued', delayMs: 0 })
-      equal((await claimOne()).reclaimed, undefined)
-    }),
+    contractCase(
+      'only what was taken over from a worker that said nothing is told to be reclaimed',
+      async (harness) => {
+        const { store, accept, advance, claimOne } = harness
+        await accept('1')
+        const first = await claimOne()
+        equal(first.reclaimed, undefined)
+        await store.settle({ ...proof(first), to: 'queued', delayMs: 0, attempt: RETRY })
+        equal((await claimOne('a', MINUTE)).reclaimed, undefined)
+        await advance(HOUR)
+        const taken = await claimOne()
+        ok(taken.reclaimed === true || taken.reclaimed === undefined, 'it says so, or nothing')
+        await store.settle({ ...proof(taken), to: 'queued', delayMs: 0 })
+        equal((await claimOne()).reclaimed, undefined)
+      },
+    ),
 
     contractCase('a lease lasts as long as was asked for, each time', async ({ accept, advance, claim, claimOne }) => {
       await accept('1')

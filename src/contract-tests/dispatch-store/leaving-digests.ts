@@ -1,7 +1,7 @@
 import { equal, matches } from '../assertions.ts'
 import { digesting, eventsOf } from './digests.ts'
 import { HOUR, MINUTE, proof, RETRY, SENT, TENANT } from './samples.ts'
-import { contractCase, type StoreHarness, type DispatchCase } from './store-harness.ts'
+import { contractCase, type DispatchCase, type StoreHarness } from './store-harness.ts'
 
 /** A digest of these, which is being sent. */
 async function sendingOf(harness: StoreHarness, ...ids: readonly string[]) {
@@ -81,19 +81,22 @@ export function leavingDigestCases(): readonly DispatchCase[] {
       equal(await statesOf(harness, '1', '2'), ['sending', 'cancelled'])
     }),
 
-    contractCase('a digest that is rendered is cancelled once all its dispatches have asked for it', async (harness) => {
-      const { store, advance, claim, only } = harness
-      await store.settle({ ...(await sendingOf(harness, '1', '2')), to: 'queued', delayMs: MINUTE, content })
-      const before = await only('1')
-      for (const _ of ['once', 'twice']) matches(await store.cancel(TENANT, '2'), { changed: [] })
-      equal([await only('1'), await only('2')], [before, before])
-      equal((await store.cancel(TENANT, '1'))?.changed, [
-        { deliveryId: '1-d', channel: 'a', status: 'cancelled', attempts: 0 },
-      ])
-      equal(await statesOf(harness, '1', '2'), ['cancelled', 'cancelled'])
-      await advance(HOUR)
-      matches(await claim(), { deliveries: [], expired: [] })
-    }),
+    contractCase(
+      'a digest that is rendered is cancelled once all its dispatches have asked for it',
+      async (harness) => {
+        const { store, advance, claim, only } = harness
+        await store.settle({ ...(await sendingOf(harness, '1', '2')), to: 'queued', delayMs: MINUTE, content })
+        const before = await only('1')
+        for (const _ of ['once', 'twice']) matches(await store.cancel(TENANT, '2'), { changed: [] })
+        equal([await only('1'), await only('2')], [before, before])
+        equal((await store.cancel(TENANT, '1'))?.changed, [
+          { deliveryId: '1-d', channel: 'a', status: 'cancelled', attempts: 0 },
+        ])
+        equal(await statesOf(harness, '1', '2'), ['cancelled', 'cancelled'])
+        await advance(HOUR)
+        matches(await claim(), { deliveries: [], expired: [] })
+      },
+    ),
 
     contractCase('a digest that is rendered is sent while one of its dispatches wants it', async (harness) => {
       const { store, claimOne } = harness

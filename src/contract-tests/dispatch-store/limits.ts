@@ -1,14 +1,14 @@
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import { equal } from '../assertions.ts'
-import { delivery, type Given, HOUR, keyed, MARGIN, MINUTE, proof, RETRY, TENANT } from './samples.ts'
-import { between, contractCase, type StoreHarness, type DispatchCase, numbers, timed } from './store-harness.ts'
+import { delivery, type GivenDispatch, HOUR, keyed, MARGIN, MINUTE, proof, RETRY, TENANT } from './samples.ts'
+import { between, contractCase, type DispatchCase, numbers, type StoreHarness, timed } from './store-harness.ts'
 
 const limit = (max: number, key = 'l', windowMs: number = HOUR): SendLimit => ({ key, max, windowMs })
 
 /** Accepts one message after another under limits, and tells what became of each. */
 function counting({ accept, states }: StoreHarness) {
   let count = 0
-  return async (limits: readonly SendLimit[], given: Given = {}): Promise<string> => {
+  return async (limits: readonly SendLimit[], given: GivenDispatch = {}): Promise<string> => {
     const id = `counted-${count++}`
     await accept(id, { deliveries: [delivery(id, { limits })], ...given })
     return (await states(id, given.tenant))[0] ?? 'nothing'
@@ -137,16 +137,19 @@ function counter(): readonly DispatchCase[] {
       equal(await post([limit(2)]), SPENT)
     }),
 
-    contractCase('with the route first, one that is throttled gives its turn to the next that fits', async (harness) => {
-      const { accept, found, states } = harness
-      const limits = [limit(1)]
-      await counting(harness)(limits)
-      const held = (id: string, rest = {}) => delivery(id, { channel: id, status: 'held', ...rest })
-      const deliveries = [delivery('x', { delayMs: HOUR, limits }), held('y', { limits }), held('z'), held('w')]
-      const { from, to } = await timed(harness, () => accept('1', { route: 'first', deliveries }))
-      equal(await states('1'), [SPENT, SPENT, 'queued', 'held'])
-      between((await found('1')).deliveries[2]?.dueAt, from + HOUR, to + HOUR, 'due when the first was to be')
-    }),
+    contractCase(
+      'with the route first, one that is throttled gives its turn to the next that fits',
+      async (harness) => {
+        const { accept, found, states } = harness
+        const limits = [limit(1)]
+        await counting(harness)(limits)
+        const held = (id: string, rest = {}) => delivery(id, { channel: id, status: 'held', ...rest })
+        const deliveries = [delivery('x', { delayMs: HOUR, limits }), held('y', { limits }), held('z'), held('w')]
+        const { from, to } = await timed(harness, () => accept('1', { route: 'first', deliveries }))
+        equal(await states('1'), [SPENT, SPENT, 'queued', 'held'])
+        between((await found('1')).deliveries[2]?.dueAt, from + HOUR, to + HOUR, 'due when the first was to be')
+      },
+    ),
 
     contractCase('a replay, and a post that is refused for its key, count nothing', async (harness) => {
       const post = counting(harness)

@@ -1,10 +1,14 @@
 import { equal, ok } from '../assertions.ts'
 import { acceptAll, walk } from './reading.ts'
-import { type Given, HOUR, MINUTE, skipped, TENANT } from './samples.ts'
-import { contractCase, type StoreHarness, type DispatchCase, numbers } from './store-harness.ts'
+import { type GivenDispatch, HOUR, MINUTE, skipped, TENANT } from './samples.ts'
+import { contractCase, type DispatchCase, numbers, type StoreHarness } from './store-harness.ts'
 
 /** So many dispatches a minute apart, and their ids, oldest first. */
-async function acceptMany(harness: StoreHarness, count: number, given: (at: number) => Given = () => ({})): Promise<string[]> {
+async function acceptMany(
+  harness: StoreHarness,
+  count: number,
+  given: (at: number) => GivenDispatch = () => ({}),
+): Promise<string[]> {
   const ids = numbers(count).map((at) => `d${at}`)
   for (const [at, id] of ids.entries()) await acceptAll(harness, { [id]: given(at) })
   return ids

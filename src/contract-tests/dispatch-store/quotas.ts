@@ -1,29 +1,32 @@
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import { equal } from '../assertions.ts'
-import { countOf, race } from './racing.ts'
+import { countDispatches, race } from './racing.ts'
 import { walk } from './reading.ts'
-import { delivery, type Given, HOUR, keyed, MARGIN, skipped } from './samples.ts'
-import { contractCase, type StoreHarness, type DispatchCase, numbers } from './store-harness.ts'
+import { delivery, type GivenDispatch, HOUR, keyed, MARGIN, skipped } from './samples.ts'
+import { contractCase, type DispatchCase, numbers, type StoreHarness } from './store-harness.ts'
 
 const quota = (max: number, key = 'q', windowMs: number = HOUR): SendLimit => ({ key, max, windowMs })
 
 /** Accepts one dispatch after another under quotas, and tells what came of each. */
 function accepting({ accept }: StoreHarness) {
   let count = 0
-  return async (given: Given): Promise<string> => (await accept(`under-${count++}`, given)).outcome
+  return async (given: GivenDispatch): Promise<string> => (await accept(`under-${count++}`, given)).outcome
 }
 
 /** How many dispatches of one key are accepted. */
 export function quotaCases(): readonly DispatchCase[] {
   return [
-    contractCase('as many dispatches as a quota allows are accepted, and nothing is stored of others', async (harness) => {
-      const post = accepting(harness)
-      const outcomes: string[] = []
-      for (const _ of numbers(5)) outcomes.push(await post({ quota: quota(3) }))
-      equal(outcomes, ['accepted', 'accepted', 'accepted', 'quota_spent', 'quota_spent'])
-      equal((await walk(harness, {})).length, 3)
-      equal((await harness.claimAll()).length, 3)
-    }),
+    contractCase(
+      'as many dispatches as a quota allows are accepted, and nothing is stored of others',
+      async (harness) => {
+        const post = accepting(harness)
+        const outcomes: string[] = []
+        for (const _ of numbers(5)) outcomes.push(await post({ quota: quota(3) }))
+        equal(outcomes, ['accepted', 'accepted', 'accepted', 'quota_spent', 'quota_spent'])
+        equal((await walk(harness, {})).length, 3)
+        equal((await harness.claimAll()).length, 3)
+      },
+    ),
 
     contractCase('a quota says nothing to another key, another tenant, or who has none', async (harness) => {
       const post = accepting(harness)
@@ -80,7 +83,7 @@ export function quotaCases(): readonly DispatchCase[] {
     contractCase('a quota holds, however many are accepted at once', async (harness) => {
       const outcomes = await race(harness, 50, (handle, at) => harness.accept(`${at}`, { quota: quota(10) }, handle))
       const reported = outcomes.map(({ outcome }) => outcome)
-      equal([countOf(reported, 'accepted'), countOf(reported, 'quota_spent')], [10, 40])
+      equal([countDispatches(reported, 'accepted'), countDispatches(reported, 'quota_spent')], [10, 40])
       equal((await walk(harness, {})).length, 10)
     }),
   ]

@@ -1,5 +1,5 @@
 import { equal, matches, ok } from '../assertions.ts'
-import { countOf, race, whileClaiming } from './racing.ts'
+import { countDispatches, race, whileClaiming } from './racing.ts'
 import { delivery, digested, HOUR, LEASE, proof, RETRY, SENT, TENANT } from './samples.ts'
 import { contractCase, type DispatchCase, idsOf, numbers } from './store-harness.ts'
 
@@ -85,7 +85,7 @@ export function racingChangeCases(): readonly DispatchCase[] {
         await fail()
         const changes = await race(harness, 6, (handle) => handle.retry(TENANT, id, { expiresInMs: HOUR }))
         const counts = changes.map((change) => change?.changed.length)
-        equal([countOf(counts, 1), countOf(counts, 0)], [1, 5])
+        equal([countDispatches(counts, 1), countDispatches(counts, 0)], [1, 5])
         equal((await only(id)).status, 'queued')
         await fail()
       }
@@ -135,7 +135,7 @@ export function racingChangeCases(): readonly DispatchCase[] {
       })
       const second: string[] = []
       for (const at of numbers(12)) second.push((await states(`${at}`))[1] ?? '')
-      equal([countOf(second, 'queued'), countOf(second, 'skipped throttled')], [3, 9])
+      equal([countDispatches(second, 'queued'), countDispatches(second, 'skipped throttled')], [3, 9])
     }),
   ]
 }

@@ -1,5 +1,5 @@
 import { equal, ok } from '../assertions.ts'
-import { countOf, race } from './racing.ts'
+import { countDispatches, race } from './racing.ts'
 import { replan, replannable, SOURCE } from './replanning.ts'
 import { broken, delivery, digested, HOUR, TENANT } from './samples.ts'
 import { contractCase, type DispatchCase, idsOf, numbers } from './store-harness.ts'
@@ -18,7 +18,7 @@ export function racingReplanCases(): readonly DispatchCase[] {
           return handle.replan(TENANT, id, version, [mine], { expiresInMs: HOUR })
         })
         const names = outcomes.map((one) => one?.outcome)
-        equal([countOf(names, 'replanned'), countOf(names, 'conflict')], [1, 7])
+        equal([countDispatches(names, 'replanned'), countDispatches(names, 'conflict')], [1, 7])
         const winner = names.indexOf('replanned')
         const queued = (await found(id)).deliveries.filter(({ status }) => status === 'queued')
         equal(
@@ -71,7 +71,7 @@ export function racingReplanCases(): readonly DispatchCase[] {
       await race(harness, 12, (store, at) => replan({ store }, `${at}`, [delivery(`x${at}`, { limits })]))
       const after: string[] = []
       for (const at of numbers(12)) after.push(...(await states(`${at}`)))
-      equal([countOf(after, 'queued'), countOf(after, 'skipped throttled')], [3, 9])
+      equal([countDispatches(after, 'queued'), countDispatches(after, 'skipped throttled')], [3, 9])
     }),
 
     contractCase('events that are planned again and accepted at once are in one digest, each once', async (harness) => {
@@ -89,18 +89,21 @@ export function racingReplanCases(): readonly DispatchCase[] {
       equal(claimed?.digest?.events.map(({ dispatchId }) => dispatchId).sort(), ids.sort())
     }),
 
-    contractCase('with the route first, what is replaced and retried at once leaves one to be sent', async (harness) => {
-      const { other, accept, fail, states, claim } = harness
-      for (const at of numbers(10)) {
-        const id = `${at}`
-        const deliveries = [broken(`x${at}`), delivery(`y${at}`, { channel: 'b' })]
-        await accept(id, { route: 'first', deliveries, source: SOURCE })
-        await fail('b')
-        await Promise.all([replan(harness, id, [delivery(`x${at}`)]), other.retry(TENANT, id, { expiresInMs: HOUR })])
-        const [x = '', y = ''] = await states(id)
-        ok([x, y].filter((state) => state === 'queued').length === 1, `${x}, ${y}: one of them is queued`)
-        equal((await claim({ a: 9, b: 9 })).deliveries.length, 1)
-      }
-    }),
+    contractCase(
+      'with the route first, what is replaced and retried at once leaves one to be sent',
+      async (harness) => {
+        const { other, accept, fail, states, claim } = harness
+        for (const at of numbers(10)) {
+          const id = `${at}`
+          const deliveries = [broken(`x${at}`), delivery(`y${at}`, { channel: 'b' })]
+          await accept(id, { route: 'first', deliveries, source: SOURCE })
+          await fail('b')
+          await Promise.all([replan(harness, id, [delivery(`x${at}`)]), other.retry(TENANT, id, { expiresInMs: HOUR })])
+          const [x = '', y = ''] = await states(id)
+          ok([x, y].filter((state) => state === 'queued').length === 1, `${x}, ${y}: one of them is queued`)
+          equal((await claim({ a: 9, b: 9 })).deliveries.length, 1)
+        }
+      },
+    ),
   ]
 }

@@ -3,7 +3,7 @@ import { equal, matches, ok } from '../assertions.ts'
 import { race, whileClaiming } from './racing.ts'
 import { walk } from './reading.ts'
 import { acceptance, delivery, HOUR, LEASE, MINUTE, proof, SENT, TENANT } from './samples.ts'
-import { contractCase, type StoreHarness, type DispatchCase, idsOf, numbers } from './store-harness.ts'
+import { contractCase, type DispatchCase, idsOf, numbers, type StoreHarness } from './store-harness.ts'
 
 /** What several claims at once gave, and what they left, which is handed out after them. */
 async function claimAtOnce(harness: StoreHarness, count: number, limit: number): Promise<ClaimedDelivery[]> {

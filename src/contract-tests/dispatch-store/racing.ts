@@ -2,7 +2,7 @@ import type { ClaimedDelivery, ClaimRequest, Claims, DispatchStore } from '../..
 import { equal } from '../assertions.ts'
 import { walk } from './reading.ts'
 import { delivery, digested, HOUR, keyed, TENANT } from './samples.ts'
-import { contractCase, type StoreHarness, type DispatchCase, numbers } from './store-harness.ts'
+import { contractCase, type DispatchCase, numbers, type StoreHarness } from './store-harness.ts'
 
 /** Does so many things at once, every other one through the second handle. */
 export function race<T>(
@@ -29,7 +29,7 @@ export async function whileClaiming<Item, T>(
   return { done, claimed: (await Promise.all(claims)).flatMap(({ deliveries }) => deliveries) }
 }
 
-export function countOf<T>(items: readonly T[], item: T): number {
+export function countDispatches<T>(items: readonly T[], item: T): number {
   return items.filter((one) => one === item).length
 }
 
@@ -39,7 +39,7 @@ export function racingCases(): readonly DispatchCase[] {
     contractCase('of a hundred posts of one key at once one is accepted', async (harness) => {
       const outcomes = await race(harness, 100, (handle, at) => harness.accept(`${at}`, keyed(), handle))
       const reported = outcomes.map(({ outcome }) => outcome)
-      equal([countOf(reported, 'accepted'), countOf(reported, 'replayed')], [1, 99])
+      equal([countDispatches(reported, 'accepted'), countDispatches(reported, 'replayed')], [1, 99])
       const winner = outcomes.find(({ outcome }) => outcome === 'accepted')
       for (const one of outcomes) equal('answer' in one && one.answer, winner && 'answer' in winner && winner.answer)
       equal((await walk(harness, {})).length, 1)
@@ -70,7 +70,7 @@ export function racingCases(): readonly DispatchCase[] {
       })
       const states: string[] = []
       for (const id of ids) states.push(...(await harness.states(id)))
-      equal([countOf(states, 'queued'), countOf(states, 'skipped throttled')], [10, 40])
+      equal([countDispatches(states, 'queued'), countDispatches(states, 'skipped throttled')], [10, 40])
     }),
 
     contractCase('limits hold, in whatever order they are named at once', async (harness) => {
@@ -82,7 +82,7 @@ export function racingCases(): readonly DispatchCase[] {
       })
       const states: string[] = []
       for (const id of ids) states.push(...(await harness.states(id)))
-      equal([countOf(states, 'queued'), countOf(states, 'skipped throttled')], [8, 22])
+      equal([countDispatches(states, 'queued'), countDispatches(states, 'skipped throttled')], [8, 22])
     }),
 
     contractCase('events that are accepted at once are in one digest, each once', async (harness) => {

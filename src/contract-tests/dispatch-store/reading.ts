@@ -1,8 +1,8 @@
 import type { DispatchStatus } from '../../model/dispatch.ts'
 import type { DispatchQuery } from '../../ports/dispatch-query.ts'
 import { equal, ok } from '../assertions.ts'
-import { delivery, digested, type Given, MINUTE, proof, SENT, TENANT } from './samples.ts'
-import { contractCase, type StoreHarness, type DispatchCase, numbers } from './store-harness.ts'
+import { delivery, digested, type GivenDispatch, MINUTE, proof, SENT, TENANT } from './samples.ts'
+import { contractCase, type DispatchCase, numbers, type StoreHarness } from './store-harness.ts'
 
 /** More pages than any list here has: a cursor that leads nowhere must not go on for ever. */
 const MOST_PAGES = 200
@@ -33,7 +33,10 @@ export async function walk(
 }
 
 /** Accepts dispatches a minute apart. */
-export async function acceptAll({ accept, advance }: StoreHarness, dispatches: Readonly<Record<string, Given>>): Promise<void> {
+export async function acceptAll(
+  { accept, advance }: StoreHarness,
+  dispatches: Readonly<Record<string, GivenDispatch>>,
+): Promise<void> {
   for (const [id, given] of Object.entries(dispatches)) {
     await accept(id, given)
     await advance(MINUTE)

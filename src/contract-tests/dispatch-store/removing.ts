@@ -1,7 +1,7 @@
 import { equal, matches } from '../assertions.ts'
 import { walk } from './reading.ts'
 import { delivery, digested, HOUR, keyed, MARGIN, proof, SENT, skipped, TENANT } from './samples.ts'
-import { contractCase, type StoreHarness, type DispatchCase, idsOf, numbers } from './store-harness.ts'
+import { contractCase, type DispatchCase, idsOf, numbers, type StoreHarness } from './store-harness.ts'
 
 /** Removes all that is over an hour old. */
 function remove({ store }: StoreHarness, rest: { tenant?: string; limit?: number } = {}): Promise<number> {

@@ -1,6 +1,6 @@
 import { equal, matches, ok } from '../assertions.ts'
 import { delivery, digested, everyKind, HOUR, keyed, LEASE, MINUTE, proof, REJECTED, SENT, TENANT } from './samples.ts'
-import { contractCase, type StoreHarness, type DispatchCase, idsOf } from './store-harness.ts'
+import { contractCase, type DispatchCase, idsOf, type StoreHarness } from './store-harness.ts'
 
 /** A case about what outlives every process. */
 function reopening(name: string, run: (harness: StoreHarness) => Promise<void>): DispatchCase {

@@ -4,7 +4,7 @@ import type { PlanSource, Replannable } from '../../ports/plan-source.ts'
 import { equal, matches, ok } from '../assertions.ts'
 import { everything, longText } from './hostile-content.ts'
 import { answerOf, broken, delivery, HOUR, keyed, MARGIN, MINUTE, proof, spoil, TENANT } from './samples.ts'
-import { between, contractCase, type StoreHarness, type DispatchCase, timed } from './store-harness.ts'
+import { between, contractCase, type DispatchCase, type StoreHarness, timed } from './store-harness.ts'
 
 export const SOURCE: PlanSource = { eventData: { word: 'canary' } }
 

@@ -185,18 +185,21 @@ function first(): readonly DispatchCase[] {
       await unchanged('the next is sent')
     }),
 
-    contractCase('with the route first, a retry passes over what was never counted and does not fit', async (harness) => {
-      const { store, accept, advance, claim, states } = harness
-      const limits = [{ key: 'l', max: 1, windowMs: 100 * HOUR }]
-      const held = delivery('y', { channel: 'b', status: 'held', limits })
-      await accept('1', { route: 'first', deliveries: [delivery('x'), held], expiresInMs: HOUR })
-      await advance(HOUR)
-      await claim({})
-      await accept('2', { deliveries: [delivery('z', { limits })] })
-      matches(await store.retry(TENANT, '1', { channel: 'b', expiresInMs: HOUR }), {
-        changed: [{ deliveryId: 'y', status: 'skipped', reason: 'throttled' }],
-      })
-      equal(await states('1'), ['expired', 'skipped throttled'])
-    }),
+    contractCase(
+      'with the route first, a retry passes over what was never counted and does not fit',
+      async (harness) => {
+        const { store, accept, advance, claim, states } = harness
+        const limits = [{ key: 'l', max: 1, windowMs: 100 * HOUR }]
+        const held = delivery('y', { channel: 'b', status: 'held', limits })
+        await accept('1', { route: 'first', deliveries: [delivery('x'), held], expiresInMs: HOUR })
+        await advance(HOUR)
+        await claim({})
+        await accept('2', { deliveries: [delivery('z', { limits })] })
+        matches(await store.retry(TENANT, '1', { channel: 'b', expiresInMs: HOUR }), {
+          changed: [{ deliveryId: 'y', status: 'skipped', reason: 'throttled' }],
+        })
+        equal(await states('1'), ['expired', 'skipped throttled'])
+      },
+    ),
   ]
 }

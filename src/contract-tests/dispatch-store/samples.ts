@@ -17,7 +17,8 @@ export const TENANT = 't1'
 export const ADDRESS = 'jane@example.com'
 
 /** What may be said of a dispatch that is to be accepted, beside its id. */
-export type Given = Partial<NewDispatch> & Partial<Pick<Acceptance, 'expiresInMs' | 'answer' | 'idempotency' | 'quota'>>
+export type GivenDispatch = Partial<NewDispatch> &
+  Partial<Pick<Acceptance, 'expiresInMs' | 'answer' | 'idempotency' | 'quota'>>
 
 export const REJECTED = { outcome: 'rejected', code: 'no' } as const
 export const RETRY = { outcome: 'retry', code: 'busy' } as const
@@ -68,7 +69,7 @@ export function everyKind(): NewDelivery[] {
   ]
 }
 
-export function acceptance(dispatchId: string, given: Given = {}): Acceptance {
+export function acceptance(dispatchId: string, given: GivenDispatch = {}): Acceptance {
   const { expiresInMs = 72 * HOUR, answer = answerOf, idempotency, quota, ...rest } = given
   const dispatch: NewDispatch = {
     dispatchId,
@@ -98,7 +99,7 @@ export function answerOf({ dispatchId, eventType, recipient, createdAt, deliveri
   }
 }
 
-export function keyed(key = 'k', fingerprint = 'f1', ttlMs: number = 24 * HOUR): Pick<Given, 'idempotency'> {
+export function keyed(key = 'k', fingerprint = 'f1', ttlMs: number = 24 * HOUR): Pick<GivenDispatch, 'idempotency'> {
   return { idempotency: { key, fingerprint, ttlMs } }
 }
 

@@ -4,7 +4,7 @@ import { equal } from '../assertions.ts'
 import { type Query, walk } from './reading.ts'
 import { replan, SOURCE } from './replanning.ts'
 import { broken, delivery, digested, HOUR, LEASE, proof, REJECTED, RETRY, SENT, skipped, TENANT } from './samples.ts'
-import { contractCase, type StoreHarness, type DispatchCase, numbers } from './store-harness.ts'
+import { contractCase, type DispatchCase, numbers, type StoreHarness } from './store-harness.ts'
 
 const STATUSES: readonly DispatchStatus[] = ['queued', 'sent', 'partial', 'failed', 'cancelled', 'skipped']
 /** More than a store may look at for a page where few fit, and few enough to be accepted quickly. */
@@ -30,13 +30,17 @@ async function checkListed(harness: StoreHarness, ids: readonly string[], what =
 }
 
 /** Claims what is due in these channels, and ends each as it says. */
-async function settleAll(harness: StoreHarness, ends: Readonly<Record<string, 'sent' | 'failed' | 'queued'>>): Promise<void> {
+async function settleAll(
+  harness: StoreHarness,
+  ends: Readonly<Record<string, 'sent' | 'failed' | 'queued'>>,
+): Promise<void> {
   const limits = Object.fromEntries(Object.keys(ends).map((channel) => [channel, 99]))
   for (const one of (await harness.claim(limits)).deliveries) {
     const to = ends[one.channel]
     if (to === 'sent') await harness.store.settle({ ...proof(one), to, attempt: SENT })
     if (to === 'queued') await harness.store.settle({ ...proof(one), to, delayMs: 0, attempt: RETRY })
-    if (to === 'failed') await harness.store.settle({ ...proof(one), to, reason: 'provider_rejected', attempt: REJECTED })
+    if (to === 'failed')
+      await harness.store.settle({ ...proof(one), to, reason: 'provider_rejected', attempt: REJECTED })
   }
 }
 

@@ -2,7 +2,7 @@ import type { Delivery, Dispatch } from '../../model/dispatch.ts'
 import type { AcceptOutcome, ClaimedDelivery, Claims, DispatchStore } from '../../ports/dispatch-store.ts'
 import { ok } from '../assertions.ts'
 import type { ContractCase, StoreCapabilities, StoreTrial } from '../contract.ts'
-import { acceptance, type Given, LEASE, proof, REJECTED, TENANT } from './samples.ts'
+import { acceptance, type GivenDispatch, LEASE, proof, REJECTED, TENANT } from './samples.ts'
 
 /** More claims than anything here takes: what is handed out again and again must not go on for ever. */
 const MOST_CLAIMS = 200
@@ -17,7 +17,7 @@ export interface StoreHarness {
   readonly other: DispatchStore
   now(): number
   advance(ms: number): Promise<void>
-  accept(dispatchId: string, given?: Given, through?: DispatchStore): Promise<AcceptOutcome>
+  accept(dispatchId: string, given?: GivenDispatch, through?: DispatchStore): Promise<AcceptOutcome>
   claim(limits?: Readonly<Record<string, number>>, leaseMs?: number): Promise<Claims>
   /** All that is due in channel `a`, though a claim may give less than it is asked for. */
   claimAll(): Promise<readonly ClaimedDelivery[]>

@@ -1,8 +1,8 @@
 import type { RunStore } from '../../ports/run-store.ts'
 import { equal } from '../assertions.ts'
 import { listIds } from './reading.ts'
-import { keyOf, otherOf, put, QUIET, type RunStoreCase, runIds, stateOf } from './run-fixtures.ts'
-import { countOf } from './totals-fixtures.ts'
+import { otherOf, put, QUIET, type RunStoreCase, runIds, runKeyOf, stateOf } from './run-fixtures.ts'
+import { countRuns } from './totals-fixtures.ts'
 
 /** So many turns of the promises after a decision the erasure begins, at the latest. */
 const TURNS = 12
@@ -19,8 +19,8 @@ async function eraseAfter(turns: number, store: RunStore, of: Erased): Promise<n
 
 /** Merges a run below one that is erased meanwhile, and holds what came of both against the two orders that there are. */
 async function meet(store: RunStore, other: RunStore, turns: number, of: Erased): Promise<void> {
-  for (const runId of runIds(3)) await put(store, keyOf(runId), OF_USER, { totalsChanges: countOf(1, 'p', 'u') })
-  const key = keyOf('r', { parentRunId: 'r0' })
+  for (const runId of runIds(3)) await put(store, runKeyOf(runId), OF_USER, { totalsChanges: countRuns(1, 'p', 'u') })
+  const key = runKeyOf('r', { parentRunId: 'r0' })
   let erasing: Promise<number> | undefined
   const { result: sawParent } = await store.mergeRun(key, ({ ancestors }) => {
     erasing ??= eraseAfter(turns, other, of)
@@ -29,7 +29,7 @@ async function meet(store: RunStore, other: RunStore, turns: number, of: Erased)
       result: ancestors[0]?.run !== undefined,
       state: stateOf(key, { ...OF_USER, parentRunId: 'r0' }),
       derived: QUIET,
-      totalsChanges: countOf(1, 'p', 'u'),
+      totalsChanges: countRuns(1, 'p', 'u'),
     }
   })
   const erased = await erasing

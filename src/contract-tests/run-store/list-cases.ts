@@ -1,8 +1,8 @@
 import { facetsOf } from '../../model/run-facets.ts'
 import type { RunQuery, StoredRun } from '../../ports/run-store.ts'
 import { equal, ok } from '../assertions.ts'
-import { idsOf, listIds, readAll } from './reading.ts'
-import { decide, keyOf, put, QUIET, type RunStoreCase, type RunTrial, PENDING } from './run-fixtures.ts'
+import { listIds, readAll, runIdsOf } from './reading.ts'
+import { decide, PENDING, put, QUIET, type RunStoreCase, type RunTrial, runKeyOf } from './run-fixtures.ts'
 import { standsStill } from './store-time.ts'
 
 /** Runs are so far apart that no clock that runs makes a difference. */
@@ -21,7 +21,7 @@ async function putAllKinds({ store, advance }: RunTrial): Promise<readonly Store
   for (let at = 0; at < 36; at++) {
     await advance(MINUTE)
     const tenant = at % 5 === 4 ? 'other' : 't'
-    const key = keyOf(`r${at}`, { tenant, sessionId: `s${at % 3}` })
+    const key = runKeyOf(`r${at}`, { tenant, sessionId: `s${at % 3}` })
     const status = STATUSES[at % 6]
     const latest = {
       ...(at % 2 === 0 && { provider: `p${at % 4}` }),
@@ -86,7 +86,7 @@ function filtersFor(runs: readonly StoredRun[], now: number): readonly Filter[] 
 }
 
 async function expectRuns(trial: RunTrial, runs: readonly StoredRun[], query: Filter, now: number): Promise<number> {
-  const fitting = idsOf(runs.filter((run) => fits(run, query, now)))
+  const fitting = runIdsOf(runs.filter((run) => fits(run, query, now)))
   const what = `runs by ${JSON.stringify(query)}`
   equal(await listIds(trial.store, query), fitting, what)
   equal(await listIds(trial.store, { ...query, first: 'newest' }), fitting.toReversed(), `${what}, newest first`)
@@ -137,14 +137,14 @@ export const LIST_CASES: readonly RunStoreCase[] = [
       const latest = { provider: 'p', model: 'm', userId: 'u' }
       const wanted = { status: 'failed', latest, tags: ['a'] } as const
       for (const runId of ['w0', 'w1', 'w2']) {
-        await put(store, keyOf(runId, { sessionId: 'wanted' }), wanted)
+        await put(store, runKeyOf(runId, { sessionId: 'wanted' }), wanted)
         await advance(MINUTE)
       }
       const rest = { status: 'completed', latest: { provider: 'q', model: 'n', userId: 'v' }, tags: ['b'] } as const
       for (let from = 0; from < OTHERS; from += AT_ONCE)
         await Promise.all(
           Array.from({ length: AT_ONCE }, (_, at) =>
-            put(store, keyOf(`${from + at}`, { sessionId: `s${from + at}` }), rest),
+            put(store, runKeyOf(`${from + at}`, { sessionId: `s${from + at}` }), rest),
           ),
         )
       const filters: readonly Filter[] = [
@@ -158,7 +158,7 @@ export const LIST_CASES: readonly RunStoreCase[] = [
       ]
       for (const filter of filters) {
         const { items } = await store.listRuns({ tenant: 't', ...filter, first: 'newest', limit: 3 })
-        equal(idsOf(items), ['w2', 'w1', 'w0'], JSON.stringify(filter))
+        equal(runIdsOf(items), ['w2', 'w1', 'w0'], JSON.stringify(filter))
       }
     },
   },
@@ -194,12 +194,12 @@ export const LIST_CASES: readonly RunStoreCase[] = [
   {
     name: 'a run is listed by what it shows now, and no longer by what it showed before',
     async run({ store }) {
-      await put(store, keyOf('r'), {
+      await put(store, runKeyOf('r'), {
         status: 'running',
         latest: { provider: 'p', model: 'm', userId: 'u' },
         tags: ['a'],
       })
-      await put(store, keyOf('r'), {
+      await put(store, runKeyOf('r'), {
         status: 'failed',
         latest: { provider: 'q', model: 'n', userId: 'v' },
         tags: ['b'],
@@ -221,7 +221,7 @@ export const LIST_CASES: readonly RunStoreCase[] = [
     async run({ store }) {
       const open = ['queued', 'running', 'waiting'] as const
       for (const status of ['running', 'completed', 'waiting', 'failed', 'queued', 'expired', 'running'] as const) {
-        await put(store, keyOf('r'), { status })
+        await put(store, runKeyOf('r'), { status })
         equal(await listIds(store, { status: [status] }), ['r'])
         equal(await listIds(store, { tenant: 't', status: open }), open.some((one) => one === status) ? ['r'] : [])
       }
@@ -230,7 +230,7 @@ export const LIST_CASES: readonly RunStoreCase[] = [
   {
     name: 'a run without a status is listed as running, and one shows no provider that is no text',
     async run({ store }) {
-      await put(store, keyOf('r'), { latest: { provider: 7, model: null, userId: ['u'] } })
+      await put(store, runKeyOf('r'), { latest: { provider: 7, model: null, userId: ['u'] } })
       equal(await listIds(store, { status: ['running'] }), ['r'])
       for (const query of [{ provider: '7' }, { model: 'null' }, { userId: 'u' }, { status: ['queued'] as const }])
         equal(await listIds(store, query), [])
@@ -240,9 +240,9 @@ export const LIST_CASES: readonly RunStoreCase[] = [
     name: 'a run is silent for more than so many milliseconds, not for just as many',
     async run(trial) {
       const { store, now, advance } = trial
-      await put(store, keyOf('r'))
+      await put(store, runKeyOf('r'))
       await advance(5 * MINUTE)
-      const { lastSeenAt } = (await decide(store, keyOf('r'), { touched: true })) ?? { lastSeenAt: 0 }
+      const { lastSeenAt } = (await decide(store, runKeyOf('r'), { touched: true })) ?? { lastSeenAt: 0 }
       equal(await listIds(store, { silentForMs: 4 * MINUTE }), [])
       await advance(MINUTE)
       equal(await listIds(store, { silentForMs: MINUTE / 2 }), ['r'])
@@ -254,12 +254,12 @@ export const LIST_CASES: readonly RunStoreCase[] = [
   {
     name: 'a run is untold for as long as its account says so',
     async run({ store }) {
-      await put(store, keyOf('reported'))
-      await put(store, keyOf('r'), { status: 'failed' }, { derived: PENDING })
+      await put(store, runKeyOf('reported'))
+      await put(store, runKeyOf('r'), { status: 'failed' }, { derived: PENDING })
       equal(await listIds(store, { pending: true }), ['r'])
-      await decide(store, keyOf('r'), { derived: QUIET })
+      await decide(store, runKeyOf('r'), { derived: QUIET })
       equal(await listIds(store, { pending: true }), [])
-      await decide(store, keyOf('r'), { derived: { ended: [], pending: ['budget'] } })
+      await decide(store, runKeyOf('r'), { derived: { ended: [], pending: ['budget'] } })
       equal(await listIds(store, { pending: true, tenant: 't', status: ['failed'] }), ['r'])
     },
   },

@@ -1,7 +1,7 @@
 import type { StoredRun } from '../../ports/run-store.ts'
 import { equal, ok } from '../assertions.ts'
-import { idsOf, listIds, readAll } from './reading.ts'
-import { decide, keyOf, put, putEach, QUIET, type RunStoreCase, runIds } from './run-fixtures.ts'
+import { listIds, readAll, runIdsOf } from './reading.ts'
+import { decide, put, putEach, QUIET, type RunStoreCase, runIds, runKeyOf } from './run-fixtures.ts'
 
 const ORDERS = ['oldest', 'newest'] as const
 
@@ -13,7 +13,7 @@ export const PAGING_CASES: readonly RunStoreCase[] = [
       const ids = runIds(13)
       await putEach(
         trial,
-        ids.map((runId) => keyOf(runId)),
+        ids.map((runId) => runKeyOf(runId)),
       )
       for (const limit of [1, 2, 3, 12, 13, 14, 1_000]) {
         equal(await listIds(trial.store, { limit }), ids)
@@ -27,7 +27,7 @@ export const PAGING_CASES: readonly RunStoreCase[] = [
       const ids = runIds(30)
       for (const [at, runId] of ids.entries()) {
         await trial.advance(1_000)
-        await put(trial.store, keyOf(runId), { tags: at % 7 === 2 ? ['a'] : [] })
+        await put(trial.store, runKeyOf(runId), { tags: at % 7 === 2 ? ['a'] : [] })
       }
       const fitting = ids.filter((_, at) => at % 7 === 2)
       for (const limit of [1, 2, 3, 4]) {
@@ -40,7 +40,7 @@ export const PAGING_CASES: readonly RunStoreCase[] = [
     name: 'runs that were created in the same millisecond are each listed once',
     async run({ store }) {
       const ids = runIds(20)
-      for (const runId of ids) await put(store, keyOf(runId))
+      for (const runId of ids) await put(store, runKeyOf(runId))
       for (const first of ORDERS)
         for (const limit of [1, 3, 20]) {
           const listed = await listIds(store, { first, limit })
@@ -56,20 +56,20 @@ export const PAGING_CASES: readonly RunStoreCase[] = [
         const ids = runIds(24, first)
         await putEach(
           trial,
-          ids.map((runId) => keyOf(runId, { sessionId })),
+          ids.map((runId) => runKeyOf(runId, { sessionId })),
         )
         let pages = 0
         const listed = await readAll(trial.store, { sessionId, first, limit: 3 }, async (read) => {
           pages += 1
           for (const { state } of read.slice(1))
-            await put(trial.store, keyOf(state.runId, { sessionId }), { status: 'completed' })
+            await put(trial.store, runKeyOf(state.runId, { sessionId }), { status: 'completed' })
           await trial.advance(5_000)
           await trial.store.removeRuns({ status: ['completed'], unchangedForMs: 1_000, limit: 10 })
-          await put(trial.store, keyOf(`added-${first}${pages}`, { sessionId }), { status: 'waiting' })
+          await put(trial.store, runKeyOf(`added-${first}${pages}`, { sessionId }), { status: 'waiting' })
         })
-        const old = idsOf(listed).filter((runId) => !runId.startsWith('added'))
+        const old = runIdsOf(listed).filter((runId) => !runId.startsWith('added'))
         equal(old, first === 'oldest' ? ids : ids.toReversed())
-        equal(new Set(idsOf(listed)).size, listed.length, 'none is given twice')
+        equal(new Set(runIdsOf(listed)).size, listed.length, 'none is given twice')
       }
     },
   },
@@ -78,13 +78,13 @@ export const PAGING_CASES: readonly RunStoreCase[] = [
     async run(trial) {
       const { store } = trial
       for (const first of ORDERS) {
-        const keys = runIds(6, first).map((runId) => keyOf(runId, { sessionId: runId }))
+        const keys = runIds(6, first).map((runId) => runKeyOf(runId, { sessionId: runId }))
         await putEach(trial, keys)
         const listed = await readAll(store, { limit: 1, first }, async ([read]) => {
           if (read) await store.erase('t', { sessionId: read.state.sessionId })
         })
         const ids = keys.map(({ runId }) => runId)
-        equal(idsOf(listed), first === 'oldest' ? ids : ids.toReversed())
+        equal(runIdsOf(listed), first === 'oldest' ? ids : ids.toReversed())
         for (const sessionId of ids) await store.erase('t', { sessionId })
       }
     },
@@ -96,25 +96,25 @@ export const PAGING_CASES: readonly RunStoreCase[] = [
       const ids = runIds(11)
       await putEach(
         trial,
-        ids.map((runId) => keyOf(runId)),
+        ids.map((runId) => runKeyOf(runId)),
         { status: 'running' },
       )
       const end = async (read: readonly StoredRun[]): Promise<void> => {
         await advance(1_000)
-        for (const { state } of read) await put(store, keyOf(state.runId), { status: 'expired' })
+        for (const { state } of read) await put(store, runKeyOf(state.runId), { status: 'expired' })
       }
-      equal(idsOf(await readAll(store, { status: ['running'], limit: 2 }, end)), ids)
-      for (const runId of ids) await decide(store, keyOf(runId), { derived: { ended: [], pending: ['expired'] } })
+      equal(runIdsOf(await readAll(store, { status: ['running'], limit: 2 }, end)), ids)
+      for (const runId of ids) await decide(store, runKeyOf(runId), { derived: { ended: [], pending: ['expired'] } })
       const tell = async (read: readonly StoredRun[]): Promise<void> => {
-        for (const { state } of read) await decide(store, keyOf(state.runId), { derived: QUIET })
+        for (const { state } of read) await decide(store, runKeyOf(state.runId), { derived: QUIET })
       }
-      equal(idsOf(await readAll(store, { pending: true, limit: 2 }, tell)), ids)
+      equal(runIdsOf(await readAll(store, { pending: true, limit: 2 }, tell)), ids)
     },
   },
   {
     name: 'a cursor that no list gave does no harm',
     async run({ store }) {
-      await put(store, keyOf('r'))
+      await put(store, runKeyOf('r'))
       const texts = [
         '',
         ' ',
@@ -153,11 +153,11 @@ export const PAGING_CASES: readonly RunStoreCase[] = [
       const { store } = trial
       await putEach(
         trial,
-        runIds(3, 'mine').map((runId) => keyOf(runId)),
+        runIds(3, 'mine').map((runId) => runKeyOf(runId)),
       )
       await putEach(
         trial,
-        runIds(3, 'theirs').map((runId) => keyOf(runId, { tenant: 'other' })),
+        runIds(3, 'theirs').map((runId) => runKeyOf(runId, { tenant: 'other' })),
       )
       for (const first of ORDERS) {
         const { nextCursor } = await store.listRuns({ tenant: 'other', limit: 1, first })

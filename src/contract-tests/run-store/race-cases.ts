@@ -1,8 +1,8 @@
 import type { MergeDecision, MergeSnapshot, RunStore } from '../../ports/run-store.ts'
 import { equal } from '../assertions.ts'
-import { idsOf, readAll, see } from './reading.ts'
-import { keyOf, otherOf, put, QUIET, type RunStoreCase, type RunTrial, runIds, stateOf } from './run-fixtures.ts'
-import { changesOf, countOf, spendOf, totalsOf } from './totals-fixtures.ts'
+import { readAll, runIdsOf, see } from './reading.ts'
+import { otherOf, put, QUIET, type RunStoreCase, type RunTrial, runIds, runKeyOf, stateOf } from './run-fixtures.ts'
+import { changesOf, countRuns, spendOf, totalsOf } from './totals-fixtures.ts'
 
 const MANY = 100
 const ONE = spendOf({ runs: 1, tokens: 3, cost: { USD: '0.1' } })
@@ -35,13 +35,18 @@ async function together<T>(count: number, start: (at: number) => Promise<T>): Pr
 }
 
 /** Adds one to what the run, its session, what is above it and its user come to. Gives how many the session had before. */
-function countUp(runId: string, sessionId: string, snapshot: MergeSnapshot, users: readonly string[]): MergeDecision<number> {
+function countUp(
+  runId: string,
+  sessionId: string,
+  snapshot: MergeSnapshot,
+  users: readonly string[],
+): MergeDecision<number> {
   const steps = (snapshot.run?.state.counts.steps ?? 0) + 1
   return {
     result: snapshot.session?.totals.spend.runs ?? 0,
-    state: stateOf(keyOf(runId, { sessionId }), { counts: { steps } }),
+    state: stateOf(runKeyOf(runId, { sessionId }), { counts: { steps } }),
     derived: QUIET,
-    totalsChanges: { ...countOf(1, 'p', ''), users: users.map((userId) => ({ userId, add: ONE })) },
+    totalsChanges: { ...countRuns(1, 'p', ''), users: users.map((userId) => ({ userId, add: ONE })) },
   }
 }
 
@@ -53,7 +58,7 @@ function zeroTo(count: number): readonly number[] {
 export const RACE_CASES: readonly RunStoreCase[] = [
   ...race(`of ${MANY} merges of one run at once, each sees what the ones before wrote`, async ({ store }, turn) => {
     const merges = await together(MANY, (at) =>
-      turn(at).mergeRun(keyOf('r'), (snapshot) => countUp('r', 's', snapshot, ['u'])),
+      turn(at).mergeRun(runKeyOf('r'), (snapshot) => countUp('r', 's', snapshot, ['u'])),
     )
     equal(sorted(merges.map(({ result }) => result)), zeroTo(MANY))
     equal(
@@ -70,11 +75,11 @@ export const RACE_CASES: readonly RunStoreCase[] = [
     `of merges of ${MANY} runs of one session at once, each sees what the ones before added`,
     async ({ store }, turn) => {
       const merges = await together(MANY, (at) =>
-        turn(at).mergeRun(keyOf(`r${at}`), (snapshot) => countUp(`r${at}`, 's', snapshot, ['u'])),
+        turn(at).mergeRun(runKeyOf(`r${at}`), (snapshot) => countUp(`r${at}`, 's', snapshot, ['u'])),
       )
       equal(sorted(merges.map(({ result }) => result)), zeroTo(MANY))
       equal((await store.findSession('t', 's'))?.totals.spend.runs, MANY)
-      equal((await see(store, keyOf('p'))).descendants?.spend.runs, MANY)
+      equal((await see(store, runKeyOf('p'))).descendants?.spend.runs, MANY)
       equal(await store.findSpend('t', 'u', 0), { ...ONE, runs: MANY, tokens: 3 * MANY, cost: { USD: '10' } })
       equal((await readAll(store, { limit: 30 })).length, MANY)
     },
@@ -83,7 +88,9 @@ export const RACE_CASES: readonly RunStoreCase[] = [
   ...race(`what one user spends in ${MANY} merges over ten sessions at once adds up`, async ({ store }, turn) => {
     await together(MANY, (at) => {
       const sessionId = `s${at % 10}`
-      return turn(at).mergeRun(keyOf(`r${at}`, { sessionId }), (snapshot) => countUp(`r${at}`, sessionId, snapshot, ['u']))
+      return turn(at).mergeRun(runKeyOf(`r${at}`, { sessionId }), (snapshot) =>
+        countUp(`r${at}`, sessionId, snapshot, ['u']),
+      )
     })
     equal(await store.findSpend('t', 'u', 0), { ...ONE, runs: MANY, tokens: 3 * MANY, cost: { USD: '10' } })
     for (const at of zeroTo(10)) equal((await store.findSession('t', `s${at}`))?.totals.spend.runs, MANY / 10)
@@ -95,7 +102,9 @@ export const RACE_CASES: readonly RunStoreCase[] = [
       const sessionId = `s${at}`
       const order = [...users.slice(at % 4), ...users.slice(0, at % 4)]
       const inTurn = at % 2 === 0 ? order : order.reverse()
-      return turn(at).mergeRun(keyOf(`r${at}`, { sessionId }), (snapshot) => countUp(`r${at}`, sessionId, snapshot, inTurn))
+      return turn(at).mergeRun(runKeyOf(`r${at}`, { sessionId }), (snapshot) =>
+        countUp(`r${at}`, sessionId, snapshot, inTurn),
+      )
     })
     for (const userId of users) equal((await store.findSpend('t', userId, 0)).runs, 60)
   }),
@@ -104,7 +113,7 @@ export const RACE_CASES: readonly RunStoreCase[] = [
     for (const runId of runIds(10)) {
       const sessions = [`${runId}-one`, `${runId}-two`]
       const merges = await together(10, (at) => {
-        const key = keyOf(runId, { sessionId: `${sessions[at % 2]}` })
+        const key = runKeyOf(runId, { sessionId: `${sessions[at % 2]}` })
         return turn(at % 4 < 2 ? 0 : 1).mergeRun(key, ({ run }) =>
           run ? { result: run.state.sessionId } : { result: 'created', state: stateOf(key), derived: QUIET },
         )
@@ -117,18 +126,18 @@ export const RACE_CASES: readonly RunStoreCase[] = [
       const opened = await Promise.all(sessions.map((sessionId) => store.findSession('t', sessionId)))
       equal(opened.filter((session) => session !== undefined).length, 1, 'the other session is not opened')
     }
-    equal(sorted(idsOf(await readAll(store))), sorted(runIds(10)))
+    equal(sorted(runIdsOf(await readAll(store))), sorted(runIds(10)))
   }),
 
   ...race('of a run and the first below it, merged at once, exactly one sees the other', async ({ store }, turn) => {
     await store.openSession('t', 's')
     for (const runId of runIds(20)) {
-      const parent = turn(0).mergeRun(keyOf(runId), ({ descendants }) => ({
+      const parent = turn(0).mergeRun(runKeyOf(runId), ({ descendants }) => ({
         result: descendants !== undefined,
-        state: stateOf(keyOf(runId)),
+        state: stateOf(runKeyOf(runId)),
         derived: QUIET,
       }))
-      const key = keyOf(`below-${runId}`, { parentRunId: runId })
+      const key = runKeyOf(`below-${runId}`, { parentRunId: runId })
       const child = turn(1).mergeRun(key, ({ ancestors }) => ({
         result: ancestors[0]?.run !== undefined,
         state: stateOf(key, { parentRunId: runId }),
@@ -147,7 +156,7 @@ export const RACE_CASES: readonly RunStoreCase[] = [
   }),
 
   ...race('removals at once remove each run once, and count it once', async ({ store, advance }, turn) => {
-    for (const runId of runIds(40)) await put(store, keyOf(runId), { status: 'completed' })
+    for (const runId of runIds(40)) await put(store, runKeyOf(runId), { status: 'completed' })
     await advance(10_000)
     const query = { status: ['completed'], unchangedForMs: 1_000, limit: 15 } as const
     const counts = await together(8, (at) => turn(at).removeRuns(query))
@@ -165,12 +174,12 @@ export const RACE_CASES: readonly RunStoreCase[] = [
       const erased: number[] = []
       await together(count + 2, async (at) => {
         if (at % 20 === 10) return void erased.push(await turn(at / 10).erase('t', { sessionId: 's' }))
-        await turn(at).mergeRun(keyOf(`r${at}`), (snapshot) => countUp(`r${at}`, 's', snapshot, []))
+        await turn(at).mergeRun(runKeyOf(`r${at}`), (snapshot) => countUp(`r${at}`, 's', snapshot, []))
       })
       const left = await readAll(store)
       const session = await store.findSession('t', 's')
       equal(session?.totals.spend.runs ?? 0, left.length, 'a sum has just the runs that are left')
-      equal((await see(store, keyOf('p'))).descendants?.spend.runs ?? 0, left.length)
+      equal((await see(store, runKeyOf('p'))).descendants?.spend.runs ?? 0, left.length)
       equal(
         left.length + erased.reduce((sum, runs) => sum + runs, 0),
         count + 2 - erased.length,

@@ -33,18 +33,18 @@ export async function readAll(
 
 /** The ids of all runs of a list, in its order. */
 export async function listIds(store: RunStore, query: Partial<RunQuery> = {}): Promise<readonly string[]> {
-  return idsOf(await readAll(store, query))
+  return runIdsOf(await readAll(store, query))
 }
 
-export function idsOf(runs: readonly StoredRun[]): readonly string[] {
+export function runIdsOf(runs: readonly StoredRun[]): readonly string[] {
   return runs.map(({ state }) => state.runId)
 }
 
 /** Changes all there is to be changed of plain data. What is frozen stays what it is. */
-export function spoil(value: unknown): void {
+export function spoilRuns(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   for (const [name, member] of Object.entries(value)) {
-    spoil(member)
+    spoilRuns(member)
     Reflect.set(value, name, 'spoilt')
   }
   Reflect.set(value, Array.isArray(value) ? value.length : 'added', 'spoilt')

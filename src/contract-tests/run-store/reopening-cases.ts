@@ -1,6 +1,6 @@
 import { equal, ok } from '../assertions.ts'
 import { readAll, see } from './reading.ts'
-import { decide, keyOf, put, type RunStoreCase, PENDING } from './run-fixtures.ts'
+import { decide, PENDING, put, type RunStoreCase, runKeyOf } from './run-fixtures.ts'
 import { changesOf, fullTotals, sumOf } from './totals-fixtures.ts'
 
 /** What is there for a process that starts when all others have ended. */
@@ -16,9 +16,14 @@ export const REOPENING_CASES: readonly RunStoreCase[] = [
         descendants: [{ runId: 'p', add }],
         users: [{ userId: 'u', add: add.spend }],
       })
-      const key = keyOf('r', { parentRunId: 'p' })
-      await put(store, key, { parentRunId: 'p' }, { totalsChanges, failures: [{ runId: 'r', at: 1 }], derived: PENDING })
-      await put(store, keyOf('gone', { sessionId: 'erased' }), {}, { totalsChanges: changesOf({ session: add }) })
+      const key = runKeyOf('r', { parentRunId: 'p' })
+      await put(
+        store,
+        key,
+        { parentRunId: 'p' },
+        { totalsChanges, failures: [{ runId: 'r', at: 1 }], derived: PENDING },
+      )
+      await put(store, runKeyOf('gone', { sessionId: 'erased' }), {}, { totalsChanges: changesOf({ session: add }) })
       await store.erase('t', { sessionId: 'erased' })
       await store.openSession('t', 'opened')
       const all = async (from: typeof store) => [
@@ -27,7 +32,7 @@ export const REOPENING_CASES: readonly RunStoreCase[] = [
         await readAll(from),
         await readAll(from, { pending: true }),
         await see(from, key),
-        await see(from, keyOf('p')),
+        await see(from, runKeyOf('p')),
       ]
       const before = structuredClone(await all(store))
 
@@ -36,7 +41,7 @@ export const REOPENING_CASES: readonly RunStoreCase[] = [
       equal(await all(reopened), before)
       equal((await decide(reopened, key, { totalsChanges, touched: true }))?.revision, 1)
       equal((await reopened.findSession('t', 's'))?.totals, sumOf(add, add))
-      equal((await see(reopened, keyOf('p'))).descendants, sumOf(add, add))
+      equal((await see(reopened, runKeyOf('p'))).descendants, sumOf(add, add))
     },
   },
 ]

@@ -28,7 +28,7 @@ export const HOSTILE_IDS: readonly string[] = Object.freeze([
   ...['x'.repeat(200), `${'x'.repeat(199)}X`],
 ])
 
-export function keyOf(runId: string, more: Partial<RunKey> = {}): RunKey {
+export function runKeyOf(runId: string, more: Partial<RunKey> = {}): RunKey {
   return { tenant: 't', sessionId: 's', runId, ...more }
 }
 

@@ -1,7 +1,7 @@
 import { noTotals } from '../../model/totals.ts'
 import { equal } from '../assertions.ts'
-import { decide, keyOf, put, type RunStoreCase, stateOf, PENDING } from './run-fixtures.ts'
-import { happened, timed } from './store-time.ts'
+import { decide, PENDING, put, type RunStoreCase, runKeyOf, stateOf } from './run-fixtures.ts'
+import { happened, timedRuns } from './store-time.ts'
 import { changesOf, fullTotals } from './totals-fixtures.ts'
 
 /** Runs and sessions in the store's time, and sessions that are opened and found. */
@@ -11,7 +11,7 @@ export const SESSION_CASES: readonly RunStoreCase[] = [
     async run(trial) {
       const { store, advance } = trial
       await advance(3 * 86_400_000)
-      const { value: run, when } = await timed(trial, () => put(store, keyOf('r')))
+      const { value: run, when } = await timedRuns(trial, () => put(store, runKeyOf('r')))
       for (const name of ['createdAt', 'updatedAt', 'lastSeenAt'] as const) happened(run[name], when, name)
       const session = await store.findSession('t', 's')
       for (const name of ['createdAt', 'updatedAt'] as const) happened(session?.[name], when, `the session's ${name}`)
@@ -21,15 +21,15 @@ export const SESSION_CASES: readonly RunStoreCase[] = [
     name: 'a session has changed when the state of one of its runs has, and not by anything else',
     async run(trial) {
       const { store, advance } = trial
-      await put(store, keyOf('a'))
-      await put(store, keyOf('b'))
+      await put(store, runKeyOf('a'))
+      await put(store, runKeyOf('b'))
       const before = await store.findSession('t', 's')
       await advance(1_000)
-      await decide(store, keyOf('a'), { derived: PENDING, touched: true, failures: [], totalsChanges: changesOf() })
+      await decide(store, runKeyOf('a'), { derived: PENDING, touched: true, failures: [], totalsChanges: changesOf() })
       await store.openSession('t', 's')
-      await put(store, keyOf('c', { sessionId: 'other' }))
+      await put(store, runKeyOf('c', { sessionId: 'other' }))
       equal(await store.findSession('t', 's'), before)
-      const { when } = await timed(trial, () => put(store, keyOf('b')))
+      const { when } = await timedRuns(trial, () => put(store, runKeyOf('b')))
       const after = await store.findSession('t', 's')
       equal(after?.createdAt, before?.createdAt)
       happened(after?.updatedAt, when, "the session's last change")
@@ -38,7 +38,7 @@ export const SESSION_CASES: readonly RunStoreCase[] = [
   {
     name: 'a session that is opened is there, and empty',
     async run(trial) {
-      const { value: opened, when } = await timed(trial, () => trial.store.openSession('t', 's'))
+      const { value: opened, when } = await timedRuns(trial, () => trial.store.openSession('t', 's'))
       happened(opened.createdAt, when, 'the beginning of the session')
       const { createdAt } = opened
       const empty = { tenant: 't', sessionId: 's', createdAt, updatedAt: createdAt, totals: noTotals(), failures: [] }
@@ -54,7 +54,7 @@ export const SESSION_CASES: readonly RunStoreCase[] = [
       equal(await store.openSession('t', 's'), opened)
       await put(
         store,
-        keyOf('r'),
+        runKeyOf('r'),
         {},
         { totalsChanges: changesOf({ session: fullTotals('a', 1, '0.1') }), failures: [FAILURE] },
       )
@@ -84,7 +84,7 @@ export const SESSION_CASES: readonly RunStoreCase[] = [
       const names = ['s', 'S', '__proto__', 'constructor', 's.', 's:', `${'x'.repeat(199)}y`, `${'x'.repeat(199)}z`]
       for (const [at, sessionId] of names.entries()) {
         const totalsChanges = changesOf({ session: fullTotals('a', at + 1, '0.1') })
-        await put(store, keyOf(`r${at}`, { sessionId }), {}, { totalsChanges, failures: [{ runId: `r${at}`, at }] })
+        await put(store, runKeyOf(`r${at}`, { sessionId }), {}, { totalsChanges, failures: [{ runId: `r${at}`, at }] })
       }
       for (const [at, sessionId] of names.entries()) {
         const session = await store.findSession('t', sessionId)
@@ -94,7 +94,7 @@ export const SESSION_CASES: readonly RunStoreCase[] = [
         const { items } = await store.listRuns({ tenant: 't', sessionId, limit: 9 })
         equal(
           items.map(({ state }) => state),
-          [stateOf(keyOf(`r${at}`, { sessionId }))],
+          [stateOf(runKeyOf(`r${at}`, { sessionId }))],
         )
       }
     },

@@ -1,7 +1,7 @@
 import { noTotals } from '../../model/totals.ts'
 import { equal, ok, rejects } from '../assertions.ts'
 import { see } from './reading.ts'
-import { decide, keyOf, put, QUIET, type RunStoreCase, stateOf, PENDING } from './run-fixtures.ts'
+import { decide, PENDING, put, QUIET, type RunStoreCase, runKeyOf, stateOf } from './run-fixtures.ts'
 import { changesOf, fullTotals, sumOf } from './totals-fixtures.ts'
 
 /** What a merge finds, and what it gives. */
@@ -9,14 +9,14 @@ export const SIGHT_CASES: readonly RunStoreCase[] = [
   {
     name: 'a merge sees nothing where nothing is stored',
     async run({ store }) {
-      equal(await see(store, keyOf('r')), { ancestors: [] })
+      equal(await see(store, runKeyOf('r')), { ancestors: [] })
     },
   },
   {
     name: 'a merge sees the run and the session as they are stored',
     async run({ store }) {
-      const run = await put(store, keyOf('r'), { counts: { steps: 3 }, status: 'waiting' }, { derived: PENDING })
-      const { run: seen, session } = await see(store, keyOf('r'))
+      const run = await put(store, runKeyOf('r'), { counts: { steps: 3 }, status: 'waiting' }, { derived: PENDING })
+      const { run: seen, session } = await see(store, runKeyOf('r'))
       equal(seen, run)
       equal(session, await store.findSession('t', 's'))
       equal(await store.findRun('t', 'r'), run)
@@ -25,8 +25,8 @@ export const SIGHT_CASES: readonly RunStoreCase[] = [
   {
     name: 'a merge sees the run also from another session: its id is unique within the tenant',
     async run({ store }) {
-      const run = await put(store, keyOf('r'))
-      const seen = await see(store, keyOf('r', { sessionId: 'other' }))
+      const run = await put(store, runKeyOf('r'))
+      const seen = await see(store, runKeyOf('r', { sessionId: 'other' }))
       equal(seen.run, run)
       equal(seen.session, undefined, 'the session is that of the key')
     },
@@ -35,29 +35,31 @@ export const SIGHT_CASES: readonly RunStoreCase[] = [
     name: 'a merge sees the session of its key before that has any runs',
     async run({ store }) {
       const session = await store.openSession('t', 's')
-      equal((await see(store, keyOf('r'))).session, session)
+      equal((await see(store, runKeyOf('r'))).session, session)
     },
   },
   {
     name: 'a merge sees the sum of what was added to its session',
     async run({ store }) {
       const adds = [fullTotals('a', 1, '0.1'), fullTotals('b', 2, '0.2'), fullTotals('a', 4, '0.7')]
-      await put(store, keyOf('r'))
-      for (const session of adds) await decide(store, keyOf('r'), { totalsChanges: changesOf({ session }) })
-      equal((await see(store, keyOf('new'))).session?.totals, sumOf(...adds))
+      await put(store, runKeyOf('r'))
+      for (const session of adds) await decide(store, runKeyOf('r'), { totalsChanges: changesOf({ session }) })
+      equal((await see(store, runKeyOf('new'))).session?.totals, sumOf(...adds))
     },
   },
   {
     name: 'a merge sees the sum of what was added below its run, which need not be stored',
     async run({ store }) {
       const adds = [fullTotals('a', 1, '0.1'), fullTotals('b', 2, '0.2'), fullTotals('a', 4, '0.7')]
-      await put(store, keyOf('child'))
+      await put(store, runKeyOf('child'))
       for (const add of adds)
-        await decide(store, keyOf('child'), { totalsChanges: changesOf({ descendants: [{ runId: 'parent', add }] }) })
-      equal((await see(store, keyOf('parent'))).descendants, sumOf(...adds))
-      await put(store, keyOf('parent'))
-      equal((await see(store, keyOf('parent'))).descendants, sumOf(...adds))
-      equal((await see(store, keyOf('child'))).descendants, undefined, 'nothing was added below the child')
+        await decide(store, runKeyOf('child'), {
+          totalsChanges: changesOf({ descendants: [{ runId: 'parent', add }] }),
+        })
+      equal((await see(store, runKeyOf('parent'))).descendants, sumOf(...adds))
+      await put(store, runKeyOf('parent'))
+      equal((await see(store, runKeyOf('parent'))).descendants, sumOf(...adds))
+      equal((await see(store, runKeyOf('child'))).descendants, undefined, 'nothing was added below the child')
     },
   },
   {
@@ -65,27 +67,27 @@ export const SIGHT_CASES: readonly RunStoreCase[] = [
     async run({ store }) {
       const add = fullTotals('a', 1, '0.1')
       const totalsChanges = changesOf({ descendants: [{ runId: 'parent', add }] })
-      await put(store, keyOf('child'), {}, { totalsChanges })
+      await put(store, runKeyOf('child'), {}, { totalsChanges })
       for (const key of [
-        keyOf('Parent'),
-        keyOf('parent', { sessionId: 'other' }),
-        keyOf('parent', { tenant: 'other' }),
+        runKeyOf('Parent'),
+        runKeyOf('parent', { sessionId: 'other' }),
+        runKeyOf('parent', { tenant: 'other' }),
       ])
         equal((await see(store, key)).descendants, undefined)
-      equal((await see(store, keyOf('parent'))).descendants, add)
+      equal((await see(store, runKeyOf('parent'))).descendants, add)
     },
   },
   {
     name: 'a merge that decides nothing makes and changes nothing',
     async run({ store, advance }) {
-      const merged = await store.mergeRun(keyOf('r', { parentRunId: 'p' }), () => ({ result: 1 }))
+      const merged = await store.mergeRun(runKeyOf('r', { parentRunId: 'p' }), () => ({ result: 1 }))
       equal(merged, { result: 1 })
       equal(await store.findRun('t', 'r'), undefined)
       equal(await store.findSession('t', 's'), undefined)
-      const run = await put(store, keyOf('r'))
+      const run = await put(store, runKeyOf('r'))
       const session = await store.findSession('t', 's')
       await advance(1_000)
-      equal(await store.mergeRun(keyOf('r'), () => ({ result: 2 })), { result: 2, run })
+      equal(await store.mergeRun(runKeyOf('r'), () => ({ result: 2 })), { result: 2, run })
       equal(await store.findRun('t', 'r'), run)
       equal(await store.findSession('t', 's'), session)
     },
@@ -94,7 +96,11 @@ export const SIGHT_CASES: readonly RunStoreCase[] = [
     name: 'a merge gives what was decided, be it what it may, and the run as it is stored now',
     async run({ store }) {
       for (const result of [undefined, null, 0, '', false, new Map([['a', 1]]), () => 1]) {
-        const merged = await store.mergeRun(keyOf('r'), () => ({ result, state: stateOf(keyOf('r')), derived: QUIET }))
+        const merged = await store.mergeRun(runKeyOf('r'), () => ({
+          result,
+          state: stateOf(runKeyOf('r')),
+          derived: QUIET,
+        }))
         ok(Object.is(merged.result, result), 'a result is passed through as it is')
         equal(merged.run, await store.findRun('t', 'r'))
       }
@@ -108,15 +114,15 @@ export const SIGHT_CASES: readonly RunStoreCase[] = [
         throw broken
       }
       ok(
-        (await rejects(store.mergeRun(keyOf('r'), breakOff), 'a decision throws')) === broken,
+        (await rejects(store.mergeRun(runKeyOf('r'), breakOff), 'a decision throws')) === broken,
         'that is what is thrown',
       )
       equal(await store.findRun('t', 'r'), undefined)
       equal(await store.findSession('t', 's'), undefined)
-      const run = await put(store, keyOf('r'))
+      const run = await put(store, runKeyOf('r'))
       const session = await store.findSession('t', 's')
       await advance(1_000)
-      await rejects(store.mergeRun(keyOf('r'), breakOff), 'a decision throws')
+      await rejects(store.mergeRun(runKeyOf('r'), breakOff), 'a decision throws')
       equal(await store.findRun('t', 'r'), run)
       equal(await store.findSession('t', 's'), session)
     },
@@ -127,8 +133,9 @@ export const SIGHT_CASES: readonly RunStoreCase[] = [
       const breakOff = (): never => {
         throw new Error('broken on purpose')
       }
-      for (let times = 0; times < 30; times++) await rejects(store.mergeRun(keyOf('r'), breakOff), 'a decision throws')
-      equal((await put(store, keyOf('r'))).revision, 1)
+      for (let times = 0; times < 30; times++)
+        await rejects(store.mergeRun(runKeyOf('r'), breakOff), 'a decision throws')
+      equal((await put(store, runKeyOf('r'))).revision, 1)
       equal((await store.findSession('t', 's'))?.totals, noTotals())
     },
   },
@@ -137,9 +144,9 @@ export const SIGHT_CASES: readonly RunStoreCase[] = [
     async run({ store }) {
       let times = 0
       const merges = Array.from({ length: 20 }, () =>
-        store.mergeRun(keyOf('r'), () => {
+        store.mergeRun(runKeyOf('r'), () => {
           const counts = { times: ++times }
-          return { result: counts.times, state: stateOf(keyOf('r'), { counts }), derived: QUIET }
+          return { result: counts.times, state: stateOf(runKeyOf('r'), { counts }), derived: QUIET }
         }),
       )
       for (const { result, run } of await Promise.all(merges)) equal(run?.state.counts, { times: result })

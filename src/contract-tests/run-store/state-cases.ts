@@ -1,15 +1,15 @@
 import type { RunState } from '../../model/run.ts'
 import { equal } from '../assertions.ts'
-import { idsOf, listIds, readAll, see, spoil } from './reading.ts'
+import { listIds, readAll, runIdsOf, see, spoilRuns } from './reading.ts'
 import {
   decide,
   HOSTILE_IDS,
   HOSTILE_NAMES,
-  keyOf,
   otherOf,
   put,
   QUIET,
   type RunStoreCase,
+  runKeyOf,
   stateOf,
 } from './run-fixtures.ts'
 import { changesOf, own } from './totals-fixtures.ts'
@@ -76,10 +76,10 @@ export const STATE_CASES: readonly RunStoreCase[] = [
   {
     name: 'a state comes back as it was, with every text, number and nested part',
     async run({ store }) {
-      const state = stateOf(keyOf('r'), everyPart())
-      equal((await put(store, keyOf('r'), everyPart())).state, state)
+      const state = stateOf(runKeyOf('r'), everyPart())
+      equal((await put(store, runKeyOf('r'), everyPart())).state, state)
       equal((await store.findRun('t', 'r'))?.state, state)
-      equal((await see(store, keyOf('r'))).run?.state, state)
+      equal((await see(store, runKeyOf('r'))).run?.state, state)
       equal(
         (await readAll(store)).map((run) => run.state),
         [state],
@@ -91,19 +91,19 @@ export const STATE_CASES: readonly RunStoreCase[] = [
     async run({ store }) {
       const names = Array.from({ length: 512 }, (_, at) => [`n${at}`, `${at}-${'ü'.repeat(60)}`] as const)
       const more = { metadata: Object.fromEntries(names), latest: { deep: nested(200) } }
-      await put(store, keyOf('r'), more)
-      equal((await store.findRun('t', 'r'))?.state, stateOf(keyOf('r'), more))
+      await put(store, runKeyOf('r'), more)
+      equal((await store.findRun('t', 'r'))?.state, stateOf(runKeyOf('r'), more))
     },
   },
   {
     name: 'a state that replaces another leaves nothing of it',
     async run({ store }) {
-      await put(store, keyOf('r'), everyPart())
-      await put(store, keyOf('r'))
-      equal((await store.findRun('t', 'r'))?.state, stateOf(keyOf('r')))
+      await put(store, runKeyOf('r'), everyPart())
+      await put(store, runKeyOf('r'))
+      equal((await store.findRun('t', 'r'))?.state, stateOf(runKeyOf('r')))
       equal(await listIds(store, { provider: 'p' }), [])
       equal(await listIds(store, { tag: 'a' }), [])
-      equal((await see(store, keyOf('r'))).ancestors, [])
+      equal((await see(store, runKeyOf('r'))).ancestors, [])
     },
   },
   {
@@ -128,7 +128,7 @@ export const STATE_CASES: readonly RunStoreCase[] = [
         userId: text,
         error: { type: 'x', message: text },
       }))
-      await put(store, keyOf('r'), {}, { derived, failures })
+      await put(store, runKeyOf('r'), {}, { derived, failures })
       equal((await store.findRun('t', 'r'))?.derived, derived)
       equal((await store.findSession('t', 's'))?.failures, failures)
     },
@@ -137,10 +137,10 @@ export const STATE_CASES: readonly RunStoreCase[] = [
     name: 'runs are told apart by their ids, whatever these are',
     async run({ store }) {
       for (const [steps, runId] of HOSTILE_IDS.entries()) {
-        equal((await put(store, keyOf(runId), { counts: { steps } })).revision, 1, `${runId} is a run of its own`)
+        equal((await put(store, runKeyOf(runId), { counts: { steps } })).revision, 1, `${runId} is a run of its own`)
       }
       for (const [steps, runId] of HOSTILE_IDS.entries()) {
-        equal((await store.findRun('t', runId))?.state, stateOf(keyOf(runId), { counts: { steps } }))
+        equal((await store.findRun('t', runId))?.state, stateOf(runKeyOf(runId), { counts: { steps } }))
       }
       equal([...(await listIds(store))].sort(), [...HOSTILE_IDS].sort())
     },
@@ -150,7 +150,7 @@ export const STATE_CASES: readonly RunStoreCase[] = [
     async run({ store }) {
       for (const [at, name] of HOSTILE_NAMES.entries()) {
         const latest = { userId: name, provider: name, model: name }
-        await put(store, keyOf(`r${at}`), { latest, tags: [name] })
+        await put(store, runKeyOf(`r${at}`), { latest, tags: [name] })
       }
       for (const [at, name] of HOSTILE_NAMES.entries())
         for (const facet of ['userId', 'provider', 'model', 'tag'] as const)
@@ -165,31 +165,36 @@ export const STATE_CASES: readonly RunStoreCase[] = [
     name: 'what a find or a list gave may be changed, and the store has what it had',
     async run({ store }) {
       const failures = [{ runId: 'r', at: 1, error: { type: 'x' } }]
-      const run = structuredClone(await put(store, keyOf('r'), everyPart(), { failures: structuredClone(failures) }))
+      const run = structuredClone(await put(store, runKeyOf('r'), everyPart(), { failures: structuredClone(failures) }))
       for (let times = 0; times < 2; times++) {
         const found = await store.findRun('t', 'r')
         equal(found, run)
-        spoil(found)
+        spoilRuns(found)
         const page = await store.listRuns({ limit: 9 })
         equal(page, { items: [run] })
-        spoil(page)
+        spoilRuns(page)
         const { totals: _, ...session } = (await store.findSession('t', 's')) ?? {}
         equal(session, { tenant: 't', sessionId: 's', createdAt: run.createdAt, updatedAt: run.updatedAt, failures })
-        spoil(session)
+        spoilRuns(session)
       }
-      equal((await see(store, keyOf('r'))).run, run)
+      equal((await see(store, runKeyOf('r'))).run, run)
     },
   },
   {
     name: 'a spend that was given may be changed, and the store has what it had',
     async run({ store }) {
       const add = { runs: 1, tokens: 2, cost: { USD: '0.1' }, unpricedRuns: 0, unpricedTokens: 0 }
-      await put(store, keyOf('r'), {}, { totalsChanges: changesOf({ users: [{ userId: 'u', add: structuredClone(add) }] }) })
+      await put(
+        store,
+        runKeyOf('r'),
+        {},
+        { totalsChanges: changesOf({ users: [{ userId: 'u', add: structuredClone(add) }] }) },
+      )
       for (const userId of ['u', 'u', 'nobody', 'nobody']) {
         const spend = await store.findSpend('t', userId, 0)
         equal(spend.runs, userId === 'u' ? 1 : 0)
         equal(spend.cost, userId === 'u' ? add.cost : {})
-        spoil(spend)
+        spoilRuns(spend)
       }
     },
   },
@@ -199,12 +204,12 @@ export const STATE_CASES: readonly RunStoreCase[] = [
     async run(trial) {
       const { store } = trial
       const other = otherOf(trial)
-      const run = await put(store, keyOf('r'), everyPart())
+      const run = await put(store, runKeyOf('r'), everyPart())
       equal(await other.findRun('t', 'r'), run)
-      equal((await see(other, keyOf('r'))).run, run)
-      equal(idsOf(await readAll(other)), ['r'])
+      equal((await see(other, runKeyOf('r'))).run, run)
+      equal(runIdsOf(await readAll(other)), ['r'])
       equal(await other.findSession('t', 's'), await store.findSession('t', 's'))
-      const again = await decide(other, keyOf('r'), { state: stateOf(keyOf('r')), derived: QUIET })
+      const again = await decide(other, runKeyOf('r'), { state: stateOf(runKeyOf('r')), derived: QUIET })
       equal(await store.findRun('t', 'r'), again)
       equal(again?.revision, 2)
       equal(await other.openSession('t', 'new'), await store.openSession('t', 'new'))

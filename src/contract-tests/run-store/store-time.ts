@@ -16,7 +16,7 @@ export interface Span {
 }
 
 /** Does something, and says when it was done: within a span, since the store's clock may run. */
-export async function timed<T>({ now }: RunTrial, act: () => Promise<T>): Promise<{ value: T; when: Span }> {
+export async function timedRuns<T>({ now }: RunTrial, act: () => Promise<T>): Promise<{ value: T; when: Span }> {
   const from = now()
   const value = await act()
   return { value, when: { from, to: now() } }

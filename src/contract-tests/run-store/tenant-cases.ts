@@ -1,7 +1,7 @@
 import { noSpend } from '../../model/totals.ts'
 import { equal } from '../assertions.ts'
 import { listIds, readAll, see } from './reading.ts'
-import { keyOf, put, type RunStoreCase, type RunTrial, stateOf } from './run-fixtures.ts'
+import { put, type RunStoreCase, type RunTrial, runKeyOf, stateOf } from './run-fixtures.ts'
 import { changesOf, fullTotals } from './totals-fixtures.ts'
 
 const TENANTS = ['t', 'T', 't ', 'ť', '__proto__', 'constructor', '', 'x'.repeat(200)] as const
@@ -10,9 +10,13 @@ const TENANTS = ['t', 'T', 't ', 'ť', '__proto__', 'constructor', '', 'x'.repea
 async function putInEach({ store }: RunTrial): Promise<void> {
   for (const [at, tenant] of TENANTS.entries()) {
     const add = fullTotals('a', at + 1, '0.1')
-    const totalsChanges = changesOf({ session: add, descendants: [{ runId: 'r', add }], users: [{ userId: 'u', add: add.spend }] })
+    const totalsChanges = changesOf({
+      session: add,
+      descendants: [{ runId: 'r', add }],
+      users: [{ userId: 'u', add: add.spend }],
+    })
     const more = { counts: { steps: at }, status: 'completed', latest: { userId: 'u' } } as const
-    await put(store, keyOf('r', { tenant }), more, { totalsChanges, failures: [{ runId: 'r', at, userId: 'u' }] })
+    await put(store, runKeyOf('r', { tenant }), more, { totalsChanges, failures: [{ runId: 'r', at, userId: 'u' }] })
   }
 }
 
@@ -25,7 +29,7 @@ async function expectIntact({ store }: RunTrial, tenants: readonly string[]): Pr
     equal([run?.tenant, run?.revision, run?.state.counts], [tenant, 1, { steps: at }], what)
     const session = await store.findSession(tenant, 's')
     equal([session?.tenant, session?.totals, session?.failures], [tenant, add, [{ runId: 'r', at, userId: 'u' }]], what)
-    const snapshot = await see(store, keyOf('r', { tenant, parentRunId: 'r' }))
+    const snapshot = await see(store, runKeyOf('r', { tenant, parentRunId: 'r' }))
     equal(snapshot, { run, session, descendants: add, ancestors: [{ runId: 'r', run, descendants: add }] }, what)
     equal(await store.findSpend(tenant, 'u', 0), add.spend, what)
     equal(await readAll(store, { tenant }), [run], what)
@@ -50,12 +54,12 @@ export const TENANT_CASES: readonly RunStoreCase[] = [
     name: 'of one tenant, another sees nothing, whatever it asks for',
     async run({ store, advance }) {
       const totalsChanges = changesOf({ users: [{ userId: 'u', add: fullTotals('a', 1, '0.1').spend }] })
-      await put(store, keyOf('r'), { status: 'completed', latest: { userId: 'u' } }, { totalsChanges })
+      await put(store, runKeyOf('r'), { status: 'completed', latest: { userId: 'u' } }, { totalsChanges })
       await advance(10_000)
       for (const tenant of ['T', 't ', '', 's']) {
         equal(await store.findRun(tenant, 'r'), undefined)
         equal(await store.findSession(tenant, 's'), undefined)
-        equal(await see(store, keyOf('r', { tenant, parentRunId: 'r' })), { ancestors: [{ runId: 'r' }] })
+        equal(await see(store, runKeyOf('r', { tenant, parentRunId: 'r' })), { ancestors: [{ runId: 'r' }] })
         equal(await store.findSpend(tenant, 'u', 0), noSpend())
         equal(await listIds(store, { tenant }), [])
         equal(await store.removeRuns({ tenant, status: ['completed'], unchangedForMs: 1_000, limit: 9 }), 0)
@@ -101,8 +105,8 @@ export const TENANT_CASES: readonly RunStoreCase[] = [
         session: fullTotals('b', 9, '9'),
         users: [{ userId: 'u', add: fullTotals('b', 9, '9').spend }],
       })
-      await put(trial.store, keyOf('r'), { counts: { steps: 99 } }, { totalsChanges, failures: [] })
-      equal((await trial.store.findRun('t', 'r'))?.state, stateOf(keyOf('r'), { counts: { steps: 99 } }))
+      await put(trial.store, runKeyOf('r'), { counts: { steps: 99 } }, { totalsChanges, failures: [] })
+      equal((await trial.store.findRun('t', 'r'))?.state, stateOf(runKeyOf('r'), { counts: { steps: 99 } }))
       await trial.store.openSession('new', 's')
       await expectIntact(trial, TENANTS.slice(1))
     },

@@ -1,7 +1,7 @@
 import { noSpend, noTotals, type Spend, type Totals } from '../../model/totals.ts'
 import { equal } from '../assertions.ts'
 import { see } from './reading.ts'
-import { decide, HOSTILE_NAMES, keyOf, put, type RunStoreCase } from './run-fixtures.ts'
+import { decide, HOSTILE_NAMES, put, type RunStoreCase, runKeyOf } from './run-fixtures.ts'
 import { DAY_MS } from './store-time.ts'
 import { changesOf, fullTotals, own, spendOf, spendSum, sumOf, totalsOf } from './totals-fixtures.ts'
 
@@ -24,9 +24,11 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
       ]
       await store.openSession('t', 's')
       for (const add of adds)
-        await decide(store, keyOf('r'), { totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }] }) })
+        await decide(store, runKeyOf('r'), {
+          totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }] }),
+        })
       equal((await store.findSession('t', 's'))?.totals, sumOf(...adds))
-      equal((await see(store, keyOf('p'))).descendants, sumOf(...adds))
+      equal((await see(store, runKeyOf('p'))).descendants, sumOf(...adds))
     },
   },
   {
@@ -43,9 +45,9 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
         { userId: 'v', add: add.spend },
         { userId: 'u', add: add.spend },
       ]
-      await put(store, keyOf('r'), {}, { totalsChanges: changesOf({ descendants, users }) })
-      equal((await see(store, keyOf('p'))).descendants, sumOf(add, add))
-      equal((await see(store, keyOf('q'))).descendants, add)
+      await put(store, runKeyOf('r'), {}, { totalsChanges: changesOf({ descendants, users }) })
+      equal((await see(store, runKeyOf('p'))).descendants, sumOf(add, add))
+      equal((await see(store, runKeyOf('q'))).descendants, add)
       equal(await store.findSpend('t', 'u', 0), spendSum(add.spend, add.spend))
       equal(await store.findSpend('t', 'v', 0), add.spend)
     },
@@ -57,12 +59,14 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
       await store.openSession('t', 's')
       for (const add of adds) {
         const users = [{ userId: 'u', add: add.spend }]
-        await decide(store, keyOf('r'), { totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }], users }) })
+        await decide(store, runKeyOf('r'), {
+          totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }], users }),
+        })
       }
       const sum = sumOf(...adds)
       equal(sum.spend.cost, { USD: '100000000000000000007.4900000000000000001' })
       equal((await store.findSession('t', 's'))?.totals, sum)
-      equal((await see(store, keyOf('p'))).descendants, sum)
+      equal((await see(store, runKeyOf('p'))).descendants, sum)
       equal(await store.findSpend('t', 'u', 0), sum.spend)
     },
   },
@@ -75,14 +79,16 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
         sum += by
         const add = totalsOf({ spend: spendOf({ tokens: by }), counts: { inputTokens: by }, time: { modelMs: by } })
         const users = [{ userId: 'u', add: add.spend }]
-        await decide(store, keyOf('r'), { totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }], users }) })
+        await decide(store, runKeyOf('r'), {
+          totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }], users }),
+        })
         const expected = totalsOf({
           spend: spendOf({ tokens: sum }),
           counts: { inputTokens: sum },
           time: { modelMs: sum },
         })
         equal((await store.findSession('t', 's'))?.totals, expected)
-        equal((await see(store, keyOf('p'))).descendants, expected)
+        equal((await see(store, runKeyOf('p'))).descendants, expected)
         equal(await store.findSpend('t', 'u', 0), expected.spend)
       }
       equal(sum, MOST)
@@ -93,11 +99,18 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
     async run({ store }) {
       const name = 'steps'
       const [add, back] = [fullTotals(name, 5, '0.5'), fullTotals(name, -5, '-0.5')]
-      await put(store, keyOf('r'), {}, { totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }] }) })
-      await decide(store, keyOf('r'), { totalsChanges: changesOf({ session: back, descendants: [{ runId: 'p', add: back }] }) })
+      await put(
+        store,
+        runKeyOf('r'),
+        {},
+        { totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }] }) },
+      )
+      await decide(store, runKeyOf('r'), {
+        totalsChanges: changesOf({ session: back, descendants: [{ runId: 'p', add: back }] }),
+      })
       const { counts, spend } = (await store.findSession('t', 's'))?.totals ?? noTotals()
       equal([counts, spend.cost], [own(name, 0), own(name, '0')])
-      equal((await see(store, keyOf('p'))).descendants, sumOf(add, back))
+      equal((await see(store, runKeyOf('p'))).descendants, sumOf(add, back))
     },
   },
   {
@@ -105,10 +118,17 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
     async run({ store }) {
       const adds = Array.from({ length: 200 }, (_, at) => fullTotals(`${at}-${'n'.repeat(60)}`, at, '0.01'))
       const add = sumOf(...adds)
-      await put(store, keyOf('r'), {}, { totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }] }) })
-      await decide(store, keyOf('r'), { totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }] }) })
+      await put(
+        store,
+        runKeyOf('r'),
+        {},
+        { totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }] }) },
+      )
+      await decide(store, runKeyOf('r'), {
+        totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }] }),
+      })
       equal((await store.findSession('t', 's'))?.totals, sumOf(add, add))
-      equal((await see(store, keyOf('p'))).descendants, sumOf(add, add))
+      equal((await see(store, runKeyOf('p'))).descendants, sumOf(add, add))
     },
   },
   {
@@ -116,11 +136,16 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
     async run({ store }) {
       const add = fullTotals('a', 1, '0.1')
       const users = [{ userId: 'u', add: add.spend }]
-      await put(store, keyOf('r'), {}, { totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }], users }) })
-      await put(store, keyOf('r'), {}, { totalsChanges: changesOf() })
-      await put(store, keyOf('r'))
+      await put(
+        store,
+        runKeyOf('r'),
+        {},
+        { totalsChanges: changesOf({ session: add, descendants: [{ runId: 'p', add }], users }) },
+      )
+      await put(store, runKeyOf('r'), {}, { totalsChanges: changesOf() })
+      await put(store, runKeyOf('r'))
       equal((await store.findSession('t', 's'))?.totals, add)
-      equal((await see(store, keyOf('p'))).descendants, add)
+      equal((await see(store, runKeyOf('p'))).descendants, add)
       equal(await store.findSpend('t', 'u', 0), add.spend)
     },
   },
@@ -136,7 +161,7 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
     async run({ store }) {
       const names = [...HOSTILE_NAMES, 'x'.repeat(200), `${'x'.repeat(199)}y`, 'ü'.repeat(200)]
       const users = names.map((userId, at) => ({ userId, add: spendOf({ runs: at + 1 }) }))
-      await put(store, keyOf('r'), {}, { totalsChanges: changesOf({ users }) })
+      await put(store, runKeyOf('r'), {}, { totalsChanges: changesOf({ users }) })
       for (const { userId, add } of users) equal(await store.findSpend('t', userId, 0), add, `the spend of ${userId}`)
     },
   },
@@ -148,7 +173,7 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
         const day = Math.floor(now() / DAY_MS)
         await put(
           store,
-          keyOf(`r${runs}`),
+          runKeyOf(`r${runs}`),
           {},
           { totalsChanges: changesOf({ users: [{ userId: 'u', add: spendOf({ runs }) }] }) },
         )
@@ -171,7 +196,7 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
           at: instant,
         })),
       )
-      await put(store, keyOf('r'), {}, { totalsChanges: changesOf({ users }) })
+      await put(store, runKeyOf('r'), {}, { totalsChanges: changesOf({ users }) })
       for (const day of [0, ...days, ...days.map((one) => one + 1)]) {
         const since = users.filter(({ at }) => at >= day * DAY_MS).map(({ add }) => add)
         equal(await store.findSpend('t', 'u', day), spendSum(...since), `the spend from day ${day} on`)
@@ -185,7 +210,7 @@ export const TALLY_CASES: readonly RunStoreCase[] = [
       for (const [at, add] of spends.entries())
         await put(
           store,
-          keyOf(`r${at}`, { sessionId: `s${at}` }),
+          runKeyOf(`r${at}`, { sessionId: `s${at}` }),
           {},
           { totalsChanges: changesOf({ users: [{ userId: 'u', add }] }) },
         )

@@ -32,7 +32,7 @@ export function changesOf(more: Partial<TotalsChanges> = {}): TotalsChanges {
 }
 
 /** So many runs, for a session, below a run and for a user. */
-export function countOf(runs: number, descendants: string, userId: string): TotalsChanges {
+export function countRuns(runs: number, descendants: string, userId: string): TotalsChanges {
   const spend = spendOf({ runs })
   const add = totalsOf({ spend })
   return { session: add, descendants: [{ runId: descendants, add }], users: [{ userId, add: spend }] }

@@ -5,7 +5,7 @@ import { type AttemptDeps, type Attempted, attemptDelivery } from './attempt-del
 import { reportDelivery } from './hooks.ts'
 import { inFlight } from './in-flight.ts'
 import { type Lease, STOPPING_MS } from './lease.ts'
-import { type Slot, createLimiter } from './limiter.ts'
+import { createLimiter, type Slot } from './limiter.ts'
 import { placeOf, putBack } from './settlements.ts'
 import { swapRemoveList } from './swap-remove-list.ts'
 import type { WorkerOptions } from './worker-options.ts'

@@ -66,12 +66,12 @@ export function handleDispatch(
 ): Promise<HandlerResult<DispatchAnswer | DispatchPreview>> {
   return answering(deps, async () => {
     const principal = await authenticate(request.headers, 'dispatch', deps.auth)
-    return isRefused(principal) ? principal : acceptDispatch(principal, request, deps)
+    return isRefused(principal) ? principal : planAndAccept(principal, request, deps)
   })
 }
 
 /** Validates, authorises, plans and stores the event of a principal. */
-export async function acceptDispatch(
+export async function planAndAccept(
   principal: Principal,
   request: HandlerRequest,
   deps: DispatchDeps,

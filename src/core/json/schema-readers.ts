@@ -8,7 +8,7 @@ type FaultCode = Extract<
 >
 
 /** What is wrong with a value. */
-export interface Fault {
+export interface ReadFault {
   readonly code: FaultCode
   /** Never holds the value. With `not_allowed`: what is, after the words "expected one of". */
   readonly detail: string
@@ -43,7 +43,7 @@ function quickOf(schema: v.GenericSchema): Quick {
 }
 
 /** Faults that only have to be noticed. */
-const noticed: Fault[] = []
+const noticed: ReadFault[] = []
 
 /**
  * A schema whose values are read by one function, which gives the value out or pushes what is wrong with it. For what a pipe
@@ -51,12 +51,12 @@ const noticed: Fault[] = []
  */
 export function reading<S extends v.GenericSchema>(
   schema: S,
-  read: (value: unknown, faults: Fault[]) => v.InferOutput<S>,
+  read: (value: unknown, faults: ReadFault[]) => v.InferOutput<S>,
 ): S {
   const readable: S = Object.assign(schema, {
     '~run'({ value }: v.UnknownDataset): v.OutputDataset<v.InferOutput<S>, v.BaseIssue<unknown>> {
       if (value === undefined) return { typed: false, value, issues: [missing()] }
-      const faults: Fault[] = []
+      const faults: ReadFault[] = []
       const output = read(value, faults)
       const [first, ...others] = faults
       if (!first) return { typed: true, value: output }
@@ -164,7 +164,7 @@ function missing(): v.BaseIssue<unknown> {
   return { kind: 'schema', type: 'undefined', input: undefined, expected: null, received: 'undefined', message: '' }
 }
 
-function issueOf({ code, detail, path }: Fault, input: unknown): v.BaseIssue<unknown> {
+function issueOf({ code, detail, path }: ReadFault, input: unknown): v.BaseIssue<unknown> {
   const issue = {
     kind: code === 'not_allowed' ? ('schema' as const) : ('validation' as const),
     type: TOLD_AS[code],

@@ -1,6 +1,6 @@
 import type { Logger } from '../../ports/logger.ts'
 import { type Refused, refuse } from '../answers/result.ts'
-import { type Places, places } from './places.ts'
+import { type Semaphore, semaphore } from './places.ts'
 import { type UnfinishedBodies, unfinishedBodies } from './unfinished-bodies.ts'
 
 /** How much a host takes at once. */
@@ -13,11 +13,11 @@ export interface LoadLimits {
 /** What requests take in turn, each released before the next is taken. */
 export interface Load {
   /** Requests whose callers are being authenticated and counted. */
-  readonly callers: Places
+  readonly callers: Semaphore
   /** Bodies that are arriving, of callers that are known. */
   readonly bodies: UnfinishedBodies
   /** Complete requests that are being handled. */
-  readonly flight: Places
+  readonly flight: Semaphore
 }
 
 const MIB = 1_048_576
@@ -28,11 +28,11 @@ export function loadOf(
   logger: Logger,
 ): Load {
   return {
-    callers: places(maxUnfinished, (authenticating) => logger.log('warn', 'load.shed', { authenticating })),
+    callers: semaphore(maxUnfinished, (authenticating) => logger.log('warn', 'load.shed', { authenticating })),
     bodies: unfinishedBodies({ count: maxUnfinished, bytes: maxUnfinishedBytes }, ({ count, bytes }) =>
       logger.log('warn', 'load.shed', { unfinished: count, unfinishedBytes: bytes }),
     ),
-    flight: places(maxInFlight, (inFlight) => logger.log('warn', 'load.shed', { inFlight })),
+    flight: semaphore(maxInFlight, (inFlight) => logger.log('warn', 'load.shed', { inFlight })),
   }
 }
 

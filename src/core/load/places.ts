@@ -5,7 +5,7 @@ export interface Caller {
 }
 
 /** A bounded number of places, one for each request in some stage. */
-export interface Places {
+export interface Semaphore {
   /** Whether {@link enter} would refuse. */
   isFull(): boolean
   /** Takes a place, `false` when there is none. A request that took one calls {@link leave} once, whatever comes of it. */
@@ -22,7 +22,7 @@ const LOOKS = 32
  *
  * @param onFull Called when places begin to be refused, and again only after half of them were free.
  */
-export function places(max: number, onFull: (taken: number) => void): Places {
+export function semaphore(max: number, onFull: (taken: number) => void): Semaphore {
   const taken = new Set<Caller>()
   const abandoned = new Set<Caller>()
   let isShedding = false

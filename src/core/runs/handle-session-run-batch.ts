@@ -67,6 +67,9 @@ function resultOf({ ok, status, headers, body }: HandlerResult<RunAnswer>, place
 }
 
 /** What is told of places in a post, by their places in the batch. */
-function within<Reported extends { readonly pointer: string }>(place: string, reported: readonly Reported[]): readonly Reported[] {
+function within<Reported extends { readonly pointer: string }>(
+  place: string,
+  reported: readonly Reported[],
+): readonly Reported[] {
   return reported.map((each) => ({ ...each, pointer: place + each.pointer }))
 }

@@ -1,6 +1,6 @@
 import { addDecimals } from '../../model/decimal.ts'
 import type { Warning } from '../../model/dispatch.ts'
-import type { ModelUsage, DerivedRunData, RunCost, RunCounts, RunState, RunUpdate } from '../../model/run.ts'
+import type { DerivedRunData, ModelUsage, RunCost, RunCounts, RunState, RunUpdate } from '../../model/run.ts'
 import type { Price, PriceBook } from '../../ports/price-book.ts'
 import type { StoredRun } from '../../ports/run-store.ts'
 import { askPrice } from './ask-price.ts'

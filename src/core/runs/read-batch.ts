@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Warning } from '../../model/dispatch.ts'
 import { isRefused, type Refused } from '../answers/result.ts'
-import { type Fault, membersOf, objectOf, reading } from '../json/schema-readers.ts'
+import { membersOf, objectOf, type ReadFault, reading } from '../json/schema-readers.ts'
 import { validate } from '../validate.ts'
 
 const MAX_POSTS = 100
@@ -28,7 +28,7 @@ export function readBatch(body: unknown): Batch | Refused {
 
 const batchSchema = objectOf({ runs: reading(v.array(v.unknown()), readPosts) })
 
-function readPosts(value: unknown, faults: Fault[]): unknown[] {
+function readPosts(value: unknown, faults: ReadFault[]): unknown[] {
   const detail = `expected 1 to ${MAX_POSTS} posts`
   if (!Array.isArray(value)) faults.push({ code: 'type', detail: 'expected array' })
   else if (value.length === 0) faults.push({ code: 'too_short', detail })

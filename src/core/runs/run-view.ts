@@ -1,4 +1,13 @@
-import type { ModelUsage, Run, DerivedRunData, RunAgent, RunCost, RunError, RunState, RunTimings } from '../../model/run.ts'
+import type {
+  DerivedRunData,
+  ModelUsage,
+  Run,
+  RunAgent,
+  RunCost,
+  RunError,
+  RunState,
+  RunTimings,
+} from '../../model/run.ts'
 import type { StoredRun } from '../../ports/run-store.ts'
 import { writeInstant } from '../json/write-instant.ts'
 import { copyJson } from './merge/copy-json.ts'

@@ -4,7 +4,7 @@ import type { ModelUsage, RunCost, RunTimings } from '../../model/run.ts'
 import type { RunPost, SessionRunRequest } from '../../model/run-post.ts'
 import { keysOf } from '../json/json-pointer.ts'
 import { checkJsonSafety, isHarmful } from '../json/safety-check.ts'
-import { type Fault, listOf, membersOf, objectOf, optional, reading } from '../json/schema-readers.ts'
+import { listOf, membersOf, objectOf, optional, type ReadFault, reading } from '../json/schema-readers.ts'
 import { readCounts, readWhole } from './merge/counts.ts'
 import { readCurrency } from './merge/currencies.ts'
 import { readInstant } from './merge/instants.ts'
@@ -131,7 +131,7 @@ function whole(min: number): v.GenericSchema<number> {
   return reading(v.number(), (value, faults) => readWhole(value, min, faults))
 }
 
-function readStatus(value: unknown, faults: Fault[]): string {
+function readStatus(value: unknown, faults: ReadFault[]): string {
   if (typeof value !== 'string') faults.push({ code: 'type', detail: 'expected a string' })
   else if (statusNamed(value) === undefined)
     faults.push({ code: 'not_allowed', detail: `${CLIENT_STATUSES.join(', ')}${WHY_NOT[value] ?? ''}` })
@@ -143,7 +143,7 @@ const WHY_NOT: Readonly<Record<string, string>> = Object.assign(Object.create(nu
   expired: '; expired is set here, when nothing is heard of a run',
 })
 
-function readMessage(value: unknown, faults: Fault[]): string {
+function readMessage(value: unknown, faults: ReadFault[]): string {
   const { max } = LENGTHS.errorMessage
   if (typeof value !== 'string') faults.push({ code: 'type', detail: 'expected a string' })
   else if (value.length > max) faults.push({ code: 'too_long', detail: `expected at most ${max} characters` })
@@ -151,7 +151,7 @@ function readMessage(value: unknown, faults: Fault[]): string {
   return value as string
 }
 
-function readAmount(value: unknown, faults: Fault[]): string {
+function readAmount(value: unknown, faults: ReadFault[]): string {
   if (typeof value !== 'string' && typeof value !== 'number') {
     faults.push({ code: 'type', detail: 'expected a decimal string or a number' })
     return '0'
@@ -163,16 +163,17 @@ function readAmount(value: unknown, faults: Fault[]): string {
   return amount ?? '0'
 }
 
-function readProviderUsage(value: unknown, faults: Fault[]): UsageCounts {
+function readProviderUsage(value: unknown, faults: ReadFault[]): UsageCounts {
   if (!membersOf(value)) {
     faults.push({ code: 'type', detail: 'expected an object' })
     return NOBODYS_USAGE
   }
-  for (const { pointer, detail } of checkJsonSafety(value)) faults.push({ code: 'format', detail, path: keysOf(pointer) })
+  for (const { pointer, detail } of checkJsonSafety(value))
+    faults.push({ code: 'format', detail, path: keysOf(pointer) })
   return readUsage(value, faults) ?? NOBODYS_USAGE
 }
 
-function readNumber(value: number, key: string, faults: Fault[]): number {
+function readNumber(value: number, key: string, faults: ReadFault[]): number {
   if (!isExact(value)) faults.push({ code: 'out_of_range', detail: INEXACT, path: [key] })
   return value + 0
 }
@@ -183,7 +184,7 @@ function isExact(value: number): boolean {
   return Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value)
 }
 
-function readMetadata(value: unknown, faults: Fault[]): Record<string, string | number | boolean | null> {
+function readMetadata(value: unknown, faults: ReadFault[]): Record<string, string | number | boolean | null> {
   const members = membersOf(value)
   const read: Record<string, string | number | boolean | null> = {}
   if (!members) faults.push({ code: 'type', detail: 'expected an object' })

@@ -41,6 +41,7 @@ function namesItself(body: unknown): readonly Issue[] {
 
 /** Of one place one thing is told, and nothing below a key that no answer can carry. */
 function beside(reported: readonly Issue[], more: readonly Issue[]): readonly Issue[] {
-  const isNew = ({ pointer }: Issue): boolean => isStorable(pointer) && !reported.some((issue) => issue.pointer === pointer)
+  const isNew = ({ pointer }: Issue): boolean =>
+    isStorable(pointer) && !reported.some((issue) => issue.pointer === pointer)
   return [...reported, ...more.filter(isNew)]
 }

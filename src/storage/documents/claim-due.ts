@@ -4,7 +4,7 @@ import { beginAttempt } from '../rules/attempt-log.ts'
 import { claimedDelivery } from '../rules/delivery-copies.ts'
 import type { DeliveryRow } from '../rules/dispatch-rows.ts'
 import { type Expired, expireDelivery } from '../rules/expire-delivery.ts'
-import { EXPIRING, isWaiting, type Waiting } from './delivery-documents.ts'
+import { EXPIRING, isWaiting, type WaitingDelivery } from './delivery-documents.ts'
 import type { DocumentUnitOfWork } from './dispatch-unit-of-work.ts'
 import { prefixOf, timeIn } from './keys.ts'
 import { walk } from './pages.ts'
@@ -22,7 +22,7 @@ interface Due {
  * Leases due deliveries, oldest first. Lists only suggest candidates: each is read in the transaction and checked again. Where that
  * finds a change, or a bound is reached, the claim says that there is more.
  */
-export async function claimDue(
+export async function claimDueDocuments(
   { leaseMs, limits, busy }: ClaimRequest,
   unit: DocumentUnitOfWork,
   tx: Transaction,
@@ -32,7 +32,7 @@ export async function claimDue(
   const expired = await expire(unit, now, documents)
   const gone = new Set(expired.map(({ deliveryId }) => deliveryId))
   const busyKeys = new Set(busy.map(({ channel, concurrencyKey }) => JSON.stringify([channel, concurrencyKey])))
-  const isPassed = (channel: string, { deliveryId, concurrencyKey }: Waiting): boolean =>
+  const isPassed = (channel: string, { deliveryId, concurrencyKey }: WaitingDelivery): boolean =>
     gone.has(deliveryId) || (concurrencyKey !== undefined && busyKeys.has(JSON.stringify([channel, concurrencyKey])))
   const channels = await Promise.all(
     Object.entries(limits).map(([channel, limit]) =>
@@ -59,7 +59,7 @@ async function expire(unit: DocumentUnitOfWork, now: number, documents: Document
   const expired: Expired[] = []
   for await (const { key, text } of walk(documents, EXPIRING, { first: 'oldest' }, AT_ONCE)) {
     if (timeIn(key, EXPIRING) > now || expired.length >= AT_ONCE) break
-    const { deliveryId }: Pick<Waiting, 'deliveryId'> = JSON.parse(text)
+    const { deliveryId }: Pick<WaitingDelivery, 'deliveryId'> = JSON.parse(text)
     const row = await unit.delivery(deliveryId)
     if (!row || !isWaiting(row) || row.wakeAt > now || row.expiresAt > now) continue
     await unit.readOwners(row)
@@ -72,14 +72,14 @@ async function expire(unit: DocumentUnitOfWork, now: number, documents: Document
 async function dueOf(
   channel: string,
   limit: number,
-  isPassed: (waiting: Waiting) => boolean,
+  isPassed: (waiting: WaitingDelivery) => boolean,
   now: number,
   documents: Documents,
 ): Promise<{ readonly due: readonly Due[]; readonly nextAt: number }> {
   const prefix = prefixOf('waiting', channel)
   const due: Due[] = []
   for await (const { key, text } of walk(documents, prefix, { first: 'oldest' }, limit + 1)) {
-    const waiting: Waiting = JSON.parse(text)
+    const waiting: WaitingDelivery = JSON.parse(text)
     const wakeAt = timeIn(key, prefix)
     if (isPassed(waiting)) continue
     if (wakeAt > now || due.length >= limit) return { due, nextAt: wakeAt }

@@ -1,7 +1,7 @@
 import { digestKey, isOpenDigest } from '../rules/digest-key.ts'
 import type { DeliveryRow, DigestEvent, DigestRow, DispatchRow } from '../rules/dispatch-rows.ts'
-import { keyOf, timePart } from './keys.ts'
-import type { Entries } from './transaction.ts'
+import { documentKey, timePart } from './keys.ts'
+import type { DocumentEntries } from './transaction.ts'
 
 /** A delivery as it is stored: the ids of dispatches stand for their rows. */
 export interface StoredDelivery extends Omit<DeliveryRow, 'dispatch' | 'cancelledBy' | 'digest'> {
@@ -15,7 +15,7 @@ interface StoredEvent extends Omit<DigestEvent, 'dispatch'> {
 }
 
 /** The index document of a delivery that waits, under `waiting/<channel>/<time>/<id>`. Its time is in its key. */
-export interface Waiting {
+export interface WaitingDelivery {
   readonly deliveryId: string
   readonly concurrencyKey?: string | undefined
 }
@@ -24,12 +24,12 @@ export interface Waiting {
 export const EXPIRING = 'expiring/'
 
 export function deliveryKey(deliveryId: string): string {
-  return keyOf('delivery', deliveryId)
+  return documentKey('delivery', deliveryId)
 }
 
 /** The document of the digests that an event can join: the ids of their deliveries. */
 export function openDigestsKey(row: DeliveryRow): string | undefined {
-  return row.digest && keyOf('digests', digestKey(row, row.digest))
+  return row.digest && documentKey('digests', digestKey(row, row.digest))
 }
 
 /** Where a delivery is listed as a digest that events can join. */
@@ -43,13 +43,13 @@ export function isWaiting({ slot }: DeliveryRow): boolean {
 }
 
 /** The index documents of a delivery. It expires once it is past its expiry and waits for nothing before that. */
-export function deliveryEntries(row: DeliveryRow): Entries {
+export function deliveryEntries(row: DeliveryRow): DocumentEntries {
   const { deliveryId, channel, concurrencyKey, wakeAt, expiresAt } = row
   if (!isWaiting(row)) return {}
-  const waiting: Waiting = { deliveryId, concurrencyKey }
+  const waiting: WaitingDelivery = { deliveryId, concurrencyKey }
   return {
-    [`${keyOf('waiting', channel)}/${timePart(wakeAt)}/${keyOf(deliveryId)}`]: waiting,
-    [`${EXPIRING}${timePart(Math.max(wakeAt, expiresAt))}/${keyOf(deliveryId)}`]: { deliveryId },
+    [`${documentKey('waiting', channel)}/${timePart(wakeAt)}/${documentKey(deliveryId)}`]: waiting,
+    [`${EXPIRING}${timePart(Math.max(wakeAt, expiresAt))}/${documentKey(deliveryId)}`]: { deliveryId },
   }
 }
 
@@ -65,7 +65,7 @@ export function storedDelivery({ dispatch, cancelledBy, digest, ...rest }: Deliv
 }
 
 /** The row of a stored delivery. `rowOf` gives the rows of its dispatches. */
-export async function deliveryRow(
+export async function deliveryRowOf(
   stored: StoredDelivery,
   rowOf: (dispatchId: string) => Promise<DispatchRow>,
 ): Promise<DeliveryRow> {

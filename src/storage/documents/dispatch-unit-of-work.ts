@@ -1,6 +1,6 @@
 import type { DispatchHead, DispatchStatus } from '../../model/dispatch.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
-import { type Places, type Transitions, transitions } from '../rules/delivery-transitions.ts'
+import { type DeliveryPlaces, type Transitions, transitions } from '../rules/delivery-transitions.ts'
 import { isOpenDigest } from '../rules/digest-key.ts'
 import { currentStatus, type DeliveryRow, type DispatchRow, ownersOf, type PlanRow } from '../rules/dispatch-rows.ts'
 import { isOpenDispatch } from '../rules/remove-dispatch.ts'
@@ -8,15 +8,15 @@ import { type Counter, sendLimits } from '../rules/send-limits.ts'
 import {
   deliveryEntries,
   deliveryKey,
-  deliveryRow,
+  deliveryRowOf,
   openDigestOf,
   openDigestsKey,
   type StoredDelivery,
   storedDelivery,
 } from './delivery-documents.ts'
 import { type Forgettable, putForgettable } from './forgettable.ts'
-import { keyOf, prefixOf, timePart } from './keys.ts'
-import type { Entries, Transaction } from './transaction.ts'
+import { documentKey, prefixOf, timePart } from './keys.ts'
+import type { DocumentEntries, Transaction } from './transaction.ts'
 
 /** A dispatch as it is stored. */
 export interface StoredDispatch {
@@ -51,7 +51,7 @@ interface LoadedDelivery {
   /** Whether its document exists. */
   readonly isStored: boolean
   /** Its index documents, and where it is listed as an open digest, when it was read. */
-  readonly entries: Entries
+  readonly entries: DocumentEntries
   readonly openDigest?: string | undefined
 }
 
@@ -66,11 +66,11 @@ interface LoadedCounter {
  */
 export class DocumentUnitOfWork {
   readonly transitions: Transitions
-  readonly places: Places
+  readonly places: DeliveryPlaces
   readonly #tx: Transaction
   readonly #dispatches = new Map<string, DispatchRow>()
   /** Dispatches with all their deliveries, and their index documents when they were read. */
-  readonly #complete = new Map<DispatchRow, Entries>()
+  readonly #complete = new Map<DispatchRow, DocumentEntries>()
   readonly #removed = new Set<DispatchRow>()
   readonly #deliveries = new Map<DeliveryRow, LoadedDelivery>()
   readonly #byKey = new Map<string, DeliveryRow>()
@@ -175,7 +175,7 @@ export class DocumentUnitOfWork {
     const known = this.#byKey.get(key)
     const stored = known ? undefined : await this.#tx.get<StoredDelivery>(key)
     if (!stored) return known
-    const row = await deliveryRow(stored, async (id) => (await this.#dispatch(id)) ?? missing(id))
+    const row = await deliveryRowOf(stored, async (id) => (await this.#dispatch(id)) ?? missing(id))
     this.#byKey.set(key, row)
     this.#deliveries.set(row, {
       key,
@@ -197,7 +197,7 @@ export class DocumentUnitOfWork {
     return open.sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1))[0]
   }
 
-  #saveDispatch(dispatch: DispatchRow, entries: Entries): void {
+  #saveDispatch(dispatch: DispatchRow, entries: DocumentEntries): void {
     const { head, deliveries, plan } = dispatch
     const keys = deliveries.map((row) => this.#keyOf(row))
     const status = { status: currentStatus(dispatch), isOpen: isOpenDispatch(dispatch) }
@@ -213,7 +213,9 @@ export class DocumentUnitOfWork {
     const loaded = this.#deliveries.get(row)
     if (loaded) return loaded.key
     const isRecord = this.#byKey.has(deliveryKey(row.deliveryId))
-    const key = isRecord ? keyOf('left', row.deliveryId, row.dispatch.head.dispatchId) : deliveryKey(row.deliveryId)
+    const key = isRecord
+      ? documentKey('left', row.deliveryId, row.dispatch.head.dispatchId)
+      : deliveryKey(row.deliveryId)
     this.#byKey.set(key, row)
     this.#deliveries.set(row, { key, isStored: false, entries: {} })
     return key
@@ -240,17 +242,17 @@ export class DocumentUnitOfWork {
 }
 
 function dispatchKey(dispatchId: string): string {
-  return keyOf('dispatch', dispatchId)
+  return documentKey('dispatch', dispatchId)
 }
 
 function counterKey(tenant: string, name: string): string {
-  return keyOf('counter', tenant, name)
+  return documentKey('counter', tenant, name)
 }
 
-function dispatchEntries({ head, status, isOpen }: StoredDispatch): Entries {
+function dispatchEntries({ head, status, isOpen }: StoredDispatch): DocumentEntries {
   const { dispatchId, tenant, sessionId, eventType, recipient, createdAt } = head
   const listed: ListedDispatch = { tenant, dispatchId, sessionId, eventType, recipient, status }
-  const place = `${timePart(createdAt)}/${keyOf(dispatchId)}`
+  const place = `${timePart(createdAt)}/${documentKey(dispatchId)}`
   return { [dispatchesOf(tenant) + place]: listed, ...(!isOpen && { [CLOSED + place]: { tenant, dispatchId } }) }
 }
 

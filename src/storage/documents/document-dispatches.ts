@@ -3,16 +3,16 @@ import type { DispatchQuery } from '../../ports/dispatch-query.ts'
 import type { DispatchStore, LeaseToken, StoredAnswer } from '../../ports/dispatch-store.ts'
 import type { Documents } from '../../ports/documents.ts'
 import { acceptDispatch } from '../rules/accept-dispatch.ts'
-import { cancelDispatch, retryDispatch } from '../rules/change-dispatch.ts'
+import { cancelDispatch, requeueDispatch } from '../rules/change-dispatch.ts'
 import { readDispatch } from '../rules/delivery-copies.ts'
 import { currentStatus, type DeliveryRow, type DispatchRow, dispatchRow } from '../rules/dispatch-rows.ts'
 import { isOpenDispatch, leaveDigests } from '../rules/remove-dispatch.ts'
 import { readReplannable, replanDispatch } from '../rules/replan-dispatch.ts'
 import { settleDelivery } from '../rules/settle-delivery.ts'
-import { claimDue } from './claim-due.ts'
+import { claimDueDocuments } from './claim-due.ts'
 import { CLOSED, DocumentUnitOfWork, dispatchesOf, type ListedDispatch } from './dispatch-unit-of-work.ts'
 import { type Forgettable, forgetExpired, putForgettable } from './forgettable.ts'
-import { keyOf } from './keys.ts'
+import { documentKey } from './keys.ts'
 import { readPage, walk } from './pages.ts'
 import { type Transaction, transact } from './transaction.ts'
 
@@ -77,7 +77,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
         return { outcome: 'accepted', answer: given }
       }),
 
-    claim: (request) => change((unit, tx) => claimDue(request, unit, tx, documents)),
+    claim: (request) => change((unit, tx) => claimDueDocuments(request, unit, tx, documents)),
 
     renew: (lease, leaseMs) =>
       change(async (unit, { now }) => {
@@ -103,7 +103,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
     retry: (tenant, dispatchId, options) =>
       change(async (unit, { now }) => {
         const row = await find(tenant, dispatchId, unit)
-        return row && { changed: retryDispatch(row, options, now, unit.transitions), dispatch: readDispatch(row) }
+        return row && { changed: requeueDispatch(row, options, now, unit.transitions), dispatch: readDispatch(row) }
       }),
 
     findReplannable: (tenant, dispatchId) => read(tenant, dispatchId, readReplannable),
@@ -162,7 +162,7 @@ async function find(tenant: string, dispatchId: string, unit: DocumentUnitOfWork
 }
 
 function answerKey(tenant: string, key: string): string {
-  return keyOf('answer', tenant, key)
+  return documentKey('answer', tenant, key)
 }
 
 /** The answer of an idempotency key until its time is over, whether or not it was removed. */

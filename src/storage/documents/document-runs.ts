@@ -14,7 +14,7 @@ import type {
 import { applyDecision } from '../rules/apply-decision.ts'
 import { descendantKey, runEntries, runKey, sessionKey, spendKey } from './run-documents.ts'
 import { eraseSession, eraseUser } from './run-erasure.ts'
-import { listRuns, removeRuns } from './run-lists.ts'
+import { listRunDocuments, removeRuns } from './run-lists.ts'
 import { type Transaction, transact } from './transaction.ts'
 
 type SpendByDay = Readonly<Record<string, Spend>>
@@ -40,7 +40,7 @@ export function documentRuns(documents: Documents): RunStore {
 
     findRun: (tenant, runId) => transact(documents, (tx) => tx.get(runKey(tenant, runId))),
 
-    listRuns: (query) => listRuns(query, documents),
+    listRuns: (query) => listRunDocuments(query, documents),
 
     openSession: (tenant, sessionId) =>
       transact(documents, async (tx) => {
@@ -97,7 +97,12 @@ async function changeSession(
   tx.put(sessionKey(tenant, sessionId), changed)
 }
 
-async function addSums(tx: Transaction, tenant: string, sessionId: string, totalsChanges: TotalsChanges): Promise<void> {
+async function addSums(
+  tx: Transaction,
+  tenant: string,
+  sessionId: string,
+  totalsChanges: TotalsChanges,
+): Promise<void> {
   for (const { runId, add } of totalsChanges.descendants) {
     const key = descendantKey(tenant, sessionId, runId)
     tx.put(key, sumOf((await tx.get<Totals>(key)) ?? noTotals(), add))

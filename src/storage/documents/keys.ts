@@ -9,13 +9,13 @@ const KEPT_OF_LONG_PART = 30
 const MAX_TIME = 9_007_199_254_740_991
 
 /** A key of names. Different names give different keys. */
-export function keyOf(...names: readonly string[]): string {
+export function documentKey(...names: readonly string[]): string {
   return names.map(escapeName).join('/')
 }
 
 /** The prefix of all keys that begin with these names. */
 export function prefixOf(...names: readonly string[]): string {
-  return `${keyOf(...names)}/`
+  return `${documentKey(...names)}/`
 }
 
 /** A time as a part of a key: keys sort by it. */

@@ -2,8 +2,8 @@ import type { RunFacets } from '../../model/run-facets.ts'
 import { facetsOf } from '../../model/run-facets.ts'
 import type { StoredRun } from '../../ports/run-store.ts'
 import { isOpenRun } from '../rules/is-open-run.ts'
-import { keyOf, prefixOf, timePart } from './keys.ts'
-import type { Entries, Transaction } from './transaction.ts'
+import { documentKey, prefixOf, timePart } from './keys.ts'
+import type { DocumentEntries, Transaction } from './transaction.ts'
 
 /** The index document of a run: what lists filter by. */
 export interface ListedRun extends RunFacets {
@@ -18,21 +18,21 @@ export const OPEN_RUNS = 'open-runs/'
 export const PENDING_RUNS = 'pending-runs/'
 
 export function runKey(tenant: string, runId: string): string {
-  return keyOf('run', tenant, runId)
+  return documentKey('run', tenant, runId)
 }
 
 export function sessionKey(tenant: string, sessionId: string): string {
-  return keyOf('session', tenant, sessionId)
+  return documentKey('session', tenant, sessionId)
 }
 
 /** What was added below a run. */
 export function descendantKey(tenant: string, sessionId: string, runId: string): string {
-  return keyOf('descendants', tenant, sessionId, runId)
+  return documentKey('descendants', tenant, sessionId, runId)
 }
 
 /** What a user spent, by day. */
 export function spendKey(tenant: string, userId: string): string {
-  return keyOf('spend', tenant, userId)
+  return documentKey('spend', tenant, userId)
 }
 
 export function runsOfTenant(tenant: string): string {
@@ -48,12 +48,12 @@ export function listedRun({ tenant, state }: StoredRun): ListedRun {
 }
 
 /** The index documents of a run. */
-export function runEntries(run: StoredRun | undefined): Entries {
+export function runEntries(run: StoredRun | undefined): DocumentEntries {
   if (!run) return {}
   const listed = listedRun(run)
   const { tenant, runId, sessionId, status } = listed
   const time = timePart(run.createdAt)
-  const [place, placeOfAll] = [`${time}/${keyOf(runId)}`, `${time}/${keyOf(tenant, runId)}`]
+  const [place, placeOfAll] = [`${time}/${documentKey(runId)}`, `${time}/${documentKey(tenant, runId)}`]
   return {
     [runsOfTenant(tenant) + place]: listed,
     [runsOfSession(tenant, sessionId) + place]: listed,

@@ -16,7 +16,8 @@ export function eraseSession(tenant: string, sessionId: string, documents: Docum
     const key = sessionKey(tenant, sessionId)
     await tx.get(key)
     tx.put(key, undefined)
-    for await (const { key: descendants } of walk(documents, prefixOf('descendants', tenant, sessionId))) await remove(tx, descendants)
+    for await (const { key: descendants } of walk(documents, prefixOf('descendants', tenant, sessionId)))
+      await remove(tx, descendants)
     const runs = walk(documents, runsOfSession(tenant, sessionId))
     return removeListed(tx, runs, (run) => run.state.sessionId === sessionId)
   })
@@ -57,7 +58,12 @@ async function eraseFailures(
   }
 }
 
-async function eraseSpendOfDescendants(tx: Transaction, tenant: string, userId: string, documents: Documents): Promise<void> {
+async function eraseSpendOfDescendants(
+  tx: Transaction,
+  tenant: string,
+  userId: string,
+  documents: Documents,
+): Promise<void> {
   for await (const { key, text } of walk(documents, prefixOf('descendants', tenant))) {
     const listed: Totals = JSON.parse(text)
     if (!Object.hasOwn(listed.users, userId)) continue

@@ -17,7 +17,7 @@ import {
 } from './run-documents.ts'
 import { transact } from './transaction.ts'
 
-export async function listRuns(query: RunQuery, documents: Documents): Promise<Page<StoredRun>> {
+export async function listRunDocuments(query: RunQuery, documents: Documents): Promise<Page<StoredRun>> {
   const { silentForMs, pending } = query
   const now = await documents.now()
   const isNow = (run: StoredRun): boolean =>

@@ -5,7 +5,7 @@ const MAX_TRIES = 200
 const MAX_PAUSE_MS = 20
 
 /** Index documents: by their keys, the values that they hold. */
-export type Entries = Readonly<Record<string, unknown>>
+export type DocumentEntries = Readonly<Record<string, unknown>>
 
 /** The reads and writes of one try. */
 export interface Transaction {
@@ -18,7 +18,7 @@ export interface Transaction {
   /** Writes a document that must not exist. */
   create(key: string, value: unknown): void
   /** Replaces index documents. `before` are those that exist now. */
-  index(before: Entries, after: Entries): void
+  index(before: DocumentEntries, after: DocumentEntries): void
 }
 
 /**

@@ -2,11 +2,11 @@ import type { DispatchQuery } from '../../ports/dispatch-query.ts'
 import { currentStatus, type DispatchRow } from '../rules/dispatch-rows.ts'
 import { entry } from './run-indexes.ts'
 import { SortedList } from './sorted-list.ts'
-import { cursorAt, type ListPlace, walkList } from './walk-list.ts'
+import { cursorAt, type ListPosition, walkList } from './walk-list.ts'
 
 type List = SortedList<DispatchRow>
 
-/** What is kept of one tenant: lists in the order of {@link ListPlace}. A list that nothing is in is not kept. */
+/** What is kept of one tenant: lists in the order of {@link ListPosition}. A list that nothing is in is not kept. */
 interface TenantIndexes {
   readonly rows: List
   readonly bySession: Map<string, List>
@@ -139,14 +139,18 @@ function removeFrom(lists: Map<string, List>, name: string, row: DispatchRow): v
 }
 
 /** The list that has all that may fit: the shortest, as a rule. What else is asked for is held against each row of it. */
-function listFor(tenantIndexes: TenantIndexes, { sessionId, recipient, status, eventType }: DispatchQuery): List | undefined {
+function listFor(
+  tenantIndexes: TenantIndexes,
+  { sessionId, recipient, status, eventType }: DispatchQuery,
+): List | undefined {
   if (sessionId !== undefined) return tenantIndexes.bySession.get(sessionId)
   if (recipient !== undefined) return tenantIndexes.byRecipient.get(recipient)
-  if (eventType !== undefined && (status === undefined || status === 'sent')) return tenantIndexes.byEventType.get(eventType)
+  if (eventType !== undefined && (status === undefined || status === 'sent'))
+    return tenantIndexes.byEventType.get(eventType)
   return status === undefined ? tenantIndexes.rows : tenantIndexes.byStatus.get(status)
 }
 
-function placeOf({ head, place }: DispatchRow): ListPlace {
+function placeOf({ head, place }: DispatchRow): ListPosition {
   return { at: head.createdAt, place }
 }
 

@@ -2,11 +2,11 @@ import type { DispatchAnswer } from '../../model/dispatch.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DispatchStore, LeaseToken } from '../../ports/dispatch-store.ts'
 import { acceptDispatch } from '../rules/accept-dispatch.ts'
-import { cancelDispatch, retryDispatch } from '../rules/change-dispatch.ts'
+import { cancelDispatch, requeueDispatch } from '../rules/change-dispatch.ts'
 import { compoundKey } from '../rules/compound-key.ts'
 import { copyJson } from '../rules/copy-json.ts'
 import { readDispatch } from '../rules/delivery-copies.ts'
-import { type Places, transitions } from '../rules/delivery-transitions.ts'
+import { type DeliveryPlaces, transitions } from '../rules/delivery-transitions.ts'
 import { type DeliveryRow, type DispatchRow, ownersOf } from '../rules/dispatch-rows.ts'
 import { isOpenDispatch, leaveDigests } from '../rules/remove-dispatch.ts'
 import { readReplannable, replanDispatch } from '../rules/replan-dispatch.ts'
@@ -33,7 +33,7 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
   /** What is being sent, by its id. */
   const leases = new Map<string, DeliveryRow>()
   let fences = 0
-  const places: Places = {
+  const places: DeliveryPlaces = {
     place: queues.place,
     remove: queues.remove,
     changed(row) {
@@ -100,7 +100,7 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
 
     async retry(tenant, dispatchId, options) {
       const row = tenants.find(tenant, dispatchId)
-      return row && { changed: retryDispatch(row, options, clock.now(), moves), dispatch: readDispatch(row) }
+      return row && { changed: requeueDispatch(row, options, clock.now(), moves), dispatch: readDispatch(row) }
     },
 
     async findReplannable(tenant, dispatchId) {

@@ -5,7 +5,7 @@ import type { MergeDecision, RemovalQuery, RunStore, StoredSession } from '../..
 import { applyDecision } from '../rules/apply-decision.ts'
 import { copyJson } from '../rules/copy-json.ts'
 import { runAncestors } from './run-ancestors.ts'
-import { type SessionEntry, type RunRow, runIndexes, type TenantIndexes } from './run-indexes.ts'
+import { type RunRow, runIndexes, type SessionEntry, type TenantIndexes } from './run-indexes.ts'
 import { runPage } from './run-pages.ts'
 import { addSums, forgetSpend, spendSince } from './run-sums.ts'
 import type { SortedList } from './sorted-list.ts'
@@ -117,7 +117,12 @@ function removable(rows: SortedList<RunRow> | undefined, updatedBefore: number, 
   return found
 }
 
-function changeSession(tenantIndexes: TenantIndexes, room: SessionEntry, decision: MergeDecision<unknown>, now: number): void {
+function changeSession(
+  tenantIndexes: TenantIndexes,
+  room: SessionEntry,
+  decision: MergeDecision<unknown>,
+  now: number,
+): void {
   const { state, totalsChanges, failures } = decision
   if (state) room.session.updatedAt = now
   if (failures) room.session.failures = failures

@@ -26,7 +26,11 @@ export function runAncestors(
 }
 
 /** The run, if it is in that session. */
-function runIn(room: SessionEntry | undefined, runId: string, tenantIndexes: TenantIndexes | undefined): StoredRun | undefined {
+function runIn(
+  room: SessionEntry | undefined,
+  runId: string,
+  tenantIndexes: TenantIndexes | undefined,
+): StoredRun | undefined {
   const row = tenantIndexes?.byId.get(runId)
   return row !== undefined && row.room === room ? row.run : undefined
 }

@@ -94,7 +94,8 @@ export function runIndexes(): RunIndexes {
 
     openIndexes: (tenant) => entry(byTenant, tenant, newIndexes),
 
-    openRoom: (tenantIndexes, tenant, sessionId, now) => entry(tenantIndexes.rooms, sessionId, () => newRoom(tenant, sessionId, now)),
+    openRoom: (tenantIndexes, tenant, sessionId, now) =>
+      entry(tenantIndexes.rooms, sessionId, () => newRoom(tenant, sessionId, now)),
 
     add(tenantIndexes, room, run) {
       if (run.createdAt < latest) isInOrder = false
@@ -136,7 +137,14 @@ export function runIndexes(): RunIndexes {
       const gone = new Set(rows)
       for (const row of gone) tenantIndexes.byId.delete(row.run.state.runId)
       const rooms = new Set(rows.map(({ room }) => room))
-      const lists = [all, open, pending, tenantIndexes.rows, ...tenantIndexes.byAge.values(), ...[...rooms].map((room) => room.rows)]
+      const lists = [
+        all,
+        open,
+        pending,
+        tenantIndexes.rows,
+        ...tenantIndexes.byAge.values(),
+        ...[...rooms].map((room) => room.rows),
+      ]
       for (const list of lists) list.deleteAll(gone)
       for (const row of gone) takeOut(tenantIndexes, row, row.run.state)
     },

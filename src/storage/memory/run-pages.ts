@@ -3,7 +3,7 @@ import type { Page } from '../../ports/dispatch-query.ts'
 import type { RunQuery, StoredRun } from '../../ports/run-store.ts'
 import { copyJson } from '../rules/copy-json.ts'
 import { isOpenRun } from '../rules/is-open-run.ts'
-import { type FacetName, type RunRow, type RunIndexes, runsBy } from './run-indexes.ts'
+import { type FacetName, type RunIndexes, type RunRow, runsBy } from './run-indexes.ts'
 import type { SortedList } from './sorted-list.ts'
 import { cursorAt, isPlacedBelow, walkList } from './walk-list.ts'
 

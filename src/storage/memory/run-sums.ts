@@ -4,10 +4,16 @@ import type { TotalsChanges } from '../../ports/run-store.ts'
 import { entry, type SessionEntry, type TenantIndexes } from './run-indexes.ts'
 
 /** Adds to the sums of a session and of its tenant's users. */
-export function addSums({ session, descendants, users }: TotalsChanges, tenantIndexes: TenantIndexes, room: SessionEntry, now: number): void {
+export function addSums(
+  { session, descendants, users }: TotalsChanges,
+  tenantIndexes: TenantIndexes,
+  room: SessionEntry,
+  now: number,
+): void {
   addTotals(room.session.totals, session)
   for (const { runId, add } of descendants) addTotals(entry(room.descendants, runId, noTotals), add)
-  for (const { userId, add, at } of users) addSpend(entry(daysOf(tenantIndexes, userId), dayOf(at ?? now), noSpend), add)
+  for (const { userId, add, at } of users)
+    addSpend(entry(daysOf(tenantIndexes, userId), dayOf(at ?? now), noSpend), add)
 }
 
 /** What a user spent on that day and after it. */

@@ -1,7 +1,7 @@
 import type { SortedList } from './sorted-list.ts'
 
 /** Where a row stands in a list: by when it was created, and then by when it was taken in. */
-export interface ListPlace {
+export interface ListPosition {
   readonly at: number
   readonly place: number
 }
@@ -13,19 +13,19 @@ export interface ListRange {
   readonly cursor?: string | undefined
 }
 
-export function isPlacedBelow(one: ListPlace, other: ListPlace): boolean {
+export function isPlacedBelow(one: ListPosition, other: ListPosition): boolean {
   return one.at < other.at || (one.at === other.at && one.place < other.place)
 }
 
 /** The place of a row that a page ends with: it stays right while rows come, go and change. */
-export function cursorAt({ at, place }: ListPlace): string {
+export function cursorAt({ at, place }: ListPosition): string {
   return `${at} ${place}`
 }
 
 /** The rows of a list from its cursor on. One that is not ours starts from the beginning. What is out of the range is not read. */
 export function* walkList<T>(
   list: SortedList<T>,
-  placeOf: (row: T) => ListPlace,
+  placeOf: (row: T) => ListPosition,
   first: 'oldest' | 'newest',
   { since, until, cursor }: ListRange,
 ): Generator<T, void, undefined> {
@@ -51,7 +51,7 @@ export function* walkList<T>(
   }
 }
 
-function readCursor(cursor: string | undefined): ListPlace | undefined {
+function readCursor(cursor: string | undefined): ListPosition | undefined {
   const [, at, place] = /^(\d{1,16}(?:\.\d{1,9})?) (\d{1,15})$/.exec(cursor ?? '') ?? []
   return at === undefined || place === undefined ? undefined : { at: Number(at), place: Number(place) }
 }

@@ -1,12 +1,12 @@
 import type { Acceptance } from '../../ports/dispatch-store.ts'
-import type { Places, Transitions } from './delivery-transitions.ts'
+import type { DeliveryPlaces, Transitions } from './delivery-transitions.ts'
 import { type DeliveryRow, type DispatchRow, dispatchRow } from './dispatch-rows.ts'
 
 /** Makes the rows of a new dispatch, and admits those that are `queued`. `undefined`, and nothing is changed: its quota is spent. */
 export function acceptDispatch(
   { dispatch: given, expiresInMs, quota }: Acceptance,
   now: number,
-  places: Places,
+  places: DeliveryPlaces,
   moves: Transitions,
 ): DispatchRow | undefined {
   if (!moves.spend(given.tenant, quota, now)) return undefined
@@ -24,7 +24,7 @@ export function admitDeliveries(
   dispatch: DispatchRow,
   rows: readonly DeliveryRow[],
   now: number,
-  places: Places,
+  places: DeliveryPlaces,
   moves: Transitions,
 ): void {
   const { deliveries, head } = dispatch

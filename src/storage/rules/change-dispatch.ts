@@ -22,7 +22,7 @@ export function hasItsOne({ head, deliveries }: DispatchRow): boolean {
 }
 
 /** Queues again what failed or expired, whoever asked for its end before. Limits are counted only where they have not been. */
-export function retryDispatch(
+export function requeueDispatch(
   dispatch: DispatchRow,
   options: RetryRequest,
   now: number,

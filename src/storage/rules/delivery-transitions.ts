@@ -7,10 +7,10 @@ import { type DeliveryRow, type DigestRow, type DispatchRow, ownersOf } from './
 import type { SendLimits } from './send-limits.ts'
 
 /** What a delivery ends as. */
-export type Ended = 'sent' | 'failed' | 'skipped' | 'cancelled' | 'expired'
+export type EndedDelivery = 'sent' | 'failed' | 'skipped' | 'cancelled' | 'expired'
 
 /** Where a store keeps its deliveries so that it finds them again: told of all that happens to one. */
-export interface Places {
+export interface DeliveryPlaces {
   /** It is due, or its lease ends, then. */
   place(row: DeliveryRow, wakeAt: number): void
   /** It waits for no time any longer. */
@@ -29,7 +29,7 @@ export interface Transitions {
   lease(row: DeliveryRow, fence: string, until: number): void
   /** It waits for the channel before it to fail. */
   hold(row: DeliveryRow): void
-  end(row: DeliveryRow, to: Ended, reason?: DeliveryReason): void
+  end(row: DeliveryRow, to: EndedDelivery, reason?: DeliveryReason): void
   /**
    * Cancels it for one of its dispatches; gives what is `cancelled` now, if anything is. Of a digest that is not rendered only
    * that one's events are taken out, into a record of its own. What is `sending`, or rendered for others too, keeps the wish.
@@ -42,11 +42,11 @@ export interface Transitions {
   /** Queues the first held delivery whose limits are not spent. Gives what changed. */
   promote(dispatch: DispatchRow, dueAt: number, now: number): DeliveryChange[]
   /** Lets all held deliveries end. Gives what changed. */
-  endHeld(dispatch: DispatchRow, to: Ended, reason?: DeliveryReason): DeliveryChange[]
+  endHeld(dispatch: DispatchRow, to: EndedDelivery, reason?: DeliveryReason): DeliveryChange[]
 }
 
 /** The transitions of deliveries that are kept there, with these limits. */
-export function transitions(places: Places, limits: SendLimits): Transitions {
+export function transitions(places: DeliveryPlaces, limits: SendLimits): Transitions {
   function become(row: DeliveryRow, status: DeliveryStatus, reason?: DeliveryReason, fence?: string): void {
     row.status = status
     row.reason = reason

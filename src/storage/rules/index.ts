@@ -8,9 +8,9 @@ export { statusOfDispatch } from '../../model/dispatch-status.ts'
 export { MAX_RUNS_ABOVE } from '../../model/run-tree-limit.ts'
 export { acceptDispatch } from './accept-dispatch.ts'
 export { beginAttempt } from './attempt-log.ts'
-export { cancelDispatch, retryDispatch } from './change-dispatch.ts'
+export { cancelDispatch, requeueDispatch } from './change-dispatch.ts'
 export { claimedDelivery, readDispatch } from './delivery-copies.ts'
-export { type Ended, type Places, type Transitions, transitions } from './delivery-transitions.ts'
+export { type DeliveryPlaces, type EndedDelivery, type Transitions, transitions } from './delivery-transitions.ts'
 export { digestKey, isOpenDigest } from './digest-key.ts'
 export {
   type AttemptRow,

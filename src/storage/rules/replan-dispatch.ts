@@ -5,7 +5,7 @@ import { admitDeliveries } from './accept-dispatch.ts'
 import { hasItsOne, retryDeliveries } from './change-dispatch.ts'
 import { copyJson } from './copy-json.ts'
 import { changeOf } from './delivery-copies.ts'
-import type { Places, Transitions } from './delivery-transitions.ts'
+import type { DeliveryPlaces, Transitions } from './delivery-transitions.ts'
 import { type DeliveryRow, type DispatchRow, deliveryRows } from './dispatch-rows.ts'
 
 /** What takes the place of deliveries that failed in host code. */
@@ -32,7 +32,7 @@ export function replanDispatch(
   dispatch: DispatchRow,
   { version, deliveries, ...options }: Replan,
   now: number,
-  places: Places,
+  places: DeliveryPlaces,
   moves: Transitions,
 ): DeliveryChange[] | undefined {
   const { plan, head } = dispatch

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Limiter, createLimiter } from '../../../src/core/delivery/limiter.ts'
+import { createLimiter, type Limiter } from '../../../src/core/delivery/limiter.ts'
 import type { WorkerOptions } from '../../../src/core/delivery/worker-options.ts'
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Limiter, type Slot, createLimiter } from '../../../src/core/delivery/limiter.ts'
+import { createLimiter, type Limiter, type Slot } from '../../../src/core/delivery/limiter.ts'
 import type { WorkerOptions } from '../../../src/core/delivery/worker-options.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'

@@ -8,7 +8,7 @@ import { recordingChannel } from '../../support/recording-channel.ts'
 import { withoutStrayRejections } from '../../support/stray-rejections.ts'
 import { accepted, braces, refused, stored } from '../dispatch/dispatching.ts'
 import { attempt, delivery, depsFor, settled } from './attempting.ts'
-import { acceptMany, byAddress, gated, app, settled as settledTestApp } from './test-app.ts'
+import { acceptMany, app, byAddress, gated, settled as settledTestApp } from './test-app.ts'
 
 describe('the name that a provider gives a message', () => {
   it.each([

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { HandlerResult } from '../../../src/core/answers/result.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
-import { handleDispatch } from '../../../src/sallyport/defaults.ts'
+import { handleDispatchWithDefaults } from '../../../src/sallyport/defaults.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { APP, recordingLogger, testAuth } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
@@ -38,7 +38,7 @@ test('a thousand concurrent posts of one key, by every way in and in two hosts, 
     () => one.dispatch(POST, { idempotencyKey: 'k' }),
     () => other.dispatch(POST, { idempotencyKey: 'k' }),
     () => other.endpoints.handle('dispatch', principal, { headers, body: POST }),
-    () => handleDispatch({ headers, body: { ...POST } }, deps),
+    () => handleDispatchWithDefaults({ headers, body: { ...POST } }, deps),
   ]
   const answers = await Promise.all(Array.from({ length: 250 }, () => ways.map((way) => way())).flat())
   expect(answers.filter(({ status }) => status === 202)).toHaveLength(1_000)

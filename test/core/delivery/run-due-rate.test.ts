@@ -3,7 +3,7 @@ import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.t
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted, gate } from '../dispatch/dispatching.ts'
-import { acceptMany, BODY, app, pass, settled } from './test-app.ts'
+import { acceptMany, app, BODY, pass, settled } from './test-app.ts'
 
 describe('runDue', () => {
   it('waits for a rate, and until then leaves no other channel waiting', async () => {

@@ -6,7 +6,7 @@ import type { DeliveryPolicy, Verdict } from '../../../src/ports/delivery-policy
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted, gate, outcomes } from '../dispatch/dispatching.ts'
-import { acceptMany, BODY, gated, app, pass, SENT, settled, totals } from './test-app.ts'
+import { acceptMany, app, BODY, gated, pass, SENT, settled, totals } from './test-app.ts'
 
 const NONE = { attempted: 0, sent: 0, retried: 0, failed: 0, skipped: 0, expired: 0 }
 

@@ -133,7 +133,10 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     const reported = [one.attempts, one.attemptsBefore ?? 0, outcomes, one.expiresInMs]
     const log = found.log.map((end) => end?.outcome)
     const expected = [found.attempts + 1, found.attemptsBefore, log, found.expiresAt - clock.now()]
-    hold('a claim tells what was before and how long is left', isSame(reported, expected), () => ({ reported, expected }))
+    hold('a claim tells what was before and how long is left', isSame(reported, expected), () => ({
+      reported,
+      expected,
+    }))
     model.lease(found, one.fence, leaseMs)
   }
 

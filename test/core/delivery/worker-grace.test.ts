@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { gate } from '../dispatch/dispatching.ts'
-import { acceptMany, gated, type TestApp, app, pass, SENT, settled, totals } from './test-app.ts'
+import { acceptMany, app, gated, pass, SENT, settled, type TestApp, totals } from './test-app.ts'
 
 /** Stops a worker; tells whether it has stopped. */
 function stopping({ worker }: TestApp, graceMs?: number): () => boolean {

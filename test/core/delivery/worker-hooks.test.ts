@@ -3,7 +3,7 @@ import type { DeliveryEvent } from '../../../src/core/delivery/hooks.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted } from '../dispatch/dispatching.ts'
-import { acceptMany, BODY, app, pass, settled, totals } from './test-app.ts'
+import { acceptMany, app, BODY, pass, settled, totals } from './test-app.ts'
 
 describe('a hook that hangs', () => {
   const hooks = { onSent: () => new Promise(() => {}) }

@@ -5,7 +5,7 @@ import type { Channel, SendOutcome } from '../../../src/ports/channel.ts'
 import type { Settlement } from '../../../src/ports/dispatch-store.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted } from '../dispatch/dispatching.ts'
-import { acceptMany, BODY, byAddress, gated, type TestApp, app, pass, SENT, settled, totals } from './test-app.ts'
+import { acceptMany, app, BODY, byAddress, gated, pass, SENT, settled, type TestApp, totals } from './test-app.ts'
 
 const DEAD = 'dead@example.com'
 const to = (recipient: string): object => ({ ...BODY, recipient })

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted } from '../dispatch/dispatching.ts'
-import { acceptMany, BODY, gated, app, pass, SENT, settled } from './test-app.ts'
+import { acceptMany, app, BODY, gated, pass, SENT, settled } from './test-app.ts'
 
 type Own = ReturnType<typeof app>
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Channel, SendOutcome } from '../../../src/ports/channel.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted, gate, outcomes, stored } from '../dispatch/dispatching.ts'
-import { acceptMany, BODY, gated, app, pass, SENT, settled, totals } from './test-app.ts'
+import { acceptMany, app, BODY, gated, pass, SENT, settled, totals } from './test-app.ts'
 
 describe('a worker that is stopped', () => {
   it('waits for what it is sending, and claims nothing more', async () => {

@@ -6,7 +6,7 @@ import type { TestDeps } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted, gate, outcomes } from '../dispatch/dispatching.ts'
-import { acceptMany, BODY, gated, type TestApp, app, pass, SENT, settled, totals } from './test-app.ts'
+import { acceptMany, app, BODY, gated, pass, SENT, settled, type TestApp, totals } from './test-app.ts'
 
 describe('a worker that was started', () => {
   it('sends what is due already', async () => {

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { AuthVerifier } from '../../../src/ports/auth-verifier.ts'
-import { handleDispatch, handleSessionRun } from '../../../src/sallyport/defaults.ts'
+import { handleDispatchWithDefaults, handleSessionRunWithDefaults } from '../../../src/sallyport/defaults.ts'
 import { APP, testDeps } from '../../support/deps.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 
@@ -38,7 +38,7 @@ const narrow: AuthVerifier = {
 async function problemOf(body: object, auth?: AuthVerifier) {
   const deps = testDeps(channels, { events, ...(auth && { auth }) })
   const request = { headers: APP, body: { recipient: 'jane@example.com', ...body } }
-  const answer = await handleDispatch(request, deps)
+  const answer = await handleDispatchWithDefaults(request, deps)
   if (answer.ok) throw new Error(`was accepted: ${JSON.stringify(answer.body)}`)
   const { code, detail, errors = [] } = answer.body
   return { code, detail, errors }
@@ -107,7 +107,7 @@ describe('a field that is not known', () => {
   it('is a warning that names the field, when the event is accepted without it', async () => {
     const deps = testDeps(channels, { events })
     const body = { eventType: 'order.shopped', recipient: 'jane@example.com', data: { a: 1 }, xyz: 1, kind: 'x' }
-    expect(await handleDispatch({ headers: APP, body }, deps)).toMatchObject({
+    expect(await handleDispatchWithDefaults({ headers: APP, body }, deps)).toMatchObject({
       status: 202,
       body: {
         warnings: [
@@ -123,7 +123,7 @@ describe('a field that is not known', () => {
     const deps = testDeps(channels, { events })
     const body = { eventType: 'order.shipped', recipient: 'a@example.com', eventData: { orderId: 'A' }, data: {} }
     const long = `eventData${'a'.repeat(100_000)}`
-    expect(await handleDispatch({ headers: APP, body: { ...body, [long]: 1 } }, deps)).toMatchObject({
+    expect(await handleDispatchWithDefaults({ headers: APP, body: { ...body, [long]: 1 } }, deps)).toMatchObject({
       body: {
         warnings: [{ detail: 'is not known here and was dropped' }, { detail: 'is not known here and was dropped' }],
       },
@@ -133,7 +133,7 @@ describe('a field that is not known', () => {
   it('of a run is named too', async () => {
     const { store, auth } = testDeps()
     const request = { headers: APP, body: { session_id: 's1', run: { runId: 'r1', staus: 'failed' } } }
-    expect(await handleSessionRun(request, { store, auth })).toMatchObject({
+    expect(await handleSessionRunWithDefaults(request, { store, auth })).toMatchObject({
       body: {
         errors: [
           { pointer: '/sessionId', code: 'required' },

@@ -5,7 +5,11 @@ import type { ErrorContext } from '../../../src/core/answers/report-fault.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { DispatchDeps } from '../../../src/core/dispatch/handle-dispatch.ts'
 import type { RunEvents } from '../../../src/core/runs/events/run-events.ts'
-import { handleDispatch, handleSessionRun, handleSessionRunBatch } from '../../../src/sallyport/defaults.ts'
+import {
+  handleDispatchWithDefaults,
+  handleSessionRunBatchWithDefaults,
+  handleSessionRunWithDefaults,
+} from '../../../src/sallyport/defaults.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { composed } from '../../sallyport/composed.ts'
 import { APP, testAuth, testDeps } from '../../support/deps.ts'
@@ -75,7 +79,7 @@ describe('onError receives what was thrown, and where,', () => {
       const { seen, hooks } = noting()
       const deps = testDeps({ a: recordingChannel(), b: recordingChannel() }, { events, hooks })
       const request = { headers: APP, body: { eventType, recipient: RECIPIENT }, query: { dryRun: 'true' } }
-      const answer = await handleDispatch(request, deps)
+      const answer = await handleDispatchWithDefaults(request, deps)
       expect(seen[0]).toEqual([THROWN, expect.not.objectContaining({ dispatchId: expect.anything() })])
       expect(seen[0]?.[1]).toMatchObject({ eventType })
       expect(JSON.stringify(answer)).not.toMatch(/no total|E_OWN/)
@@ -123,7 +127,7 @@ describe('onError receives what was thrown, and where,', () => {
     const { seen, hooks } = noting()
     const deps = testDeps({ a: recordingChannel() }, { events, hooks })
     const body = { eventType: 'plain', recipient: port === 'directory' ? 'user_1' : RECIPIENT }
-    const answer = await handleDispatch({ headers: APP, body }, { ...deps, ...broken })
+    const answer = await handleDispatchWithDefaults({ headers: APP, body }, { ...deps, ...broken })
     expect(answer.ok).toBe(false)
     const requestId = 'requestId' in answer.body ? answer.body.requestId : undefined
     expect(seen).toEqual([[THROWN, { ...place, requestId }]])
@@ -252,14 +256,16 @@ describe('onError receives, of runs,', () => {
     const { seen, hooks } = noting()
     const { store, clock, ids, logger } = testDeps()
     const deps = { auth: testAuth, store, clock, ids, logger, hooks, ...broken }
-    const answer = await handleSessionRun({ headers, body }, deps)
+    const answer = await handleSessionRunWithDefaults({ headers, body }, deps)
     expect(answer.ok).toBe(false)
     const context = { operation, requestId: 'req_1', ...(operation !== 'auth' && { runId: 'r1' }) }
     expect(seen).toEqual([[THROWN, context]])
     expect(seen[0]?.[0]).toBe(THROWN)
     expect(JSON.stringify([answer, logger.lines])).not.toContain('no total')
     if (operation === 'auth') return
-    expect(await handleSessionRunBatch({ headers, body: { runs: [body] } }, deps)).toMatchObject({ status: 200 })
+    expect(await handleSessionRunBatchWithDefaults({ headers, body: { runs: [body] } }, deps)).toMatchObject({
+      status: 200,
+    })
     expect(seen).toHaveLength(2)
   })
 

@@ -125,7 +125,9 @@ describe('guardJson', () => {
   it('looks no further after 50 faults', () => {
     expect(checkJsonSafety({ list: Array.from({ length: 1_000 }, () => '\0') })).toHaveLength(50)
     expect(
-      checkJsonSafety(Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`k${at}`, Number.POSITIVE_INFINITY]))),
+      checkJsonSafety(
+        Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`k${at}`, Number.POSITIVE_INFINITY])),
+      ),
     ).toHaveLength(50)
     expect(checkJsonSafety(Array.from({ length: 1_000 }, () => ({ a: '\0' })))).toHaveLength(50)
   })

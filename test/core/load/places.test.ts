@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Caller, type Places, places } from '../../../src/core/load/places.ts'
+import { type Caller, type Semaphore, semaphore } from '../../../src/core/load/places.ts'
 
 function callers(count: number): (Caller & { leave(): void })[] {
   return Array.from({ length: count }, () => {
@@ -13,9 +13,9 @@ function callers(count: number): (Caller & { leave(): void })[] {
   })
 }
 
-function filled(max: number): { room: Places; inside: ReturnType<typeof callers>; shed: number[] } {
+function filled(max: number): { room: Semaphore; inside: ReturnType<typeof callers>; shed: number[] } {
   const shed: number[] = []
-  const room = places(max, (taken) => shed.push(taken))
+  const room = semaphore(max, (taken) => shed.push(taken))
   const inside = callers(max)
   for (const each of inside) expect(room.enter(each)).toBe(true)
   return { room, inside, shed }

@@ -95,7 +95,10 @@ async function alone(body: unknown, index: number, token: string, prefer?: strin
   const { deps } = await troubled()
   const headers = { authorization: `Bearer ${token}`, ...(prefer !== undefined && { prefer }) }
   const result = await handleSessionRun({ headers, body }, deps)
-  const within = ({ pointer, ...reported }: { pointer: string }) => ({ ...reported, pointer: `/runs/${index}${pointer}` })
+  const within = ({ pointer, ...reported }: { pointer: string }) => ({
+    ...reported,
+    pointer: `/runs/${index}${pointer}`,
+  })
   if (result.ok) return { ...result.body, status: result.status, warnings: result.body.warnings.map(within) }
   const { errors, ...problem } = result.body
   const retryAfter = result.headers['retry-after']
@@ -132,7 +135,9 @@ describe('a batch of posts', () => {
       ...[422, 422, 422, 422, 422, 422, 422, 422, 422],
       ...[422, 422, 422, 422, 422, 422, 422, 201, 201],
     ])
-    expect(results.map(({ problem }) => problemsOf(problem)).filter((reported) => reported?.length !== 0)).toMatchObject({
+    expect(
+      results.map(({ problem }) => problemsOf(problem)).filter((reported) => reported?.length !== 0),
+    ).toMatchObject({
       3: [
         'validation_failed',
         '/runs/3/run/status not_allowed',

@@ -2,15 +2,15 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { DispatchGrant } from '../../../src/model/principal.ts'
 import {
+  app,
   CHANNELS,
   EVENTS,
-  type TestApp,
-  app,
   OTHER_SESSION,
   type OthersRecords,
   RECIPIENTS,
   SECRETS,
   SESSION,
+  type TestApp,
 } from './test-app.ts'
 
 const DISPATCH = '/api/outbound/dispatch'

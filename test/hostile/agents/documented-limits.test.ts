@@ -5,7 +5,7 @@ import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.t
 import type { Principal } from '../../../src/model/principal.ts'
 import { throttle } from '../../../src/policies/throttle.ts'
 import { createSallyport, type Sallyport } from '../../../src/sallyport/create-sallyport.ts'
-import { handleSessionRun } from '../../../src/sallyport/defaults.ts'
+import { handleSessionRunWithDefaults } from '../../../src/sallyport/defaults.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { recordingLogger } from '../../support/deps.ts'
 import { ROOT } from '../../support/entries.ts'
@@ -51,7 +51,7 @@ describe('a session token without grants, as docs/security.md warns', () => {
   async function post(by: Principal, run: object, sessionId = 's1') {
     const deps = { auth: { verify: async () => by }, store, logger: recordingLogger() }
     const body = { sessionId, run }
-    return handleSessionRun({ headers: { authorization: 'Bearer any' }, body }, deps)
+    return handleSessionRunWithDefaults({ headers: { authorization: 'Bearer any' }, body }, deps)
   }
   const stored = () => sallyport.runs.get('metered')
 

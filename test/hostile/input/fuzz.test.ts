@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { databaseKinds } from '../../storage/databases.ts'
 import { barrage } from './barrage.ts'
 import { IS_WHOLE, PATIENCE_MS, SEED, scale } from './scale.ts'
-import { type TestApp, openTestApp } from './test-app.ts'
+import { openTestApp, type TestApp } from './test-app.ts'
 
 const requests = scale(4_000)
 const SAMPLES = 40

@@ -6,7 +6,7 @@ import { bullmqQueue } from '../../../src/queues/bullmq.ts'
 import { type NotificationClient, postgresQueue } from '../../../src/queues/postgres.ts'
 import { rateLimits } from '../../../src/rate-limits/index.ts'
 import { serviceOrSkip } from '../../queues/services.ts'
-import { type TestApp, openTestApp } from './test-app.ts'
+import { openTestApp, type TestApp } from './test-app.ts'
 import { throughTime } from './through-time.ts'
 
 const withRedis = await serviceOrSkip('redis')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type TestApp, openTestApp } from './test-app.ts'
+import { openTestApp, type TestApp } from './test-app.ts'
 
 const EVENTS = ['order', 'told', 'first', 'digested', 'refined', 'asked', 'missing', 'heavy', 'ruled', 'person']
 const SCHEMAS = ['picked', 'zodded']

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { ErrorDetails } from '../../../src/core/answers/report-fault.ts'
-import { type TestApp, openTestApp } from './test-app.ts'
+import { openTestApp, type TestApp } from './test-app.ts'
 import { throughTime } from './through-time.ts'
 import { THROWN } from './thrown.ts'
 

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { toFetch } from '../../../src/adapters/fetch.ts'
 import { PROBLEM_CODES, type ProblemCode } from '../../../src/errors.ts'
-import { type Answer, type TestApp, type TestAppOptions, openTestApp, type SendLoop } from './test-app.ts'
+import { type Answer, openTestApp, type SendLoop, type TestApp, type TestAppOptions } from './test-app.ts'
 import { THROWN } from './thrown.ts'
 
 /** How a host comes to refuse a request that is full of what must not be told. */
@@ -48,8 +48,7 @@ const dispatched = (more: (bodies: Bodies) => object): Refusal => ({
 })
 
 const sending = (more: (bodies: Bodies) => SendLoop): Refusal => ({
-  provoke: (app, bodies) =>
-    app.post('dispatch', { body: bodies.dispatch, headers: bodies.headers, ...more(bodies) }),
+  provoke: (app, bodies) => app.post('dispatch', { body: bodies.dispatch, headers: bodies.headers, ...more(bodies) }),
 })
 
 const SPENT = { allowed: false, limit: 100, remaining: 0, windowMs: 60_000, resetMs: 12_000 }

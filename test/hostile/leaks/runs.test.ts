@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { RunEventTarget } from '../../../src/core/runs/events/run-events.ts'
 import { otelRunExporter } from '../../../src/otel/index.ts'
 import { telemetry } from '../../otel/telemetry.ts'
-import { type TestApp, openTestApp } from './test-app.ts'
+import { openTestApp, type TestApp } from './test-app.ts'
 import { throughTime } from './through-time.ts'
 
 /** A run of which everything that anybody can write says something. */

@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { handleDispatch, handleSessionRun, handleSessionRunBatch } from '../../../src/sallyport/defaults.ts'
+import {
+  handleDispatchWithDefaults,
+  handleSessionRunBatchWithDefaults,
+  handleSessionRunWithDefaults,
+} from '../../../src/sallyport/defaults.ts'
 import { watchStrayRejections } from '../../support/stray-rejections.ts'
 import { type Asking, assertRow } from './asking.ts'
 import { DOORS } from './callers.ts'
 import { MATRIX } from './cells.ts'
 import { ASKS } from './fault.ts'
-import { type TestApp, app } from './test-app.ts'
+import { app, type TestApp } from './test-app.ts'
 
 let check: () => Promise<void>
 beforeAll(() => {
@@ -16,10 +20,10 @@ afterAll(() => check())
 /** The handlers, with nothing around them. */
 function askHandlers({ options }: TestApp): Asking {
   const handlers = {
-    dispatch: handleDispatch,
-    'dry run': handleDispatch,
-    run: handleSessionRun,
-    batch: handleSessionRunBatch,
+    dispatch: handleDispatchWithDefaults,
+    'dry run': handleDispatchWithDefaults,
+    run: handleSessionRunWithDefaults,
+    batch: handleSessionRunBatchWithDefaults,
   }
   return async (ask, request) => {
     const { status, headers, body } = await handlers[ask](request, options)

@@ -9,7 +9,7 @@ import { DOORS } from './callers.ts'
 import { MATRIX } from './cells.ts'
 import { ASKS } from './fault.ts'
 import { rawPost } from './raw-request.ts'
-import { type TestApp, app } from './test-app.ts'
+import { app, type TestApp } from './test-app.ts'
 
 const PATHS = { dispatch: DISPATCH, 'dry run': DISPATCH, run: RUN, batch: BATCH }
 

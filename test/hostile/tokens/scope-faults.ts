@@ -66,7 +66,11 @@ export function scopeFaults(caller: Caller): Faults {
 
   const overreaches = OVERREACHES.map(([name, event, reported]): [string, Fault] => [
     name,
-    { token: own, event, answers: good === ALL && reported ? { ...ALL, dispatch: reported, 'dry run': reported } : mayNot },
+    {
+      token: own,
+      event,
+      answers: good === ALL && reported ? { ...ALL, dispatch: reported, 'dry run': reported } : mayNot,
+    },
   ])
   const lookAlikes = Object.entries(LOOK_ALIKES).flatMap(([granted, alikes]) => {
     const token = mint({ dispatch: { ...GRANT, recipients: [granted] } })

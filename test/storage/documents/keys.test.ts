@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { documentStore } from '../../../src/storage/documents/index.ts'
-import { keyOf, prefixOf, timePart, withShortKeys } from '../../../src/storage/documents/keys.ts'
+import { documentKey, prefixOf, timePart, withShortKeys } from '../../../src/storage/documents/keys.ts'
 import { acceptance, delivery, digested } from '../storing.ts'
 import { mapDocuments } from './map-documents.ts'
 
@@ -18,7 +18,7 @@ describe('a key', () => {
   it('is made of lower-case letters, digits and four marks, and is another one for other names', () =>
     fc.assert(
       fc.asyncProperty(names, names, async (one, other) => {
-        const [first, second] = [await shortened(keyOf(...one)), await shortened(keyOf(...other))]
+        const [first, second] = [await shortened(documentKey(...one)), await shortened(documentKey(...other))]
         expect(first).toMatch(/^[-._a-z0-9/]*$/)
         expect(first === second).toBe(JSON.stringify(one) === JSON.stringify(other))
       }),
@@ -35,22 +35,22 @@ describe('a key', () => {
     ],
     [['\ud800'], ['\udfff']],
     [['é'], ['e\u0301']],
-  ])('of %j is not that of %j', (one, other) => expect(keyOf(...one)).not.toBe(keyOf(...other)))
+  ])('of %j is not that of %j', (one, other) => expect(documentKey(...one)).not.toBe(documentKey(...other)))
 
   it('with a long name is told apart to the last character, and from a name that looks like its hash', async () => {
-    const long = keyOf('x'.repeat(2_000))
+    const long = documentKey('x'.repeat(2_000))
     const short = await shortened(long)
     expect(short).toHaveLength(96)
-    expect(await shortened(keyOf(`${'x'.repeat(1_999)}y`))).not.toBe(short)
-    expect(await shortened(keyOf(short))).not.toBe(short)
+    expect(await shortened(documentKey(`${'x'.repeat(1_999)}y`))).not.toBe(short)
+    expect(await shortened(documentKey(short))).not.toBe(short)
     expect(await shortened(short)).toBe(short)
-    expect(await shortened(keyOf('x'.repeat(97)))).toHaveLength(96)
+    expect(await shortened(documentKey('x'.repeat(97)))).toHaveLength(96)
   })
 
   it('stays in the prefix of its names, however long they are', async () => {
     const tenant = 'T'.repeat(2_000)
     const documents = withShortKeys(mapDocuments(Date))
-    await documents.commit([{ key: keyOf('runs', tenant, 'r'), before: undefined, after: '1' }])
+    await documents.commit([{ key: documentKey('runs', tenant, 'r'), before: undefined, after: '1' }])
     expect(await documents.list(prefixOf('runs', tenant), { limit: 9 })).toHaveLength(1)
     expect(await documents.list(prefixOf('runs', 'T'), { limit: 9 })).toEqual([])
   })

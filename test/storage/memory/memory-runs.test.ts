@@ -137,7 +137,10 @@ describe('the runs of a memory store', () => {
     expect(await ancestorsOf('r140')).toEqual(Array.from({ length: 10 }, (_, n) => `r${n + 141}`))
     expect(await ancestorsOf('new', 'r149')).toEqual(['r149', 'r150'])
     await put(store, { runId: 'r150', parentRunId: 'r140' })
-    expect(await ancestorsOf('r145')).toEqual([...['r146', 'r147', 'r148', 'r149', 'r150'], ...ancestorsAgain(140, 145)])
+    expect(await ancestorsOf('r145')).toEqual([
+      ...['r146', 'r147', 'r148', 'r149', 'r150'],
+      ...ancestorsAgain(140, 145),
+    ])
     expect(await ancestorsOf('new', 'r150')).toEqual(['r150', ...ancestorsAgain(140, 149)])
     expect(await ancestorsOf('self', 'self')).toEqual(['self'])
   })

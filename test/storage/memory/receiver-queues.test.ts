@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { receiverQueues, type Laned } from '../../../src/storage/memory/receiver-queues.ts'
+import { type Laned, receiverQueues } from '../../../src/storage/memory/receiver-queues.ts'
 
 const CHANNELS = ['a', 'b'] as const
 const KEYS = [undefined, '', 'x', 'y'] as const
@@ -119,7 +119,9 @@ describe('due lanes', () => {
             }
           }
           expect(queues.first(CHANNELS)?.wakeAt).toBe(earliest(CHANNELS, []))
-          expect(queues.queues).toBe(new Set(model.map((one) => JSON.stringify([one.channel, one.concurrencyKey]))).size)
+          expect(queues.queues).toBe(
+            new Set(model.map((one) => JSON.stringify([one.channel, one.concurrencyKey]))).size,
+          )
         }
       }),
       { numRuns: 500 },

@@ -9,7 +9,11 @@ import { type RunTables, runTables } from './sql-runs-database.ts'
 const ONE: Spend = { runs: 1, tokens: 3, cost: { USD: '0.1' }, unpricedRuns: 0, unpricedTokens: 0 }
 
 /** Counts what is merged in a run, its session and for a user. */
-function countUp(sessionId: string, runId: string, userId?: string): (snapshot: MergeSnapshot) => MergeDecision<number> {
+function countUp(
+  sessionId: string,
+  runId: string,
+  userId?: string,
+): (snapshot: MergeSnapshot) => MergeDecision<number> {
   return ({ run, session }) => ({
     result: session?.totals.spend.runs ?? 0,
     state: {
@@ -210,9 +214,12 @@ for (const kind of await databaseKinds())
         return result
       })
       expect(seen).toEqual(ids.map(() => []))
-      const { result } = await store.mergeRun({ tenant: 't', sessionId: 's', runId: 'r5' }, ({ ancestors, descendants }) => ({
-        result: { ancestors: ancestors.map((one) => one.runId), runs: descendants?.spend.runs },
-      }))
+      const { result } = await store.mergeRun(
+        { tenant: 't', sessionId: 's', runId: 'r5' },
+        ({ ancestors, descendants }) => ({
+          result: { ancestors: ancestors.map((one) => one.runId), runs: descendants?.spend.runs },
+        }),
+      )
       expect(result).toEqual({ ancestors: ['r4', 'r3', 'r2', 'r1', 'r0', 'r-1'], runs: 1 })
     })
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { isSallyportError } from '../../../src/errors.ts'
-import { handleDispatch, handleSessionRun } from '../../../src/sallyport/defaults.ts'
+import { handleDispatchWithDefaults, handleSessionRunWithDefaults } from '../../../src/sallyport/defaults.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { ORDER } from '../../core/dispatch/dispatching.ts'
 import { APP, testDeps } from '../../support/deps.ts'
@@ -23,8 +23,8 @@ for (const kind of await databaseKinds())
       const store = unmigrated()
       const run = { headers: APP, body: { sessionId: 's1', run: { runId: 'r1' } } }
       for (const answer of [
-        await handleDispatch({ headers: APP, body: ORDER }, { ...deps, store }),
-        await handleSessionRun(run, { ...deps, store }),
+        await handleDispatchWithDefaults({ headers: APP, body: ORDER }, { ...deps, store }),
+        await handleSessionRunWithDefaults(run, { ...deps, store }),
       ]) {
         expect(answer).toMatchObject({
           status: 503,
@@ -60,7 +60,7 @@ for (const kind of await databaseKinds())
       const deps = testDeps()
       const store = unmigrated()
       await store.migrate()
-      const answer = await handleDispatch({ headers: APP, body: ORDER }, { ...deps, store })
+      const answer = await handleDispatchWithDefaults({ headers: APP, body: ORDER }, { ...deps, store })
       expect(answer).toMatchObject({ status: 202 })
     })
   })

@@ -48,7 +48,11 @@ function describeIssue(issue: StandardIssue, eventData: JsonObject, vendor: stri
   if (valueAt(eventData, keys) === undefined) return { pointer, code: 'required', detail: 'is required' }
   const expected = TELLS_APART.has(vendor) && 'expected' in issue ? issue.expected : undefined
   const isReported = typeof expected === 'string' && expected.length <= MAX_EXPECTED && !expected.includes(TELLS_VALUE)
-  return { pointer, code: 'invalid', detail: isReported ? `expected ${expected}` : "does not fit the event's data schema" }
+  return {
+    pointer,
+    code: 'invalid',
+    detail: isReported ? `expected ${expected}` : "does not fit the event's data schema",
+  }
 }
 
 function valueAt(root: unknown, keys: readonly PropertyKey[]): unknown {

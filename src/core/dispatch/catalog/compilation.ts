@@ -10,7 +10,7 @@ export interface Compilation {
 }
 
 /** Where in a catalogue something stands. */
-export type Place = Pick<ConfigProblem, 'event' | 'channel' | 'field'>
+export type CatalogPlace = Pick<ConfigProblem, 'event' | 'channel' | 'field'>
 
 /** {@link EventFacts} as engines take them. No interface, since that could not be read by any key. */
 export type OpenFacts = Pick<EventFacts, keyof EventFacts>

@@ -1,13 +1,13 @@
 import type { Decision } from '../../../ports/condition-engine.ts'
 import type { EventFacts } from '../../../ports/event-catalog.ts'
 import { ignoreRejection } from '../../json/to-json.ts'
-import type { Compilation, OpenFacts, Place } from './compilation.ts'
+import type { CatalogPlace, Compilation, OpenFacts } from './compilation.ts'
 import type { ConditionDefinition } from './event-definition.ts'
 
 /** Compiles the condition of an event or a channel, if it has one. */
 export function compileCondition(
   definition: ConditionDefinition<unknown> | undefined,
-  place: Place,
+  place: CatalogPlace,
   { engines: { conditions }, problems }: Compilation,
 ): ((facts: OpenFacts) => Decision) | undefined {
   if (definition === undefined) return undefined

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../../model/json.ts'
 import type { EventFacts, FieldRendering } from '../../../ports/event-catalog.ts'
 import type { CompiledTemplate, Rendering } from '../../../ports/template-engine.ts'
 import { ignoreRejection, toJson } from '../../json/to-json.ts'
-import type { Compilation, OpenFacts, Place } from './compilation.ts'
+import type { CatalogPlace, Compilation, OpenFacts } from './compilation.ts'
 import type { ChannelDefinition } from './event-definition.ts'
 
 /** Renders one field of a message. */
@@ -13,7 +13,7 @@ type FieldDefinition = ChannelDefinition<unknown>[string]
 /** Compiles the template of each field; one that is `undefined` is left out. */
 export function compileTemplates(
   definitions: Readonly<Record<string, FieldDefinition>>,
-  place: (field: string) => Place,
+  place: (field: string) => CatalogPlace,
   compilation: Compilation,
 ): ReadonlyMap<string, FieldRenderer> {
   const renderers = new Map<string, FieldRenderer>()
@@ -28,7 +28,7 @@ export function compileTemplates(
 function compileTemplate(
   definition: FieldDefinition,
   escaping: 'html' | 'none',
-  place: Place,
+  place: CatalogPlace,
   { engines: { templates }, problems }: Compilation,
 ): FieldRenderer | undefined {
   if (typeof definition === 'function') return (facts) => call(definition, facts)

@@ -6,7 +6,7 @@ import type { EventFault } from '../event-faults.ts'
 import { resolveAddress } from './resolve-address.ts'
 
 /** A channel whose end is known before anything is rendered. */
-export type Ended = { readonly channel: string } & (
+export type EndedChannel = { readonly channel: string } & (
   | { readonly status: 'skipped'; readonly reason: DeliveryReason; readonly trace?: readonly ConditionTrace[] }
   /** `detail`: what went wrong, for the log and for dry runs. It holds no value of the facts. */
   | { readonly status: 'failed'; readonly reason: DeliveryReason; readonly detail: string }
@@ -32,7 +32,7 @@ export function filterChannels(
   facts: EventFacts,
   channels: Readonly<Record<string, Channel>>,
   faults: EventFault[],
-): readonly (Candidate | Ended)[] {
+): readonly (Candidate | EndedChannel)[] {
   const gate = when?.(facts)
   if (gate?.outcome === 'error') faults.push({ operation: 'condition', ...errorOf(gate) })
   return entries.map((entry) => screen(entry, gate, facts, channels, faults))
@@ -44,7 +44,7 @@ function screen(
   facts: EventFacts,
   channels: Readonly<Record<string, Channel>>,
   faults: EventFault[],
-): Candidate | Ended {
+): Candidate | EndedChannel {
   const decision = gate === undefined || gate.outcome === 'true' ? when?.(facts) : gate
   if (decision?.outcome === 'false') {
     return { channel, status: 'skipped', reason: 'condition_false', trace: decision.trace }

@@ -6,7 +6,7 @@ import type { CatalogEvent, EventFacts } from '../../../ports/event-catalog.ts'
 import { type Refused, refuse } from '../../answers/result.ts'
 import { pointerTo } from '../../json/json-pointer.ts'
 import type { EventFault } from '../event-faults.ts'
-import type { Candidate, Ended } from './filter-channels.ts'
+import type { Candidate, EndedChannel } from './filter-channels.ts'
 import { type ContentFault, renderFields } from './render-fields.ts'
 
 /** What a plan says of a message that can be sent. */
@@ -19,7 +19,7 @@ interface PlannedMessage {
 
 /** What is to become of one channel. */
 export type PlannedDelivery =
-  | Ended
+  | EndedChannel
   | (PlannedMessage & { readonly status: 'skipped'; readonly reason: 'sandboxed' })
   | (PlannedMessage & {
       readonly status: 'queued' | 'held'
@@ -42,7 +42,7 @@ export interface Plan {
 export interface PlanInput {
   readonly event: CatalogEvent
   readonly facts: EventFacts
-  readonly filtered: readonly (Candidate | Ended)[]
+  readonly filtered: readonly (Candidate | EndedChannel)[]
   /** What the policy says of each candidate, in the places of `screened`. Absent: send all. */
   readonly verdicts?: readonly (Verdict | undefined)[]
   /** When it is planned, epoch milliseconds. */

@@ -11,7 +11,7 @@ import { isRefused, type Refused, refuse } from '../../answers/result.ts'
 import { invalid } from '../../validate.ts'
 import type { EventFault } from '../event-faults.ts'
 import { askPolicy } from './ask-policy.ts'
-import { type Candidate, type Ended, filterChannels } from './filter-channels.ts'
+import { type Candidate, type EndedChannel, filterChannels } from './filter-channels.ts'
 import { type Plan, planDispatch } from './plan-dispatch.ts'
 import { resolveAddress } from './resolve-address.ts'
 import { resolveRecipient } from './resolve-recipient.ts'
@@ -111,7 +111,7 @@ function overridden(
 }
 
 function verdictsOn(
-  filtered: readonly (Candidate | Ended)[],
+  filtered: readonly (Candidate | EndedChannel)[],
   { eventType, critical }: CatalogEvent,
   recipient: Recipient,
   { tenant, session }: PlanningScope,
@@ -119,7 +119,7 @@ function verdictsOn(
   policy: DeliveryPolicy,
 ): Promise<readonly (Verdict | undefined)[]> {
   const asker = session !== undefined && { sessionId: session }
-  const ask = async ({ status, channel }: Candidate | Ended): Promise<Verdict | undefined> =>
+  const ask = async ({ status, channel }: Candidate | EndedChannel): Promise<Verdict | undefined> =>
     status === 'candidate'
       ? askPolicy(policy, { tenant, eventType, critical, channel, recipient, at, ...asker })
       : undefined

@@ -3,7 +3,7 @@ import type { MergeDecision, RunStore, StoredRun } from '../../../ports/run-stor
 import { reportFault } from '../../answers/report-fault.ts'
 import { yieldToEventLoop } from '../../yield-to-event-loop.ts'
 import type { Publishes } from '../merge/merge-rules.ts'
-import { type SignalDeps, publishSignal } from './publish-signal.ts'
+import { publishSignal, type SignalDeps } from './publish-signal.ts'
 import { eventOf } from './run-events.ts'
 
 /** Tells of what runs give reason to. */

@@ -1,5 +1,5 @@
 import type { RunCounts } from '../../../model/run.ts'
-import { type Fault, membersOf } from '../../json/schema-readers.ts'
+import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
 
 const MAX_COUNT = Number.MAX_SAFE_INTEGER
 const MAX_COUNTERS = 32
@@ -35,7 +35,7 @@ export const KNOWN_COUNTS: ReadonlySet<string> = new Set([
 const COUNTER = /^[a-z][A-Za-z0-9_]{0,63}$/
 
 /** Reads counts: the known ones, and up to 32 of the caller's own. What is `null` is not told. */
-export function readCounts(value: unknown, faults: Fault[]): Record<string, number> {
+export function readCounts(value: unknown, faults: ReadFault[]): Record<string, number> {
   const members = membersOf(value)
   const read: Record<string, number> = {}
   if (!members) faults.push({ code: 'type', detail: 'expected an object' })
@@ -59,7 +59,7 @@ export function readCounts(value: unknown, faults: Fault[]): Record<string, numb
 }
 
 /** Reads an integer from `min` to 2^53 - 1. */
-export function readWhole(value: unknown, min: number, faults: Fault[], path?: readonly string[]): number {
+export function readWhole(value: unknown, min: number, faults: ReadFault[], path?: readonly string[]): number {
   if (typeof value === 'number' && Number.isInteger(value)) {
     if (value >= min && value <= MAX_COUNT) return value + 0
     faults.push({ code: 'out_of_range', detail: `expected ${min} to 2^53 - 1`, ...(path && { path }) })

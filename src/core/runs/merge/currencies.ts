@@ -1,10 +1,10 @@
-import type { Fault } from '../../json/schema-readers.ts'
+import type { ReadFault } from '../../json/schema-readers.ts'
 
 /**
  * Reads the code of a currency, in upper case or lower. A session keeps a sum for each that it is told of, so these have to be
  * so many and no more: only those that there are.
  */
-export function readCurrency(value: unknown, faults: Fault[]): string {
+export function readCurrency(value: unknown, faults: ReadFault[]): string {
   if (typeof value !== 'string') {
     faults.push({ code: 'type', detail: 'expected a string' })
     return ''

@@ -22,7 +22,8 @@ export function decideMerge(snapshot: MergeSnapshot, update: RunUpdate, rules: M
   const merge = mergeRun(run?.state, update)
   if (merge.outcome === 'conflict') return { result: merge }
   const { state, created, changed, ignored } = merge
-  if (!changed) return { result: { outcome: 'merged', state, created, changed, ignored, firstEnd: false }, touched: true }
+  if (!changed)
+    return { result: { outcome: 'merged', state, created, changed, ignored, firstEnd: false }, touched: true }
   const derived = derivedOf(run, state, priceRun(run, state, rules), rules.tells)
   const rolled = rollUp(snapshot, state, derived, rules.now)
   const firstEnd = derived.ended.length > 0 && (run === undefined || run.derived.ended.length === 0)

@@ -1,4 +1,4 @@
-import type { EndStatus, DerivedRunData, RunCost, RunSignal, RunState } from '../../../model/run.ts'
+import type { DerivedRunData, EndStatus, RunCost, RunSignal, RunState } from '../../../model/run.ts'
 import type { StoredRun } from '../../../ports/run-store.ts'
 import type { Priced } from '../price-run.ts'
 import type { Publishes } from './merge-rules.ts'

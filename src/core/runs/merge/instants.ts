@@ -1,5 +1,5 @@
 import type { Issue } from '../../../errors.ts'
-import { type Fault, membersOf } from '../../json/schema-readers.ts'
+import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
 
 const RFC_3339 =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
@@ -9,7 +9,7 @@ const LOOKS_LIKE_SECONDS = 1e11
 const MAX_AHEAD_MS = 5 * 60_000
 
 /** Reads an instant to epoch milliseconds: RFC 3339 with any offset, or epoch milliseconds as they are. */
-export function readInstant(value: unknown, faults: Fault[]): number {
+export function readInstant(value: unknown, faults: ReadFault[]): number {
   if (typeof value === 'string') return readDateTime(value, faults)
   if (typeof value !== 'number' || !Number.isInteger(value)) {
     faults.push({ code: 'type', detail: 'expected an RFC 3339 date-time or integer epoch milliseconds' })
@@ -21,7 +21,7 @@ export function readInstant(value: unknown, faults: Fault[]): number {
   return value
 }
 
-function readDateTime(text: string, faults: Fault[]): number {
+function readDateTime(text: string, faults: ReadFault[]): number {
   const ms = RFC_3339.test(text) ? epochMs(text) : undefined
   if (ms === undefined) faults.push({ code: 'format', detail: 'expected an RFC 3339 date-time with its offset' })
   else if (ms < 0) faults.push({ code: 'out_of_range', detail: 'expected an instant after 1970' })

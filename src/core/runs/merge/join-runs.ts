@@ -10,8 +10,8 @@ import {
   joinSorted,
   laterWrite,
   METADATA,
-  seqOf,
   reportedWith,
+  seqOf,
 } from './last-writer-wins.ts'
 import type { DraftState } from './to-run-state.ts'
 
@@ -101,7 +101,8 @@ function joinSeqs(
   if (a.seq === b.seq && a.seqs === undefined && b.seqs === undefined) return undefined
   const seqs: Record<string, number> = {}
   if (status !== undefined && status.seq !== seq) seqs.status = status.seq
-  for (const path in latest) noteSeq(seqs, path, seq, reported(a, a.latest, path, path), reported(b, b.latest, path, path))
+  for (const path in latest)
+    noteSeq(seqs, path, seq, reported(a, a.latest, path, path), reported(b, b.latest, path, path))
   for (const key in metadata) {
     const path = METADATA + key
     noteSeq(seqs, path, seq, reported(a, a.metadata, key, path), reported(b, b.metadata, key, path))

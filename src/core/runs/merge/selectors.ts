@@ -1,4 +1,4 @@
-import type { ModelUsage, DerivedRunData, RunCost, RunError, RunState, WaitingFor } from '../../../model/run.ts'
+import type { DerivedRunData, ModelUsage, RunCost, RunError, RunState, WaitingFor } from '../../../model/run.ts'
 import type { RunPost } from '../../../model/run-post.ts'
 import { reportedWith } from './last-writer-wins.ts'
 import { hasEnded, statusOfRun } from './run-status.ts'

@@ -7,7 +7,7 @@ import { KNOWN_COUNTS } from '../merge/counts.ts'
  * models go to {@link OTHERS}. No name ever leaves a sum, so that one that had no place never gets any: what was added in a
  * name is taken away where it was added. Known counts and currencies always have a place: of these there are only so many.
  */
-export interface Places {
+export interface FreePlaces {
   readonly models: number
   /** Counts that are none of the known ones. */
   readonly counters: number
@@ -16,10 +16,10 @@ export interface Places {
   readonly users: number
 }
 
-export const SESSION_PLACES: Places = { models: 200, counters: 256, modelCounters: 16, users: 0 }
+export const SESSION_PLACES: FreePlaces = { models: 200, counters: 256, modelCounters: 16, users: 0 }
 
 /** Fewer: what is below a run is added below each run above it when the run finds its parent. */
-export const BELOW_PLACES: Places = { models: 32, counters: 64, modelCounters: 16, users: 256 }
+export const BELOW_PLACES: FreePlaces = { models: 32, counters: 64, modelCounters: 16, users: 256 }
 
 /** The model, of no provider, that stands for those that a sum has no place for. */
 const OTHERS = '(other)'
@@ -27,7 +27,7 @@ const OTHERS = '(other)'
 type Models = Totals['models']
 
 /** What a sum has a place for: usually `add` itself. */
-export function capCardinality(sum: Totals | undefined, add: Totals, places: Places): Totals {
+export function capCardinality(sum: Totals | undefined, add: Totals, places: FreePlaces): Totals {
   const counts = fitNames(sum?.counts ?? EMPTY, add.counts, places.counters, KNOWN_COUNTS)
   const known: Models = sum?.models ?? EMPTY
   const models = fitModelCounts(known, fitModels(known, add.models, places.models), places.modelCounters)

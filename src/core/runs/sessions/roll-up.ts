@@ -77,7 +77,8 @@ function changeOf({ run, descendants }: MergeSnapshot, after: TalliedRun): Total
     const whole = totalsOfSubtree(after, descendants)
     return descendants === undefined ? whole : minusTotals(whole, descendants)
   }
-  if (!countAlike(run, after)) return minusTotals(totalsOfSubtree(after, descendants), totalsOfSubtree(run, descendants))
+  if (!countAlike(run, after))
+    return minusTotals(totalsOfSubtree(after, descendants), totalsOfSubtree(run, descendants))
   const change = minusTotals(totalsOfRun(after), totalsOfRun(run))
   return change && passUp(after, change)
 }
@@ -95,7 +96,11 @@ function climb(ancestors: readonly RunAncestor[], change: Totals): { sums: Total
   return { sums, top }
 }
 
-function totalsChanges({ run, session }: MergeSnapshot, descendants: TotalsChanges['descendants'], top: Totals): TotalsChanges {
+function totalsChanges(
+  { run, session }: MergeSnapshot,
+  descendants: TotalsChanges['descendants'],
+  top: Totals,
+): TotalsChanges {
   // What is below a run that is only now recorded may be as old as its session.
   const createdAt = (run ?? session)?.createdAt
   const users: { userId: string; add: Spend; at?: number }[] = []

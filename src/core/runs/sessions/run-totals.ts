@@ -1,4 +1,4 @@
-import type { ModelUsage, DerivedRunData, RunCost, RunState, RunStatus } from '../../../model/run.ts'
+import type { DerivedRunData, ModelUsage, RunCost, RunState, RunStatus } from '../../../model/run.ts'
 import { dictionary, EMPTY } from '../../../model/sums.ts'
 import {
   addModel,

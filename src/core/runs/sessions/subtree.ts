@@ -1,7 +1,7 @@
 import { dictionary, EMPTY } from '../../../model/sums.ts'
 import { addTotals, type ModelTotals, noTotals, type Spend, type Totals } from '../../../model/totals.ts'
 import { costOf, latestOf } from '../merge/selectors.ts'
-import { type TalliedRun, totalsOfRun, tokensOf } from './run-totals.ts'
+import { type TalliedRun, tokensOf, totalsOfRun } from './run-totals.ts'
 
 /** What a run comes to with all that is below it, nothing counted twice. */
 export function totalsOfSubtree(run: TalliedRun, descendants: Totals | undefined): Totals {

@@ -9,15 +9,15 @@ import { viewRun } from '../run-view.ts'
 
 /** How far each of the two lists has been shown. */
 export interface TimelinePlace {
-  readonly runs: ListPlace
-  readonly dispatches: ListPlace
+  readonly runs: TimelinePosition
+  readonly dispatches: TimelinePosition
 }
 
 /**
  * How far a list has been shown. A store's cursor tells where a page of its own ends, and a timeline may have to stop within
  * one: so this is the cursor that the page came by, and what was shown last of it.
  */
-export interface ListPlace {
+export interface TimelinePosition {
   readonly cursor?: string | undefined
   readonly last?: { readonly id: string; readonly at: number }
 }
@@ -80,7 +80,7 @@ export function newestOf(
 
 /** What a list has from there on: more than `limit`, or all. */
 async function readList<T>(
-  { cursor: begin, last }: ListPlace,
+  { cursor: begin, last }: TimelinePosition,
   limit: number,
   momentOf: (item: T, cursor: string | undefined) => Moment,
   read: (more: { readonly cursor?: string }) => Promise<Page<T>>,
@@ -97,7 +97,7 @@ async function readList<T>(
 }
 
 /** How many of a page had been shown. Where the last of them is gone, it is told by the time, so that nothing is left out. */
-function countShown(moments: readonly Moment[], last: ListPlace['last']): number {
+function countShown(moments: readonly Moment[], last: TimelinePosition['last']): number {
   if (last === undefined) return 0
   const index = moments.findIndex(({ id }) => id === last.id)
   if (index >= 0) return index + 1
@@ -117,7 +117,7 @@ function mergeByTime(runs: readonly Moment[], dispatches: readonly Moment[]): re
   return [...merged, ...dispatches.slice(next)]
 }
 
-function placeOf(list: Moment['list'], shown: readonly Moment[], from: TimelinePlace): ListPlace {
+function placeOf(list: Moment['list'], shown: readonly Moment[], from: TimelinePlace): TimelinePosition {
   const last = shown.findLast((moment) => moment.list === list)
   return last ? { cursor: last.cursor, last: { id: last.id, at: last.at } } : from[list]
 }

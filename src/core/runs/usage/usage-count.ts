@@ -1,17 +1,17 @@
-import { type Fault, membersOf } from '../../json/schema-readers.ts'
+import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
 import type { TokenCount } from '../merge/counts.ts'
 
 /** A provider's usage object, as it came. */
 export type Usage = Readonly<Record<string, unknown>>
 
 /** Reads a usage object of one kind. Sums are not checked yet. */
-export type ReadShape = (usage: Usage, faults: Fault[]) => { readonly [count in TokenCount]?: number | undefined }
+export type ReadShape = (usage: Usage, faults: ReadFault[]) => { readonly [count in TokenCount]?: number | undefined }
 
 /**
  * The count at `key`, or at `inner` of the object at `key`. `undefined`: it is not told, or what is told there is no count,
  * which is a fault. Where details should be and are not an object, nothing is told.
  */
-export function countAt(usage: Usage, faults: Fault[], key: string, inner?: string): number | undefined {
+export function countAt(usage: Usage, faults: ReadFault[], key: string, inner?: string): number | undefined {
   const value = inner === undefined ? usage[key] : membersOf(usage[key])?.[inner]
   if (value === undefined || value === null) return undefined
   if (typeof value === 'number' && Number.isInteger(value)) {
@@ -22,11 +22,11 @@ export function countAt(usage: Usage, faults: Fault[], key: string, inner?: stri
 }
 
 /** As {@link countAt}, of details that may be a list: a part for each call of a model, which are added up. */
-export function countAmong(usage: Usage, faults: Fault[], key: string, inner: string): number | undefined {
+export function countAmong(usage: Usage, faults: ReadFault[], key: string, inner: string): number | undefined {
   const details = usage[key]
   if (!Array.isArray(details)) return countAt(usage, faults, key, inner)
   return details.reduce((all: number | undefined, part: unknown, index) => {
-    const ofPart: Fault[] = []
+    const ofPart: ReadFault[] = []
     const count = countAt(membersOf(part) ?? {}, ofPart, inner)
     for (const fault of ofPart) faults.push({ ...fault, path: [key, String(index), inner] })
     return sum(all, count)

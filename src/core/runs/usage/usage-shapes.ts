@@ -1,4 +1,4 @@
-import { type Fault, membersOf } from '../../json/schema-readers.ts'
+import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
 import { countAmong, countAt, inputWith, type ReadShape, sum, type Usage, withReasoning } from './usage-count.ts'
 
 /**
@@ -149,6 +149,6 @@ export const camelCaseChat: ReadShape = (usage, faults) => {
   }
 }
 
-function countOrTotal(usage: Usage, faults: Fault[], key: string): number | undefined {
+function countOrTotal(usage: Usage, faults: ReadFault[], key: string): number | undefined {
   return membersOf(usage[key]) ? countAt(usage, faults, key, 'total') : countAt(usage, faults, key)
 }

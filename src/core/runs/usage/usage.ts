@@ -1,4 +1,4 @@
-import { type Fault, membersOf } from '../../json/schema-readers.ts'
+import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
 import { TOKEN_COUNTS, type TokenCount } from '../merge/counts.ts'
 import type { ReadShape, Usage } from './usage-count.ts'
 import { GEMINI, GEMINI_INTERACTIONS, GEMINI_SNAKE_CASE } from './usage-gemini.ts'
@@ -18,7 +18,7 @@ export const NOBODYS_USAGE: UsageCounts = Object.freeze({})
  *
  * @param faults Gets what is no count, and sums above 2^53 - 1.
  */
-export function readUsage(usage: unknown, faults: Fault[]): UsageCounts | undefined {
+export function readUsage(usage: unknown, faults: ReadFault[]): UsageCounts | undefined {
   const members = membersOf(usage)
   if (!members) return undefined
   const reported = shapeOf(members)?.(members, faults)

@@ -1,5 +1,5 @@
 /** A place in a list that is in order of time, and of ids where times are equal. */
-export interface Place {
+export interface KeysetPosition {
   readonly at: number
   readonly id: string
 }
@@ -9,7 +9,7 @@ export function cursorOf(at: number, id: string): string {
 }
 
 /** `undefined`: there is no cursor, or it is none of ours, and the list is read from its beginning. */
-export function placeOf(cursor: string | undefined): Place | undefined {
+export function positionOf(cursor: string | undefined): KeysetPosition | undefined {
   const [, at, id] = /^(\d{1,16}) (.+)$/s.exec(cursor ?? '') ?? []
   return at === undefined || id === undefined ? undefined : { at: Number(at), id }
 }

@@ -16,7 +16,7 @@ export interface Entry<Item> {
 }
 
 /** What was read from a cursor on. */
-export interface Entries<Item> {
+export interface PageEntries<Item> {
   readonly entries: readonly Entry<Item>[]
   /** Nothing follows. */
   readonly isEnd: boolean
@@ -30,7 +30,7 @@ export interface Entries<Item> {
 export async function filledPage<Item>(
   limit: number,
   first: string | undefined,
-  read: (cursor: string | undefined, amount: number, needed: number) => Promise<Entries<Item>>,
+  read: (cursor: string | undefined, amount: number, needed: number) => Promise<PageEntries<Item>>,
 ): Promise<Page<Item>> {
   const items: Item[] = []
   let cursor = first

@@ -10,7 +10,7 @@ export function leaseSets({ concat }: Dialect, now: string, leaseMs: string, fen
 }
 
 /** What a claim gives to all that it leases. */
-export interface Lease {
+export interface LeaseParameters {
   readonly fence: string
   readonly leaseMs: number
   /** When it began, by the database's clock. */
@@ -18,7 +18,7 @@ export interface Lease {
 }
 
 /** A delivery that is leased, as the statement leaves it. */
-export function leasedRecord(before: DeliveryRecord, { fence, leaseMs, now }: Lease): DeliveryRecord {
+export function leasedRecord(before: DeliveryRecord, { fence, leaseMs, now }: LeaseParameters): DeliveryRecord {
   const attempts = before.attempts + 1
   return {
     ...before,

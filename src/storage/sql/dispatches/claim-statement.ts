@@ -8,7 +8,7 @@ import { functionName } from '../schema/functions.ts'
 import type { DeliveryRecord, DispatchRecord } from '../schema/records.ts'
 import type { Column } from '../schema/table.ts'
 import { TABLES } from '../schema/tables.ts'
-import { type Lease, leaseSets } from './claim-lease.ts'
+import { type LeaseParameters, leaseSets } from './claim-lease.ts'
 import { type ClaimSummary, notBusy, readSummary, selectSummary } from './claim-summary.ts'
 import type { ClaimLook } from './low-water-marks.ts'
 import { byWakeTime } from './waiting-deliveries.ts'
@@ -29,7 +29,12 @@ export interface FoundDue extends ClaimSummary {
  * Leases what is due, oldest first, and counts the attempts: by the database's clock, passing over what others are taking. In one
  * statement, where a database can do that.
  */
-export async function claimDue(request: ClaimRequest, fence: string, look: ClaimLook, db: Database): Promise<FoundDue> {
+export async function claimDueRows(
+  request: ClaimRequest,
+  fence: string,
+  look: ClaimLook,
+  db: Database,
+): Promise<FoundDue> {
   const askedAt = db.askedAt()
   const found = db.dialect.hasFunctions
     ? await claimAtOnce(request, fence, look, db)
@@ -125,7 +130,7 @@ const INSTANT: Column = { kind: 'integer' }
 /** Reads deliveries that are locked, as they were before they are leased. */
 async function leaseThese(
   due: readonly Due[],
-  { fence, leaseMs, now }: Lease,
+  { fence, leaseMs, now }: LeaseParameters,
   { dialect, nameOf }: Database,
   queries: Queries,
 ): Promise<readonly ClaimedRecord[]> {

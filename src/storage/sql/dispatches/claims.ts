@@ -7,12 +7,12 @@ import type { Database } from '../connection/database.ts'
 import { retryOnConflict } from '../connection/retry-on-conflict.ts'
 import { NOW } from '../connection/statements.ts'
 import { abandonedLeases } from './abandoned-leases.ts'
-import { type Lease, leasedRecord } from './claim-lease.ts'
-import { type ClaimedRecord, claimDue, type FoundDue } from './claim-statement.ts'
+import { type LeaseParameters, leasedRecord } from './claim-lease.ts'
+import { type ClaimedRecord, claimDueRows, type FoundDue } from './claim-statement.ts'
 import { type DispatchUnitOfWork, dispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { expiredRemover } from './forget-expired.ts'
 import { type LeaseCache, proofFor } from './lease-cache.ts'
-import { loadDispatches, ownersOf } from './load-dispatches.ts'
+import { loadDispatches, loadOwners } from './load-dispatches.ts'
 import type { ClaimLook, LowWaterMarks } from './low-water-marks.ts'
 import { saveWork } from './save-work.ts'
 import { byExpiry } from './waiting-deliveries.ts'
@@ -51,7 +51,7 @@ export function claims(db: Database, { memory, marks, settle, newFence }: ClaimP
   /** A delivery that is leased; `undefined`: its end was asked for while its last worker had it. */
   async function hand(
     { delivery: before, dispatch }: ClaimedRecord,
-    lease: Lease,
+    lease: LeaseParameters,
     work: DispatchUnitOfWork,
   ): Promise<ClaimedDelivery | undefined> {
     const wasSending = before.status === 'sending'
@@ -71,11 +71,11 @@ export function claims(db: Database, { memory, marks, settle, newFence }: ClaimP
   function handWhole(
     deliveryId: string,
     { wasSending, isUnwanted }: { readonly wasSending: boolean; readonly isUnwanted: boolean },
-    { fence, leaseMs, now }: Lease,
+    { fence, leaseMs, now }: LeaseParameters,
   ): Promise<ClaimedDelivery | undefined> {
     return retryOnConflict(async () => {
       const work = dispatchUnitOfWork(now)
-      await loadDispatches(await ownersOf([deliveryId], db), 'heads', db, work)
+      await loadDispatches(await loadOwners([deliveryId], db), 'heads', db, work)
       const delivery = work.delivery(deliveryId)
       if (delivery?.fence !== fence) return undefined
       if (isUnwanted) {
@@ -112,7 +112,7 @@ export function claims(db: Database, { memory, marks, settle, newFence }: ClaimP
 
   async function expireSome(ids: readonly string[], now: number): Promise<readonly Expired[]> {
     const work = dispatchUnitOfWork(now)
-    await loadDispatches(await ownersOf(ids, db), 'whole', db, work)
+    await loadDispatches(await loadOwners(ids, db), 'whole', db, work)
     const expired: Expired[] = []
     for (const id of ids) {
       const delivery = work.delivery(id)
@@ -129,7 +129,7 @@ export function claims(db: Database, { memory, marks, settle, newFence }: ClaimP
     try {
       const found = await retryOnConflict(() => {
         look = marks.begin()
-        return claimDue(request, fence, look, db)
+        return claimDueRows(request, fence, look, db)
       })
       const leaseEnd = found.leased.length > 0 ? found.now + request.leaseMs : undefined
       const unseenAt = marks.learn(look, found, leaseEnd)
@@ -147,7 +147,7 @@ export function claims(db: Database, { memory, marks, settle, newFence }: ClaimP
     await abandoned.giveBack()
     const fence = newFence()
     const { leased, now, nextAt, isExpired, look } = await claimFrom(request, fence)
-    const lease: Lease = { fence, leaseMs: request.leaseMs, now }
+    const lease: LeaseParameters = { fence, leaseMs: request.leaseMs, now }
     const work = dispatchUnitOfWork(now)
     const handed = await Promise.allSettled(leased.map((one) => hand(one, lease, work)))
     const deliveries = handed.flatMap((one) => (one.status === 'fulfilled' && one.value ? one.value : []))

@@ -1,4 +1,4 @@
-import { type Places, type Transitions, transitions } from '../../rules/delivery-transitions.ts'
+import { type DeliveryPlaces, type Transitions, transitions } from '../../rules/delivery-transitions.ts'
 import { digestKey, isOpenDigest } from '../../rules/digest-key.ts'
 import type { DeliveryRow, DigestEvent, DispatchRow } from '../../rules/dispatch-rows.ts'
 import { type Counter, sendLimits } from '../../rules/send-limits.ts'
@@ -23,7 +23,7 @@ import { knownPlans } from './known-plans.ts'
  */
 export interface DispatchUnitOfWork {
   readonly moves: Transitions
-  readonly places: Places
+  readonly places: DeliveryPlaces
   /**
    * Takes in what was read: dispatches first, then events of digests, then deliveries.
    *
@@ -92,7 +92,7 @@ export function dispatchUnitOfWork(now: number, uncertaintyMs = 0): DispatchUnit
   const removed = new Set<DispatchRow>()
   const plans = knownPlans()
 
-  const places: Places = {
+  const places: DeliveryPlaces = {
     place(row, wakeAt) {
       row.wakeAt = wakeAt > now ? wakeAt + uncertaintyMs : wakeAt
       row.slot = 0

@@ -2,9 +2,9 @@ import type { Dispatch } from '../../../model/dispatch.ts'
 import type { DispatchQuery, Page } from '../../../ports/dispatch-query.ts'
 import { readDispatch } from '../../rules/delivery-copies.ts'
 import { currentStatus, type DispatchRow } from '../../rules/dispatch-rows.ts'
-import { cursorOf, placeOf } from '../connection/cursors.ts'
+import { cursorOf, positionOf } from '../connection/cursors.ts'
 import type { Database } from '../connection/database.ts'
-import { type Entries, filledPage } from '../connection/filled-page.ts'
+import { filledPage, type PageEntries } from '../connection/filled-page.ts'
 import { type Bind, binder, type IndexScan, mergedText, type ScanRange, scanText } from '../connection/index-scan.ts'
 import { indexKey } from './delivery-records.ts'
 import { dispatchUnitOfWork } from './dispatch-unit-of-work.ts'
@@ -30,7 +30,7 @@ async function readEntries(
   amount: number,
   needed: number,
   db: Database,
-): Promise<Entries<Dispatch>> {
+): Promise<PageEntries<Dispatch>> {
   const places = await readPlaces(query, amount, db)
   const fitting = places.filter(({ fits }) => Number(fits) === 1).slice(0, needed)
   const isCut = fitting.length === needed
@@ -98,7 +98,7 @@ function statusColumn({ nameOf }: Database): string {
 
 async function readPlaces(query: DispatchQuery, amount: number, db: Database): Promise<readonly Place[]> {
   const { since, until, first = 'newest', cursor } = query
-  const place = placeOf(cursor)
+  const place = positionOf(cursor)
   const after = place && { at: place.at, ids: [place.id] }
   const range: ScanRange = { since, until, after, isNewestFirst: first === 'newest' }
   const { scans, filters } = planOf(query, db)

@@ -9,7 +9,7 @@ import type { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 type Row = Readonly<Record<string, unknown>>
 
 /** A name within a tenant. */
-export interface Named {
+export interface TenantName {
   readonly tenant: string
   readonly name: string
 }
@@ -74,7 +74,7 @@ function put({ found, heads, events, shared }: Read, into: DispatchUnitOfWork): 
 }
 
 /** What is counted for the limits of dispatches: one of their deliveries may be let out. */
-function limitsIn({ found }: Read): readonly Named[] {
+function limitsIn({ found }: Read): readonly TenantName[] {
   return found.flatMap(({ record: { tenant }, deliveries }) =>
     deliveries.flatMap(limitsOf).map((key) => ({ tenant, name: limitName(key) })),
   )
@@ -104,7 +104,7 @@ async function isStillSo({ found, shared }: Read, { dialect, nameOf, query }: Da
 }
 
 /** The dispatches that deliveries belong to. */
-export async function ownersOf(
+export async function loadOwners(
   ids: readonly string[],
   { dialect, nameOf, query }: Database,
 ): Promise<readonly string[]> {
@@ -119,7 +119,11 @@ export async function ownersOf(
 }
 
 /** Takes the digests into a workspace that an event may join, by how their keys begin. */
-export async function loadOpenDigests(openKeys: readonly string[], db: Database, into: DispatchUnitOfWork): Promise<void> {
+export async function loadOpenDigests(
+  openKeys: readonly string[],
+  db: Database,
+  into: DispatchUnitOfWork,
+): Promise<void> {
   if (openKeys.length === 0) return
   const { dialect, nameOf } = db
   const keys = dialect.rows(dialect.parameter(1), { open_key: TABLES.deliveries.columns.open_key }, 'x')
@@ -135,7 +139,7 @@ export async function loadOpenDigests(openKeys: readonly string[], db: Database,
   for (const delivery of open) into.putDelivery(delivery)
 }
 
-export async function readCounters(named: readonly Named[], db: Database): Promise<readonly CounterRecord[]> {
+export async function readCounters(named: readonly TenantName[], db: Database): Promise<readonly CounterRecord[]> {
   if (named.length === 0) return []
   const { dialect, nameOf } = db
   const { tenant, name } = TABLES.counters.columns

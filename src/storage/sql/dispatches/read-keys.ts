@@ -5,7 +5,7 @@ import { lookUp, tableAlong } from '../connection/look-ups.ts'
 import { columnsOf, readRecord } from '../connection/read-records.ts'
 import type { KeyRecord } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
-import type { Named } from './load-dispatches.ts'
+import type { TenantName } from './load-dispatches.ts'
 
 /**
  * Reads what is remembered of idempotency keys; those of the same moment together. One alone is given as two parameters, which costs
@@ -13,7 +13,7 @@ import type { Named } from './load-dispatches.ts'
  *
  * @param isAlone One call at a time: within a transaction of the host's.
  */
-export function keyReader(db: Database, isAlone: boolean): (key: Named) => Promise<KeyRecord | undefined> {
+export function keyReader(db: Database, isAlone: boolean): (key: TenantName) => Promise<KeyRecord | undefined> {
   const { dialect, nameOf } = db
   const table = { table: 'idempotency_keys', alias: 'k' } as const
   const select = `select ${columnsOf('idempotency_keys', 'k', dialect)} from`
@@ -28,12 +28,12 @@ export function keyReader(db: Database, isAlone: boolean): (key: Named) => Promi
     return records.map((row) => readRecord('idempotency_keys', row))
   }
 
-  async function readOne({ tenant, name }: Named): Promise<KeyRecord | undefined> {
+  async function readOne({ tenant, name }: TenantName): Promise<KeyRecord | undefined> {
     const [record] = await read(alone, [tenant, name])
     return record
   }
 
-  async function run(keys: readonly Named[]): Promise<readonly (KeyRecord | undefined)[]> {
+  async function run(keys: readonly TenantName[]): Promise<readonly (KeyRecord | undefined)[]> {
     const [only, ...others] = keys
     if (only && others.length === 0) return [await readOne(only)]
     const list = JSON.stringify(keys.map(({ tenant, name }) => ({ tenant, name })))
@@ -43,5 +43,5 @@ export function keyReader(db: Database, isAlone: boolean): (key: Named) => Promi
   }
 
   if (isAlone) return readOne
-  return groupCommit<Named, KeyRecord | undefined>({ run, isOnesFault: db.isOnesFault, timeoutMs: db.timeoutMs })
+  return groupCommit<TenantName, KeyRecord | undefined>({ run, isOnesFault: db.isOnesFault, timeoutMs: db.timeoutMs })
 }

@@ -8,7 +8,7 @@ import { retryOnConflict } from '../connection/retry-on-conflict.ts'
 import { type DispatchUnitOfWork, dispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { inDoubtSettlements } from './in-doubt-settlements.ts'
 import { fenceOf, type LeaseCache } from './lease-cache.ts'
-import { loadDispatches, ownersOf } from './load-dispatches.ts'
+import { loadDispatches, loadOwners } from './load-dispatches.ts'
 import { saveWork } from './save-work.ts'
 
 /** Settles: what is known here, and concerns nothing else, is written without reading anything, all of a moment together. */
@@ -54,7 +54,7 @@ export function settlements(db: Database, memory: LeaseCache): DispatchStore['se
       await db.sync()
       const now = db.now()
       const work = dispatchUnitOfWork(now, db.uncertaintyMs())
-      await loadDispatches(await ownersOf([settlement.deliveryId], db), 'whole', db, work)
+      await loadDispatches(await loadOwners([settlement.deliveryId], db), 'whole', db, work)
       const found = work.found(settlement.deliveryId)
       if (!found || !isLeased(found.row, settlement)) return inDoubt.find(settlement, found) ?? { live: false }
       const [settled] = await write(work, now, [settlement])

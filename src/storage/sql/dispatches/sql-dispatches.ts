@@ -1,5 +1,5 @@
 import type { DispatchChange, DispatchStore } from '../../../ports/dispatch-store.ts'
-import { cancelDispatch, retryDispatch } from '../../rules/change-dispatch.ts'
+import { cancelDispatch, requeueDispatch } from '../../rules/change-dispatch.ts'
 import { readDispatch } from '../../rules/delivery-copies.ts'
 import type { Transitions } from '../../rules/delivery-transitions.ts'
 import type { DispatchRow } from '../../rules/dispatch-rows.ts'
@@ -64,7 +64,7 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
       changeDispatch(tenant, dispatchId, (row, _now, moves) => cancelDispatch(row, moves)),
 
     retry: (tenant, dispatchId, options) =>
-      changeDispatch(tenant, dispatchId, (row, now, moves) => retryDispatch(row, options, now, moves)),
+      changeDispatch(tenant, dispatchId, (row, now, moves) => requeueDispatch(row, options, now, moves)),
 
     async findDispatch(tenant, dispatchId) {
       await db.sync()

@@ -31,7 +31,9 @@ export function merger(db: Database, isAlone: boolean): Pick<RunStore, 'mergeRun
   const memory = mergeCache()
 
   /** Reads until all that the merges ask for has been read: usually what they were about is all. */
-  async function decideAll(merges: readonly Merge[]): Promise<{ harness: RunUnitOfWork; outcomes: readonly Outcome[] }> {
+  async function decideAll(
+    merges: readonly Merge[],
+  ): Promise<{ harness: RunUnitOfWork; outcomes: readonly Outcome[] }> {
     const keys = merges.map(({ key }) => key)
     for (;;) {
       const harness = await readSnapshots(keys)
@@ -71,7 +73,8 @@ export function merger(db: Database, isAlone: boolean): Pick<RunStore, 'mergeRun
     const harness = runUnitOfWork()
     harness.putRun(last.run, key.sessionId, last.runVersion)
     harness.putSession(last.session, last.sessionVersion)
-    if (last.descendants) harness.putSum(key.tenant, key.sessionId, key.runId, last.descendants.totals, last.descendants.version)
+    if (last.descendants)
+      harness.putSum(key.tenant, key.sessionId, key.runId, last.descendants.totals, last.descendants.version)
     harness.begin([key])
     const decided = decidedOn(harness.snapshot(key), decide)
     if ('threw' in decided || !(decided.state || decided.derived)) return undefined
@@ -137,7 +140,10 @@ function outcomeOf({ key, decide }: Merge, snapshot: MergeSnapshot, harness: Run
 }
 
 /** What a decision throws concerns nobody else, and nothing has been changed by it. */
-function decidedOn(snapshot: MergeSnapshot, decide: Merge['decide']): MergeDecision<unknown> | { readonly threw: unknown } {
+function decidedOn(
+  snapshot: MergeSnapshot,
+  decide: Merge['decide'],
+): MergeDecision<unknown> | { readonly threw: unknown } {
   try {
     return decide(snapshot)
   } catch (threw) {

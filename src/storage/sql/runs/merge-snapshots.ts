@@ -32,6 +32,7 @@ function put(row: Row, harness: RunUnitOfWork): void {
   const { kind, tenant, session_id, run_id, state, derived } = row
   const version = Number(row.version)
   if (kind === 'run') harness.putRun(storedRun(row), String(session_id), version)
-  else if (kind === 'sum') harness.putSum(String(tenant), String(session_id), String(run_id), readTotals(state), version)
+  else if (kind === 'sum')
+    harness.putSum(String(tenant), String(session_id), String(run_id), readTotals(state), version)
   else harness.putSession(storedSession({ ...row, totals: state, failures: derived }), version)
 }

@@ -29,7 +29,7 @@ interface Erased {
  * of the tenant, and locks nothing. Then all of it goes in one transaction, session by session: each is locked, and looked at
  * again. What others merge at the same time into sessions that had nothing of the user comes after it.
  */
-export async function eraseUser(tenant: string, userId: string, db: Database): Promise<number> {
+export async function eraseUserRows(tenant: string, userId: string, db: Database): Promise<number> {
   const runs = await readRuns(tenant, userId, db)
   const erased = { tenant, userId, runIds: new Set(runs.map(({ runId }) => runId)) }
   const found = new Set(runs.map(({ sessionId }) => sessionId))

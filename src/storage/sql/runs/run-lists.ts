@@ -1,7 +1,7 @@
 import type { Page } from '../../../ports/dispatch-query.ts'
 import type { RunQuery, StoredRun } from '../../../ports/run-store.ts'
 import { isOpenRun } from '../../rules/is-open-run.ts'
-import { cursorOf, placeOf } from '../connection/cursors.ts'
+import { cursorOf, positionOf } from '../connection/cursors.ts'
 import type { Database } from '../connection/database.ts'
 import type { Dialect } from '../connection/dialects.ts'
 import { filledPage } from '../connection/filled-page.ts'
@@ -22,7 +22,7 @@ interface RunPlace {
 }
 
 /** One page of runs, in the order in which they were created. The cursor is the place of the run that it ends with. */
-export async function listRuns(query: RunQuery, db: Database): Promise<Page<StoredRun>> {
+export async function listRunRows(query: RunQuery, db: Database): Promise<Page<StoredRun>> {
   if (query.status?.length === 0) return { items: [] }
   if (query.silentForMs !== undefined) await db.sync()
   return filledPage(query.limit, query.cursor, async (cursor, amount) => {
@@ -161,7 +161,7 @@ function writePlace({ at, tenant, runId }: RunPlace): string {
 }
 
 function readPlace({ cursor, tenant }: RunQuery): RunPlace | undefined {
-  const place = placeOf(cursor)
+  const place = positionOf(cursor)
   if (!place || tenant !== undefined) return place && { at: place.at, runId: place.id }
   const [lead, length] = /^(\d{1,4}) /.exec(place.id) ?? []
   if (lead === undefined) return undefined

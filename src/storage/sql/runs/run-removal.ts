@@ -128,7 +128,7 @@ export async function removeRunsWhere(
  * Removes a session with all that is in it. The session goes first: who merges into it meanwhile finds it gone, and begins it
  * anew once this is done.
  */
-export function eraseSession(tenant: string, sessionId: string, db: Database): Promise<number> {
+export function eraseSessionRows(tenant: string, sessionId: string, db: Database): Promise<number> {
   const of = { tenant, session_id: sessionId }
   return retryOnConflict(() =>
     db.transaction(async (on) => {

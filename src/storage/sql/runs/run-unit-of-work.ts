@@ -120,7 +120,13 @@ export function runUnitOfWork(): RunUnitOfWork {
     known.hasTotals = true
     addTotals(totals, session)
     for (const { runId, add } of descendants) {
-      const sum = knownSum(tenant, sessionId, runId) ?? { tenant, sessionId, runId, totals: noTotals(), isChanged: true }
+      const sum = knownSum(tenant, sessionId, runId) ?? {
+        tenant,
+        sessionId,
+        runId,
+        totals: noTotals(),
+        isChanged: true,
+      }
       sum.isChanged = true
       addTotals(sum.totals, add)
       sums.set(sumKey(tenant, sessionId, runId), sum)

@@ -4,10 +4,10 @@ import { firstVersion, newChanges } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { retryOnConflict } from '../connection/retry-on-conflict.ts'
 import { merger } from './merge-runs.ts'
-import { eraseUser } from './run-erasure.ts'
-import { listRuns } from './run-lists.ts'
+import { eraseUserRows } from './run-erasure.ts'
+import { listRunRows } from './run-lists.ts'
 import { RUN_COLUMNS, readSpend, SESSION_COLUMNS, sessionRecord, storedRun, storedSession } from './run-records.ts'
-import { eraseSession, runRemover } from './run-removal.ts'
+import { eraseSessionRows, runRemover } from './run-removal.ts'
 
 /** How the run half of an SQL store is made. */
 export interface SqlRunsOptions {
@@ -41,7 +41,7 @@ export function sqlRuns(db: Database, { isAlone }: SqlRunsOptions): RunStore {
     ...merger(db, isAlone),
     findRun,
     findSession,
-    listRuns: (query) => listRuns(query, db),
+    listRuns: (query) => listRunRows(query, db),
 
     openSession: (tenant, sessionId) =>
       retryOnConflict(async () => {
@@ -65,6 +65,7 @@ export function sqlRuns(db: Database, { isAlone }: SqlRunsOptions): RunStore {
 
     removeRuns: runRemover(db),
 
-    erase: (tenant, of) => ('userId' in of ? eraseUser(tenant, of.userId, db) : eraseSession(tenant, of.sessionId, db)),
+    erase: (tenant, of) =>
+      'userId' in of ? eraseUserRows(tenant, of.userId, db) : eraseSessionRows(tenant, of.sessionId, db),
   }
 }

@@ -31,7 +31,9 @@ describe('what a schema finds', () => {
     ['of one that does not, but quotes it here', 'arktype', 'a number (was 1)', detail],
     ['that is no text', 'zod', 5, detail],
   ])('names what was expected only where that is safe: %s', (_, vendor, expected, reported) => {
-    expect(checked(finding(vendor, { path: ['a'], expected }), { a: 1 })).toMatchObject({ issues: [{ detail: reported }] })
+    expect(checked(finding(vendor, { path: ['a'], expected }), { a: 1 })).toMatchObject({
+      issues: [{ detail: reported }],
+    })
   })
 
   it.each([

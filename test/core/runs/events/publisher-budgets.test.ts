@@ -4,7 +4,7 @@ import type { Budget } from '../../../../src/core/runs/events/budgets.ts'
 import type { BudgetEventFacts, RunEvents } from '../../../../src/core/runs/events/run-events.ts'
 import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { type FakeClock, fakeClock } from '../../../support/fake-clock.ts'
-import { AGENT, APPLICATION, logged, mortal, runTestApp, type Store, tell, reported, pending } from './publishing.ts'
+import { AGENT, APPLICATION, logged, mortal, pending, reported, runTestApp, type Store, tell } from './publishing.ts'
 
 const DAY = 86_400_000
 

@@ -3,7 +3,7 @@ import { checkBudgets } from '../../../../src/core/runs/events/budgets.ts'
 import type { BudgetEventFacts } from '../../../../src/core/runs/events/run-events.ts'
 import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { fakeClock } from '../../../support/fake-clock.ts'
-import { logged, mailOf, runTestApp, type Store, tell, reportAll, reported, pending } from './publishing.ts'
+import { logged, mailOf, pending, reportAll, reported, runTestApp, type Store, tell } from './publishing.ts'
 
 const settled = async (): Promise<void> => {
   for (let round = 0; round < 5; round++) await new Promise(setImmediate)

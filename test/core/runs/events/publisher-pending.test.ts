@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { type PublisherDeps, createPublisher, type RunEventPublisher } from '../../../../src/core/runs/events/publisher.ts'
+import {
+  createPublisher,
+  type PublisherDeps,
+  type RunEventPublisher,
+} from '../../../../src/core/runs/events/publisher.ts'
 import type { RunEvents } from '../../../../src/core/runs/events/run-events.ts'
 import { decideMerge } from '../../../../src/core/runs/merge/decide-merge.ts'
 import type { RunSignal } from '../../../../src/model/run.ts'
 import type { Clock } from '../../../../src/ports/clock.ts'
 import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { recordingLogger } from '../../../support/deps.ts'
-import { type Store, pending } from './publishing.ts'
+import { pending, type Store } from './publishing.ts'
 
 /** Stands still; what is to come at once comes. */
 const clock: Clock = {

@@ -12,12 +12,12 @@ import {
   logged,
   mailOf,
   mortal,
-  runTestApp,
-  tell,
+  pending,
   reportAll,
   reported,
+  runTestApp,
+  tell,
   turns,
-  pending,
 } from './publishing.ts'
 
 const MINUTE = 60_000

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Fault } from '../../../../src/core/json/schema-readers.ts'
+import type { ReadFault } from '../../../../src/core/json/schema-readers.ts'
 import { writeInstant } from '../../../../src/core/json/write-instant.ts'
 import { readInstant } from '../../../../src/core/runs/merge/instants.ts'
 
 function read(value: unknown): number | string {
-  const faults: Fault[] = []
+  const faults: ReadFault[] = []
   const instant = readInstant(value, faults)
   return faults[0]?.code ?? instant
 }

@@ -75,7 +75,8 @@ describe('the sums that a post changes', () => {
   })
 
   it('are unpriced without a cost, by the total where nothing else tells the tokens', () => {
-    const spend = (counts: RunUpdate['counts']) => decide(run('r1', { counts: counts ?? {} })).totalsChanges?.session.spend
+    const spend = (counts: RunUpdate['counts']) =>
+      decide(run('r1', { counts: counts ?? {} })).totalsChanges?.session.spend
     expect(spend({ totalTokens: 7 })).toMatchObject({ tokens: 7, unpricedRuns: 1, unpricedTokens: 7 })
     expect(spend({ outputTokens: 3, totalTokens: 7 })).toMatchObject({ tokens: 3, unpricedRuns: 1, unpricedTokens: 3 })
     expect(spend({ inputTokens: 0, totalTokens: 7 })).toMatchObject({ tokens: 0, unpricedRuns: 0, unpricedTokens: 0 })

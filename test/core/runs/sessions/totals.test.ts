@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   BELOW_PLACES,
   capCardinality,
-  type Places,
+  type FreePlaces,
   SESSION_PLACES,
 } from '../../../../src/core/runs/sessions/cap-cardinality.ts'
 import {
@@ -59,7 +59,7 @@ const ofModels = (names: readonly string[], runs = 1): Totals => ({
 })
 
 /** Adds as a merge and a store do together. */
-function add(sum: Totals, more: Totals, places: Places = SESSION_PLACES): void {
+function add(sum: Totals, more: Totals, places: FreePlaces = SESSION_PLACES): void {
   addTotals(sum, capCardinality(sum, more, places))
 }
 

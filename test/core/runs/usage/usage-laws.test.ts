@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Fault } from '../../../../src/core/json/schema-readers.ts'
+import type { ReadFault } from '../../../../src/core/json/schema-readers.ts'
 import { readUsage, type UsageCounts } from '../../../../src/core/runs/usage/usage.ts'
 import type { RunCounts } from '../../../../src/model/run.ts'
 import { FIXTURES } from './usage-fixtures.ts'
@@ -10,7 +10,7 @@ const SOME: { numRuns: number } = { numRuns: 60 }
 
 /** Reads what must be without fault. */
 function read(usage: object): UsageCounts | undefined {
-  const faults: Fault[] = []
+  const faults: ReadFault[] = []
   const counts = readUsage(usage, faults)
   expect(faults).toEqual([])
   return counts

@@ -42,8 +42,8 @@ import { type Documents, documentStore } from 'sallyport/storage/documents'
 import { memoryStore } from 'sallyport/storage/memory'
 import {
   type Counters,
+  type DeliveryPlaces,
   type DeliveryRow,
-  type Places,
   sendLimits,
   settleDelivery,
   transitions,
@@ -140,7 +140,7 @@ if (!handled.ok) console.error(handled.body.code satisfies string, handled.body.
 const wanted: RunListOptions = { userId: undefined }
 for (const one of (await sallyport.runs.list(wanted)).items) console.log(one.runId, one.cost?.amount)
 export const token: string = await issueSessionToken({ sessionId: 's', key, audience: 'a' })
-const places: Places = { place() {}, remove() {}, changed() {}, openDigest: () => undefined }
+const places: DeliveryPlaces = { place() {}, remove() {}, changed() {}, openDigest: () => undefined }
 export const settle = (row: DeliveryRow, now: number, counters: Counters): Settled =>
   settleDelivery(row, { deliveryId: 'd', fence: '1', to: 'sent' }, now, transitions(places, sendLimits(counters)))
 export const ownStore = (documents: Documents): DispatchStore & RunStore => documentStore(documents)
