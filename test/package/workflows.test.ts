@@ -88,7 +88,7 @@ describe('a release', () => {
   it('has a bill of materials of what was published: signed, and beside it', () => {
     expect(jobs.pack).toContain('npx tsx test/labs/supply/write-sbom.ts')
     expect(jobs.attest).toMatch(/subject-path: sallyport-\*\.tgz\n +sbom-path: sallyport\.cdx\.json\n/)
-    expect(jobs.publish).toMatch(/gh release create .* sallyport-\*\.tgz sallyport\.\*\.json /)
+    expect(jobs.announce).toMatch(/gh release create .* sallyport-\*\.tgz sallyport\.\*\.json /)
   })
 })
 
@@ -103,7 +103,7 @@ describe('the registry', () => {
   })
 
   it('is asked by the script for which no answer is a failure', () => {
-    expect(text).toMatch(/^ {6}- run: npx tsx test\/supply\/run-audit\.ts$/m)
+    expect(text).toMatch(/^ {6}- run: npx tsx test\/labs\/supply\/run-audit\.ts$/m)
     expect(text).not.toMatch(/continue-on-error|\|\|/)
   })
 })

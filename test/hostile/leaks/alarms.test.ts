@@ -14,7 +14,7 @@ const withRedis = await serviceOrSkip('redis')
 /** Dispatches of all kinds, now and for later, and a run. */
 async function keepBusy(app: TestApp): Promise<void> {
   const { canaries, post, sallyport } = app
-  for (const eventType of ['told', 'digested', 'first']) {
+  for (const eventType of ['reported', 'digested', 'first']) {
     const body = {
       eventType,
       recipient: `u-${canaries.word('recipient as sent')}`,

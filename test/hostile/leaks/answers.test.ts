@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openTestApp, type TestApp } from './test-app.ts'
 
-const EVENTS = ['order', 'told', 'first', 'digested', 'refined', 'asked', 'missing', 'heavy', 'ruled', 'person']
+const EVENTS = ['order', 'reported', 'first', 'digested', 'refined', 'asked', 'missing', 'heavy', 'ruled', 'person']
 const SCHEMAS = ['picked', 'zodded']
 
 /** Data that is full of what must not be told, and of what makes templates and rules stumble. */
@@ -75,7 +75,7 @@ describe('answers', () => {
     let secret = ''
     const app = await openTestApp({ rest: { recipients: { find: async () => found(secret) as never } } })
     secret = app.canaries.word("address of the directory's")
-    const { status } = await app.post('dispatch', { body: bodyOf(app, 'told') })
+    const { status } = await app.post('dispatch', { body: bodyOf(app, 'reported') })
     expect([202, 422, 503]).toContain(status)
   })
 
@@ -88,7 +88,7 @@ describe('answers', () => {
     let secret = ''
     const app = await openTestApp({ rest: { policy: { decide: async () => verdict(secret) as never } } })
     secret = app.canaries.word("address of the directory's")
-    for (const event of ['told', 'digested']) await app.post('dispatch', { body: bodyOf(app, event) })
+    for (const event of ['reported', 'digested']) await app.post('dispatch', { body: bodyOf(app, event) })
   })
 
   it.each<[string, (secret: string) => unknown]>([
@@ -100,7 +100,7 @@ describe('answers', () => {
     let secret = ''
     const app = await openTestApp({ rest: { auth: { verify: async () => given(secret) as never } } })
     secret = app.canaries.word('grant of a token')
-    expect((await app.post('dispatch', { body: bodyOf(app, 'told') })).status).toBeGreaterThan(400)
+    expect((await app.post('dispatch', { body: bodyOf(app, 'reported') })).status).toBeGreaterThan(400)
   })
 
   it.each<[string, (secret: string) => unknown]>([

@@ -138,7 +138,7 @@ const PROVIDERS: Readonly<Record<string, readonly [channel: string, code: string
   ],
 }
 
-const EVENTS = ['told', 'digested', 'first']
+const EVENTS = ['reported', 'digested', 'first']
 
 describe.each(Object.entries(PROVIDERS))('%s', (_, [name, code, provider]) => {
   it('tells nothing of itself, nor of whom it reaches', async () => {
