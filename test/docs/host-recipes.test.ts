@@ -13,6 +13,7 @@ const { secret } = await generateAppSecret({ env: 'test' })
 
 beforeAll(async () => {
   project = await recipeProject()
+  await project.write('sallyport.js', documented('docs/hosts/README.md', '// sallyport.ts'))
 }, 120_000)
 afterAll(() => project.remove())
 
@@ -35,10 +36,9 @@ const HOSTS: readonly (readonly [page: string, own: Call, status: number])[] = [
   ['docs/hosts/h3.md', order, 200],
   ['docs/hosts/hono.md', order, 200],
   ['docs/hosts/itty-router.md', home, 200],
-  ['docs/runtimes/node.md', home, 404],
 ]
 
-/** Runs the code of a page as it is printed. */
+/** Runs the code of a page as it is printed, with the module that the pages share. */
 async function start(page: string): Promise<Program> {
   const file = `${page.replaceAll(/\W/g, '-')}.js`
   await project.write(file, documented(page, "process.once('SIGTERM'"))

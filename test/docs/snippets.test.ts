@@ -8,6 +8,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const scratch = `${root}test/docs/.snippets/`
 
+/** The module that the pages of all hosts import, as `./sallyport.js`. */
+const SHARED = 'docs/hosts/README.md #1'
+
 interface Snippet {
   readonly name: string
   readonly file: string
@@ -35,6 +38,7 @@ beforeAll(() => {
   rmSync(scratch, { recursive: true, force: true })
   mkdirSync(scratch, { recursive: true })
   for (const { file, code } of all) writeFileSync(file, code)
+  for (const { name, code } of all) if (name === SHARED) writeFileSync(`${scratch}sallyport.ts`, code)
   const listen = Server.prototype.listen
   vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server) {
     servers.push(this)
