@@ -1,18 +1,11 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import type { Documents } from 'sallyport/storage/documents'
 
-/** Documents in one JSON file, for one process. Each commit writes the file anew: for small amounts of data. */
+/** Documents in one JSON file, for one process. Each commit rewrites the file: for small amounts of data. */
 export async function jsonFileDocuments(path: string): Promise<Documents> {
   const file = await readFile(path, 'utf8').catch((error) => (error.code === 'ENOENT' ? '{}' : Promise.reject(error)))
   let texts = new Map<string, string>(Object.entries(JSON.parse(file)))
   let last: Promise<unknown> = Promise.resolve()
-
-  /** The file always holds all of a commit or nothing of it. A reader sees the commit once it is on the disk. */
-  async function write(next: Map<string, string>): Promise<void> {
-    await writeFile(`${path}.tmp`, JSON.stringify(Object.fromEntries(next)), { flush: true })
-    await rename(`${path}.tmp`, path)
-    texts = next
-  }
 
   return {
     now: () => Date.now(),
@@ -29,9 +22,12 @@ export async function jsonFileDocuments(path: string): Promise<Documents> {
     commit(changes) {
       const committed = last.then(async () => {
         if (changes.some(({ key, before }) => texts.get(key) !== before)) return false
+        if (changes.every(({ before, after }) => before === after)) return true
         const next = new Map(texts)
         for (const { key, after } of changes) after === undefined ? next.delete(key) : next.set(key, after)
-        if (changes.some(({ before, after }) => before !== after)) await write(next)
+        await writeFile(`${path}.tmp`, JSON.stringify(Object.fromEntries(next)), { flush: true })
+        await rename(`${path}.tmp`, path) // atomic
+        texts = next
         return true
       })
       last = committed.catch(() => {})

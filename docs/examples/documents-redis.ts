@@ -3,14 +3,14 @@ import type { Documents } from 'sallyport/storage/documents'
 
 const COMMIT = `
   for i = 1, #ARGV, 3 do
-    if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i + 1] then return 0 end
+    if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i+1] then return 0 end
   end
   for i = 1, #ARGV, 3 do
-    if ARGV[i + 2] == '' then
+    if ARGV[i+2] == '' then
       redis.call('HDEL', KEYS[1], ARGV[i])
       redis.call('ZREM', KEYS[2], ARGV[i])
-    elseif ARGV[i + 2] ~= ARGV[i + 1] then
-      redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 2])
+    elseif ARGV[i+2] ~= ARGV[i+1] then
+      redis.call('HSET', KEYS[1], ARGV[i], ARGV[i+2])
       redis.call('ZADD', KEYS[2], 0, ARGV[i])
     end
   end

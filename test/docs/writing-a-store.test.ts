@@ -7,9 +7,18 @@ const blocks = [...page.matchAll(/^```typescript\n(.*?)^```$/gms)].map(([, code 
 const example = (name: string): string => readFileSync(new URL(`examples/${name}`, docs), 'utf8')
 
 describe('the guide to writing a store', () => {
-  it.each(['documents-json-file.ts', 'documents-redis.ts', 'documents-contract.ts'])('quotes %s as it is', (name) => {
+  it.each(['documents-json-file.ts', 'documents-redis.ts'])('quotes %s in full', (name) => {
     expect(blocks).toContain(example(name))
   })
+
+  it('quotes a part of documents-contract.ts, and links to all of it', () => {
+    const [quoted, ...others] = blocks.filter((block) => block.startsWith('documentsContract({'))
+    expect(others).toEqual([])
+    expect(example('documents-contract.ts')).toContain(quoted?.replaceAll(/^(?=.)/gm, '  '))
+    expect(page).toContain('](examples/documents-contract.ts)')
+  })
+
+  it('shows no other code', () => expect(blocks).toHaveLength(3))
 
   it.each(['documents-json-file.ts', 'documents-redis.ts'])('needs at most 50 lines for %s', (name) => {
     expect(example(name).split('\n').length - 1).toBeLessThanOrEqual(50)
