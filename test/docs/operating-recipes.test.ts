@@ -41,12 +41,23 @@ afterAll(() => project.remove())
 /** Writes the programs of the guide, over one of its storages. */
 async function writePrograms(folder: string, storage: string): Promise<void> {
   await project.write(`${folder}/outbound.js`, documented(PAGE, '// outbound.ts'))
-  await project.write(`${folder}/storage.js`, documented(PAGE, storage))
-  await project.write(`${folder}/run.js`, documented(PAGE, '// run.ts'))
+  await project.write(`${folder}/storage.js`, storage)
+  await project.write(`${folder}/queue.js`, documented(PAGE, 'bullmqQueue({'))
   await project.write(`${folder}/host.js`, documented(PAGE, '// host.js'))
   await project.write(`${folder}/worker.js`, documented(PAGE, '// worker.js'))
   await project.write(`${folder}/accept.js`, ACCEPT)
 }
+
+const MEMORY = documented(PAGE, 'export const storage = { store: memoryStore()')
+const POSTGRES = documented(PAGE, 'postgresQueue({')
+
+/** The storage on PostgreSQL, with the queue over Redis in place of its own and without `notify`, as the guide says. */
+const POSTGRES_REDIS = POSTGRES.replace(
+  "import { postgresQueue } from 'sallyport/queue/postgres'",
+  "import { queue } from './queue.js'",
+)
+  .replace(/^const queue = .*\n/m, '')
+  .replace(", notify: 'sallyport_due'", '')
 
 const start = (file: string, env: Env): Program => project.start(file, { ...env, APP_SECRET: secret })
 
@@ -87,17 +98,17 @@ async function mariadb(): Promise<Place> {
 const [describeRedis, describeMariadb] = [await serviceOrSkip('redis'), await serviceOrSkip('mariadb')]
 
 describe.each([
-  ['memory', 'export const storage = { store: memoryStore()', nowhere, describe],
-  ['file', 'new SqliteDialect({ database: openFile(', file, describe],
-  ['postgresql', 'postgresQueue({', postgresql, describe],
-  ['postgresql-redis', 'bullmqQueue({', postgresql, describeRedis],
-  ['mariadb', 'new MysqlDialect({ pool })', mariadb, describeMariadb],
-])('the storage: %s', (folder, text, open, describeWhereThere) => {
+  ['memory', MEMORY, nowhere, describe],
+  ['file', documented(PAGE, 'new SqliteDialect({ database })'), file, describe],
+  ['postgresql', POSTGRES, postgresql, describe],
+  ['postgresql-redis', POSTGRES_REDIS, postgresql, describeRedis],
+  ['mariadb', documented(PAGE, 'new MysqlDialect({ pool })'), mariadb, describeMariadb],
+])('the storage: %s', (folder, storage, open, describeWhereThere) => {
   describeWhereThere('as it is printed', () => {
     let place: Place
     beforeAll(async () => {
       place = await open()
-      await writePrograms(folder, text)
+      await writePrograms(folder, storage)
     })
     afterAll(() => place.close())
 
@@ -139,9 +150,9 @@ describe('a host that stops', () => {
   })
 
   it('ends with its grace, although callers never send what they have begun', async () => {
-    await writePrograms('stopping', 'export const storage = { store: memoryStore()')
+    await writePrograms('stopping', MEMORY)
     // A shorter grace, so that the test is.
-    await project.write('stopping/run.js', documented(PAGE, '// run.ts').replace('15_000', '1_500'))
+    await project.write('stopping/host.js', documented(PAGE, '// host.js').replace('15_000', '1_500'))
     const host = start('stopping/host.js', {})
     const port = await portOf(host)
     const sockets = [await idleSocket(port), await idleSocket(port, 'POST /api/outbound/dispatch HTTP/1.1\r\nho')]
@@ -164,9 +175,7 @@ describe('the migrations that are printed', () => {
     await admin.query(printing.lines.join('\n'))
     await admin.query(documented(PAGE, 'to outbound;'))
     await admin.end()
-    const storage = documented(PAGE, 'postgresQueue({').replace('store.migrate()', 'store.ready()')
-    await writePrograms('by-hand', 'postgresQueue({')
-    await project.write('by-hand/storage.js', storage)
+    await writePrograms('by-hand', POSTGRES.replace('store.migrate()', 'store.ready()'))
     const env = { DATABASE_URL: server.url.replace('postgres:postgres@', 'outbound:outbound@') }
     const worker = start('by-hand/worker.js', env)
     await start('by-hand/accept.js', env).line('accepted 202')
@@ -179,12 +188,29 @@ describe('the migrations that are printed', () => {
 
 describe('the other programs of the guide', () => {
   it('accept an event in a transaction, and end', async () => {
-    await project.write('transaction.js', documented(PAGE, 'store.within(trx), idempotencyKey'))
-    expect(await start('transaction.js', {}).ended).toBe(0)
+    await writePrograms('transaction', documented(PAGE, 'new SqliteDialect({ database })').concat('export { db }\n'))
+    await project.write('transaction/place-order.js', documented(PAGE, 'store.within(trx), idempotencyKey'))
+    await project.write(
+      'transaction/main.js',
+      `import { outbound } from './outbound.js'
+      import { placeOrder } from './place-order.js'
+      import { db, storage } from './storage.js'
+      await storage.open()
+      await db.schema.createTable('orders').addColumn('id', 'text').execute()
+      const sallyport = outbound(storage, process.env.APP_SECRET)
+      await placeOrder(db, storage.store, sallyport, 'o1')
+      const orders = await db.selectFrom('orders').selectAll().execute()
+      const { items } = await sallyport.dispatches.list()
+      console.log(JSON.stringify([orders, items.map(({ eventType }) => eventType)]))
+      await storage.close()`,
+    )
+    const placing = start('transaction/main.js', {})
+    await placing.line('[[{"id":"o1"}],["order.placed"]]')
+    expect(await placing.ended).toBe(0)
   })
 
   it('prune, and say how many', async () => {
-    await writePrograms('pruning', 'export const storage = { store: memoryStore()')
+    await writePrograms('pruning', MEMORY)
     await project.write('pruning/prune.js', documented(PAGE, 'export async function prune('))
     await project.write(
       'pruning/main.js',
@@ -199,17 +225,22 @@ describe('the other programs of the guide', () => {
   })
 
   it('limit requests', async () => {
-    await project.write('limits/sallyport.js', documented(PAGE, 'rateLimiter: rateLimits({'))
+    await writePrograms('limits', MEMORY)
+    await project.write('limits/rate-limiter.js', documented(PAGE, 'rateLimiter = rateLimits({'))
+    // The application of the guide, with the limiter.
+    const outbound = documented(PAGE, '// outbound.ts').replace('store, channels', 'store, rateLimiter, channels')
+    await project.write('limits/outbound.js', `import { rateLimiter } from './rate-limiter.js'\n${outbound}`)
     await project.write(
       'limits/main.js',
       `import { createServer } from 'node:http'
       import { toNode } from 'sallyport/node'
-      import { sallyport } from './sallyport.js'
-      createServer(toNode(sallyport)).listen(3000)
+      import { outbound } from './outbound.js'
+      import { storage } from './storage.js'
+      createServer(toNode(outbound(storage, process.env.APP_SECRET))).listen(3000)
       process.once('SIGTERM', () => process.exit())`,
     )
     const host = start('limits/main.js', {})
-    const answer = await post(host, { eventType: 'order.shipped', recipient: 'ada' })
+    const answer = await post(host, { eventType: 'order.placed', recipient: 'ada' })
     expect([answer.status, answer.headers.get('ratelimit')]).toEqual([202, '"token";r=599;t=60, "tenant";r=5999;t=60'])
     host.signal('SIGTERM')
     expect(await host.ended).toBe(0)

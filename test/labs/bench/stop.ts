@@ -44,11 +44,10 @@ export async function benchStop(): Promise<void> {
 /** The programs of the guide with this grace; gives the one to start. */
 async function writeHost(project: RecipeProject, graceMs: number): Promise<string> {
   const folder = `grace-${graceMs}`
-  const run = documented(PAGE, '// run.ts').replace('GRACE_MS = 15_000', `GRACE_MS = ${graceMs}`)
-  await project.write(`${folder}/run.js`, run)
   await project.write(`${folder}/outbound.js`, documented(PAGE, '// outbound.ts'))
   await project.write(`${folder}/storage.js`, documented(PAGE, 'export const storage = { store: memoryStore()'))
-  await project.write(`${folder}/host.js`, documented(PAGE, '// host.js'))
+  const host = documented(PAGE, '// host.js').replace('GRACE_MS = 15_000', `GRACE_MS = ${graceMs}`)
+  await project.write(`${folder}/host.js`, host)
   return `${folder}/host.js`
 }
 

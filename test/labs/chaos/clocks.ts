@@ -41,7 +41,7 @@ export async function clocks(stage: Stage, { dispatches, step }: ClockPlan): Pro
     return {
       ...ledger,
       ...{ scenario: step ? 'clock steps' : 'clocks', database: stage.place.dialect, seed: stage.seed, allowed },
-      faults: `clocks 1 h behind and 1 h ahead${step ? ', each stepping to the other in the middle' : ''}`,
+      faults: `${step ? 'steps of 2 h' : 'off by 1 h both ways'}`,
       broken: [
         ...ledger.broken,
         ...early.map(({ deliveryId, sincePosted }) => `${deliveryId} came ${sincePosted} ms after it was posted`),
@@ -49,7 +49,7 @@ export async function clocks(stage: Stage, { dispatches, step }: ClockPlan): Pro
       untimely: step ? [] : lost.map(({ name }) => `${name} lost leases that it held`),
       times: [
         {
-          what: 'the latest after it was due',
+          what: 'latest',
           ms: Math.max(...waits.map(({ sinceAccepted }) => sinceAccepted - DELAY_MS)),
           promisedMs: WORKER.pollMs + 1_000,
         },

@@ -80,7 +80,7 @@ export async function crashes(stage: Stage, plan: CrashPlan, cluster?: PostgresC
       untimely: [],
       times: [
         {
-          what: 'all delivered after the last crash',
+          what: 'all delivered',
           ms: lastArrival(trial.sink) - Math.max(overAt, lastAccepted(load)),
           promisedMs: plan.leaseMs + 1_000,
         },
@@ -106,9 +106,9 @@ function inTurns(count: number, one: Crash, other: Crash): readonly Crash[] {
 }
 
 function faultsOf({ kills, restarts }: CrashPlan): string {
-  const killed = `${kills} SIGKILLs, ${Math.ceil(kills / 2)} of them at a 202`
+  const killed = `${kills} SIGKILLs, ${Math.ceil(kills / 2)} at a 202`
   if (restarts === 0) return killed
-  return `${killed}; ${restarts} database crashes, ${Math.ceil(restarts / 2)} of them while nothing could be committed`
+  return `${killed}; ${restarts} database crashes, ${Math.ceil(restarts / 2)} with commits blocked`
 }
 
 /** What was first posted after that, and answered 202. */

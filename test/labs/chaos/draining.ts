@@ -30,10 +30,10 @@ export async function draining(stage: Stage, dispatches: number, stops: number):
     return {
       ...ledger,
       ...{ scenario: 'draining', database: stage.place.dialect, seed: stage.seed, allowed: 0 },
-      faults: `${stops} SIGTERMs, sends of ${TAKES_MS.join('-')} ms, a grace of ${GRACE_MS} ms`,
+      faults: `${stops} SIGTERMs, sends of ${TAKES_MS.join('-')} ms`,
       broken: [...ledger.broken, ...inTime.flatMap((host) => leftBehind(host, trial))],
       untimely: [],
-      times: [{ what: 'a host stopped', ms: Math.max(...stopped.map(({ ms }) => ms)), promisedMs: GRACE_MS }],
+      times: [{ what: 'slowest stop', ms: Math.max(...stopped.map(({ ms }) => ms)), promisedMs: GRACE_MS }],
     }
   } finally {
     await trial.close()

@@ -57,7 +57,7 @@ export async function outage(stage: Stage, { scenario, place, lastsMs, begin, en
     return {
       ...ledger,
       ...{ scenario, database: stage.place.dialect, seed: stage.seed, allowed: hosts.length * CONCURRENCY },
-      faults: `${lastsMs / 1_000} s without a database: ${refused.length} posts answered 503`,
+      faults: `${lastsMs / 1_000} s outage; ${refused.length} answers 503`,
       broken: [
         ...ledger.broken,
         ...odd.map((answer) => `answered neither 503 nor 202: ${JSON.stringify(answer)}`),
@@ -66,12 +66,12 @@ export async function outage(stage: Stage, { scenario, place, lastsMs, begin, en
       untimely: unanswered.map((answer) => `not answered at all: ${JSON.stringify(answer)}`),
       times: [
         {
-          what: 'the slowest 503',
+          what: 'slowest 503',
           ms: Math.max(...refused.map(({ at, postedAt }) => at - postedAt)),
           promisedMs: ANSWERED_MS,
         },
         {
-          what: 'the first 202 after its return',
+          what: 'first 202',
           ms: Math.max(...firsts.map((at = Number.POSITIVE_INFINITY) => at)) - backAt,
           promisedMs: BACK_MS,
         },

@@ -27,37 +27,34 @@ export async function writeReport(verdicts: readonly Verdict[], taking: Taking):
 
 function figures(verdicts: readonly Verdict[], { command, versions, absent, took }: Taking): string {
   const processor = cpus()
-  const where = `${processor.length} cores of an ${processor[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release()}`
+  const where = `${processor.length} cores of an ${processor[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release().split('-')[0]}`
   return [
     `Measured ${new Date().toISOString().slice(0, 10)} by \`${command}\`, which took ${took}, on ${where}.`,
     `${versions.join(', ')}.`,
     '',
-    '| scenario | on | seeds | what was done, each time | accepted | lost | twice | at most | times, and what is promised |',
-    '| --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |',
+    '| scenario, seeds | faults | lost/accepted | twice/limit | seconds/limit |',
+    '| --- | --- | ---: | ---: | --- |',
     ...[...grouped(verdicts).values()].map(row),
     ...absent.map((reason) => `\nNot played: ${reason}.`),
     ...problems(verdicts),
   ].join('\n')
 }
 
-/** Sums of what was accepted and lost; of the rest the least, the median and the most of all seeds. */
+/** Sums of what was accepted and lost; of the rest the least, the median and the greatest of all seeds. */
 function row(verdicts: readonly Verdict[]): string {
   const [first] = verdicts
   if (!first) return ''
   const all = (of: (verdict: Verdict) => number): readonly number[] => verdicts.map(of)
   const sum = (list: readonly number[]): string => String(list.reduce((total, one) => total + one, 0))
-  const seeds = verdicts.length === 1 ? `${first.seed}` : `${first.seed}-${verdicts.at(-1)?.seed}`
+  const seeds = verdicts.length === 1 ? [] : [`${first.seed}-${verdicts.at(-1)?.seed}`]
   const times = first.times.map(({ what, promisedMs }, index) => {
     const taken = all(({ times }) => times[index]?.ms ?? Number.NaN)
-    return `${what}: ${spread(taken, seconds)} s of ${seconds(promisedMs)} s`
+    return `${what} ${spread(taken, seconds)}/${seconds(promisedMs)}`
   })
-  const counts = [
-    sum(all((one) => one.accepted)),
-    sum(all((one) => one.lost)),
-    spread(all((one) => one.duplicates)),
-    Math.max(...all((one) => one.allowed)),
-  ]
-  return `| ${[first.scenario, first.database, seeds, first.faults, ...counts, times.join('; ')].join(' | ')} |`
+  const name = [first.scenario, first.database, ...seeds].join(', ')
+  const lost = `${sum(all((one) => one.lost))}/${sum(all((one) => one.accepted))}`
+  const twice = `${spread(all((one) => one.duplicates))}/${Math.max(...all((one) => one.allowed))}`
+  return `| ${[name, first.faults, lost, twice, times.join('; ')].join(' | ')} |`
 }
 
 function spread(list: readonly number[], write: (one: number) => string = String): string {
@@ -66,7 +63,7 @@ function spread(list: readonly number[], write: (one: number) => string = String
   if (sorted.length === 1) return write(least)
   const middle = (sorted.length - 1) / 2
   const median = ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2
-  return [least, median, sorted.at(-1) ?? Number.NaN].map(write).join(' / ')
+  return [least, median, sorted.at(-1) ?? Number.NaN].map(write).join('-')
 }
 
 function problems(verdicts: readonly Verdict[]): readonly string[] {

@@ -44,7 +44,7 @@ export async function zombies(stage: Stage, rounds: number): Promise<Verdict> {
     return {
       ...ledger,
       ...{ scenario: 'zombies', database: stage.place.dialect, seed: stage.seed, allowed },
-      faults: `${rounds} SIGSTOPs with ${allowed} messages in hand; ${overruled(zombie)} late writes, all refused`,
+      faults: `${rounds} SIGSTOPs, ${allowed} sends in flight; ${overruled(zombie)} late writes refused`,
       broken: [...ledger.broken, ...broken],
       untimely: odd.map((one) => `${one.delivery_id}: ${outcomesOf(one)}`),
       times: [],
