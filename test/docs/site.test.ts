@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { drawings } from '../../docs/pictures/drawings.ts'
 import { ROOT, readJson } from '../support/entries.ts'
 
 const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8')
@@ -8,16 +9,17 @@ const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8')
 const guides = readdirSync(new URL('docs/', ROOT), { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.md') && !path.startsWith('api/'))
   .map((path) => `docs/${path}`)
-const chapters = guides.filter((path) => path.startsWith('docs/site/'))
-const pages = guides.filter((path) => !chapters.includes(path))
+const LANDING = 'docs/site/landing.md'
+const chapters = guides.filter((path) => path.startsWith('docs/site/') && path !== LANDING)
+const pages = guides.filter((path) => !path.startsWith('docs/site/'))
+const decisions = pages.filter((path) => /^docs\/decisions\/\d/.test(path)).sort()
 
-/** The pages of a chapter with their titles, as its front matter lists them. */
-function childrenOf(chapter: string): (readonly [title: string, page: string])[] {
+/** The pages of a chapter, as its front matter lists them: with titles, or without. */
+function childrenOf(chapter: string): readonly string[] {
   const [, front = ''] = read(chapter).split('---\n')
-  return [...front.matchAll(/^ {2}(?:"(.+)"|([^"].*)): (\.\.\/\S+)$/gm)].map(([, quoted, plain = '', path = '']) => [
-    quoted ?? plain,
+  return [...front.matchAll(/^ {2}(?:- |.+: )(\.\.\/\S+)$/gm)].map(([, path = '']) =>
     posix.join(posix.dirname(chapter), path),
-  ])
+  )
 }
 
 /** Links to files of ours, without those within code. */
@@ -50,19 +52,45 @@ function isBroken(page: string, link: string): boolean {
 }
 
 describe('the site', () => {
-  it('has every guide in one chapter', () => {
-    expect(chapters.flatMap((chapter) => childrenOf(chapter).map(([, page]) => page)).sort()).toEqual([...pages].sort())
+  it('has the README and every guide in one chapter', () => {
+    expect(chapters.flatMap(childrenOf).sort()).toEqual(['README.md', ...pages].sort())
   })
 
-  it('shows every chapter', () => {
-    const shown: string[] = readJson('docs/typedoc.json').projectDocuments
-    expect(shown.map((path) => `docs/${path}`).sort()).toEqual([...chapters].sort())
+  it('shows every chapter, and begins with the landing page', () => {
+    const { projectDocuments, readme } = readJson('docs/typedoc.json')
+    expect(projectDocuments.map((path: string) => `docs/${path}`).sort()).toEqual([...chapters].sort())
+    expect(`docs/${readme}`).toBe(LANDING)
   })
 
-  it('calls every decision what it calls itself', () => {
-    const [, ...children] = childrenOf('docs/site/decisions.md')
-    const titles = children.map(([, page]) => [/^# (.+)$/m.exec(read(page))?.[1]?.replaceAll('`', ''), page])
-    expect(children).toEqual(titles)
+  it('takes at most 600 words for its own pages', () => {
+    const words = [LANDING, ...chapters].map((page) => read(page).match(/\S+/g)?.length ?? 0)
+    expect(words.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(600)
+  })
+})
+
+describe('the README', () => {
+  const [, first = ''] = read('README.md').split('\n\n')
+
+  it.each(['notifications', 'retries', 'delivery status', 'agent runs'])('opens with %s', (term) => {
+    expect(first).toContain(term)
+  })
+
+  it('has at most 1,100 words', () => {
+    expect(read('README.md').match(/\S+/g)?.length).toBeLessThanOrEqual(1_100)
+  })
+
+  it.each(['README.md', LANDING])('shows the picture in both themes, with a text in its place: %s', (page) => {
+    const [picture = ''] = /<picture>.*?<\/picture>/s.exec(read(page)) ?? []
+    const paths = [...picture.matchAll(/ src(?:set)?="([^"]+)"/g)].map(([, path = '']) => path)
+    expect(paths.map((path) => posix.basename(path)).sort()).toEqual([...drawings().keys()].sort())
+    expect(paths.filter((path) => !existsSync(new URL(posix.join(posix.dirname(page), path), ROOT)))).toEqual([])
+    expect(picture).toMatch(/<img alt="[^"]{40,}"/)
+  })
+})
+
+describe('a picture', () => {
+  it.each([...drawings()])('is what `npm run pictures` draws: %s', (name, svg) => {
+    expect(read(`docs/pictures/${name}`)).toBe(svg)
   })
 })
 
@@ -75,9 +103,8 @@ describe('a link', () => {
   )
 
   it('leads to every decision from their list', () => {
-    const [list, ...decisions] = childrenOf('docs/site/decisions.md').map(([, page]) => page)
-    const linked = linksOf(list ?? '').map((link) => posix.join('docs/decisions', link))
-    expect(linked).toEqual(decisions)
+    const linked = linksOf('docs/decisions/README.md').map((link) => posix.join('docs/decisions', link))
+    expect(linked.filter((page) => decisions.includes(page)).sort()).toEqual(decisions)
   })
 
   it('leads from the README to every guide, or to the list that it is in', () => {

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { connect } from 'node:net'
 import { describe } from 'vitest'
+import { chromium } from '../docs/browser.ts'
 
 /** What a user's machine may be without, each with what says why it is missing; `undefined`: it is there. */
 const PROBES: Readonly<Record<Service, () => Promise<string | undefined>>> = {
@@ -8,10 +9,11 @@ const PROBES: Readonly<Record<Service, () => Promise<string | undefined>>> = {
   mariadb: () => refusing(3306),
   'redis-server': async () =>
     spawnSync('redis-server', ['--version']).status === 0 ? undefined : 'there is no redis-server on the path',
+  chromium: async () => (chromium() === undefined ? 'there is no Chromium on the path' : undefined),
 }
 
 /** `redis-server`: the program, for a Redis of a test's own. */
-export type Service = 'redis' | 'mariadb' | 'redis-server'
+export type Service = 'redis' | 'mariadb' | 'redis-server' | 'chromium'
 
 /**
  * `describe` where the services are there; where one is not, a `describe` that skips, with the reason printed. With

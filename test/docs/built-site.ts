@@ -1,0 +1,63 @@
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { inflateSync } from 'node:zlib'
+import { execute } from '../package/tarball.ts'
+import { ROOT } from '../support/entries.ts'
+
+/** A row of the search index. */
+interface Row {
+  readonly name: string
+  readonly url: string
+}
+
+/** An entry of the sidebar. */
+export interface Entry {
+  readonly text: string
+  readonly path?: string
+  readonly children?: readonly Entry[]
+}
+
+const typedoc = fileURLToPath(import.meta.resolve('typedoc'))
+const lunr = createRequire(typedoc)('lunr')
+
+/** Builds the site, and gives the folder that it is in. */
+export async function buildSite(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-site-'))
+  const program = join(dirname(typedoc), '../bin/typedoc')
+  const args = [program, '--options', 'docs/typedoc.json', '--skipErrorChecking', '--out', folder]
+  await execute({ cwd: fileURLToPath(ROOT) }, process.execPath, ...args)
+  return folder
+}
+
+/** The entries of the sidebar, outermost first. */
+export function sidebarOf(site: string): readonly Entry[] {
+  return unpack(site, 'navigation.js') as readonly Entry[]
+}
+
+/** Searches as the field at the top of a page does: by parts of words. Gives the pages that it lists, best first. */
+export function searchOf(site: string): (words: string) => readonly Row[] {
+  const { rows, index } = unpack(site, 'search.js') as { rows: readonly Row[]; index: object }
+  const loaded = lunr.Index.load(index)
+  return (words) => {
+    const query = words.replaceAll(/\S+/g, '*$&*')
+    const found: readonly { ref: string; score: number }[] = loaded.search(query)
+    const scored = found.map(({ ref, score }) => {
+      const row = rows[Number(ref)] ?? { name: '', url: '' }
+      const begins = row.name.toLowerCase().startsWith(words.toLowerCase())
+      return { row, score: begins ? (score * 10) / (1 + Math.abs(row.name.length - words.length)) : score }
+    })
+    return scored
+      .sort((a, b) => b.score - a.score)
+      .slice(0, 10)
+      .map(({ row }) => row)
+  }
+}
+
+/** The data of a script that assigns one packed text. */
+function unpack(site: string, script: string): unknown {
+  const [, packed = ''] = /"([^"]+)"/.exec(readFileSync(join(site, 'assets', script), 'utf8')) ?? []
+  return JSON.parse(inflateSync(Buffer.from(packed, 'base64')).toString())
+}

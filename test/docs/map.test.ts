@@ -1,0 +1,22 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { ROOT } from '../support/entries.ts'
+
+const page = readFileSync(new URL('docs/map.md', ROOT), 'utf8')
+const rows = [...page.matchAll(/^\| (.+\?) \| `(.+)` \|$/gm)].map(([, question = '', path = '']) => ({ question, path }))
+
+describe('the map of the code', () => {
+  it('answers at least 40 different questions', () => {
+    expect(new Set(rows.map(({ question }) => question)).size).toBe(rows.length)
+    expect(rows.length).toBeGreaterThanOrEqual(40)
+  })
+
+  it('has nothing in its table but a question and one path in each row', () => {
+    const lines = page.split('\n').filter((line) => line.startsWith('|'))
+    expect(lines).toHaveLength(rows.length + 2)
+  })
+
+  it.each(rows)('names a file that exists: $question', ({ path }) => {
+    expect(existsSync(new URL(path, ROOT))).toBe(true)
+  })
+})
