@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { serviceOrSkip } from '../queue/services.ts'
+import { serviceOrSkip } from '../queues/services.ts'
 import { inBrowser } from './browser.ts'
 import { buildSite, searchOf, sidebarOf } from './built-site.ts'
 

@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { ROOT } from '../support/entries.ts'
 
 const page = readFileSync(new URL('docs/map.md', ROOT), 'utf8')
-const rows = [...page.matchAll(/^\| (.+\?) \| `(.+)` \|$/gm)].map(([, question = '', path = '']) => ({ question, path }))
+const rows = [...page.matchAll(/^\| (.+\?) \| `(.+)` \|$/gm)].map(([, question = '', path = '']) => ({
+  question,
+  path,
+}))
 
 describe('the map of the code', () => {
   it('answers at least 40 different questions', () => {

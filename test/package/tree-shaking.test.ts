@@ -30,10 +30,10 @@ const OTHERS = [
 ]
 
 describe('a bundle of what is imported from the root by name', () => {
-  it('holds with handleDispatch nothing of runs, nor of the catalog, the worker or the routes', async () => {
+  it('holds with handleDispatch the hooks, and nothing of runs, the catalog, the worker or the routes', async () => {
     const modules = await modulesBundledFor('handleDispatch')
     expect(modules).toContain('src/core/dispatch/handle-dispatch.ts')
-    expect(within(modules, 'src/core/runs/', 'src/core/runs/sessions/', 'src/core/runs/usage/', ...OTHERS)).toEqual([])
+    expect(within(modules, 'src/core/runs/', ...OTHERS)).toEqual(['src/core/delivery/hooks.ts'])
   })
 
   it('holds with handleSessionRun nothing of dispatches, nor of the catalog, the worker or the routes', async () => {
