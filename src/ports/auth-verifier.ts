@@ -1,18 +1,18 @@
 import type { Operation, Principal } from '../model/principal.ts'
 
-/** Why a token was turned away. */
+/** Why a token is refused. */
 export interface Refusal {
-  /** `invalid_token`: unknown, malformed, expired or revoked (401). `insufficient_scope`: good, but not for this (403). */
+  /** `invalid_token`: unknown, malformed, expired or revoked (401). `insufficient_scope`: valid, but not for this operation (403). */
   readonly refused: 'invalid_token' | 'insufficient_scope'
 }
 
-/** Tells who a bearer token belongs to. */
+/** Verifies bearer tokens. */
 export interface AuthVerifier {
   /**
-   * Resolves to the principal, or to a refusal. Must compare secrets in constant time, and must refuse rather than throw
-   * for any string at all: a throw means that the verifier itself is unavailable and is answered 503.
+   * Resolves to the principal, or to a refusal. Must compare secrets in constant time. Must refuse every bad string and not
+   * throw: a throw means that the verifier is unavailable, and the answer is 503.
    *
-   * @param token What stood after `Bearer `, 1-4,096 visible ASCII characters.
+   * @param token The text after `Bearer `, 1-4,096 visible ASCII characters.
    */
   verify(token: string, operation: Operation): Promise<Principal | Refusal>
 }

@@ -1,22 +1,22 @@
 import type { Recipient } from '../model/recipient.ts'
 
-/** One message that would go out, and when. */
+/** A planned message, and when it would be sent. */
 export interface PolicyQuestion {
   readonly tenant: string
   readonly eventType: string
-  /** Preferences and quiet hours do not hold it back. */
+  /** Preferences and quiet hours do not apply. */
   readonly critical: boolean
   readonly channel: string
   readonly recipient: Recipient
-  /** While an event is planned: the session whose token asks for it. Absent: an application does. */
+  /** Set during planning when a session token made the request. Absent: an application did. */
   readonly sessionId?: string
   /** When it would be sent, epoch milliseconds. */
   readonly at: number
 }
 
-/** At most `max` messages under one key in any `windowMs`; one that is `windowMs` old counts no longer. The store counts, so that no two count the same place. */
+/** A sliding window: at most `max` messages under one key in any `windowMs`. The store counts, atomically. */
 export interface SendLimit {
-  /** Unique within the tenant, 1-512 characters. Named twice for one message, it counts once. */
+  /** Unique within the tenant, 1-512 characters. Counts once for a message that names it twice. */
   readonly key: string
   /** 1-1,000. */
   readonly max: number
@@ -24,12 +24,12 @@ export interface SendLimit {
   readonly windowMs: number
 }
 
-/** What is to become of a message. */
+/** Decision about a message. */
 export type Verdict =
-  /** Send it, unless one of `limits` is spent: then it is skipped as `throttled`. */
+  /** Send it. When one of `limits` is spent, it is skipped as `throttled`. */
   | { readonly verdict: 'send'; readonly limits?: readonly SendLimit[] }
   | { readonly verdict: 'skip'; readonly reason: 'opted_out' | 'throttled' }
-  /** Send it then, and no sooner; epoch milliseconds. */
+  /** Send it at this instant or later; epoch milliseconds. */
   | { readonly verdict: 'defer'; readonly until: number; readonly limits?: readonly SendLimit[] }
 
 /** Channels and events that a policy knows by name. */
@@ -39,19 +39,19 @@ export interface PolicyNames {
 }
 
 /**
- * Says whether a message may go out, and when. `preferences`, `quietHours`, `throttle` and `allOf` from `sallyport/policy`
- * are these.
+ * Decides whether and when a message is sent. `preferences`, `quietHours`, `throttle` and `allOf` from `sallyport/policy` are
+ * policies.
  *
- * It is asked when an event is planned, and again before each send that does not follow at once (after a delay, a deferral, a
- * digest, a fallback, a failed attempt, or over a minute without a worker), so that a change of mind counts; `limits` count
- * only the first time.
+ * The policy is asked during planning, and again before a send that does not follow at once (after a delay, a deferral, a digest,
+ * a fallback, a failed attempt, or more than a minute without a worker), so that changed preferences apply. `limits` count the
+ * first time only.
  */
 export interface DeliveryPolicy {
   /**
-   * Must change nothing: it is asked for dry runs too. A throw means that the policy is unavailable: while planning 503
-   * `policy_unavailable` and nothing is stored, before a send the delivery waits.
+   * Must have no side effects: dry runs ask too. A throw means that the policy is unavailable: during planning the answer is 503
+   * `policy_unavailable` and nothing is stored; before a send the delivery waits.
    */
   decide(question: PolicyQuestion): Verdict | Promise<Verdict>
-  /** What it is about by name, for `createSallyport` to hold against its channels and events. Default: nothing is held. */
+  /** Names that `createSallyport` checks against its channels and events. Default: no check. */
   readonly names?: PolicyNames
 }

@@ -1,13 +1,13 @@
 /**
- * A faster alarm clock for the workers. The rows of the {@link DispatchStore} are the truth: an alarm that is lost or rings
- * twice only changes when a worker looks, never what it finds.
+ * Wakes workers earlier than their polling does. Deliveries stay in the {@link DispatchStore}: a lost or repeated signal changes
+ * when a worker claims, never what it claims.
  */
 export interface DeliveryQueue {
-  /** Asks for workers to look for due deliveries in `delayMs` milliseconds. Best effort; must not throw or wait long. */
+  /** Asks workers to claim due deliveries in `delayMs` milliseconds. Best effort; must not throw or block. */
   wake(delayMs: number): void
   /**
-   * Calls `onDue` at each alarm, in every process that listens, until the function returned is called. It may ring more often.
-   * What it throws, `worker.start()` throws; nothing is started then, and it may be called again.
+   * Calls `onDue` at each signal, in every listening process, until the returned function is called. Extra calls are harmless.
+   * `worker.start()` rethrows what it throws; nothing is started then, and `start()` may be called again.
    */
   listen(onDue: () => void): () => void
 }

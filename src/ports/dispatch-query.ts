@@ -1,28 +1,28 @@
 import type { DispatchStatus } from '../model/dispatch.ts'
 
-/** Which dispatches `DispatchStore.listDispatches` gives: those that fit all that is said. */
+/** Filter of `DispatchStore.listDispatches`: dispatches that match every given member. */
 export interface DispatchQuery {
   readonly tenant: string
   readonly sessionId?: string | undefined
   readonly eventType?: string | undefined
-  /** As it was sent. */
+  /** Exactly as in the request. */
   readonly recipient?: string | undefined
   readonly status?: DispatchStatus | undefined
-  /** Accepted then or later, epoch milliseconds by the store's clock. */
+  /** Accepted at or after this instant, epoch milliseconds by the store's clock. */
   readonly since?: number | undefined
-  /** Accepted before then, epoch milliseconds by the store's clock. */
+  /** Accepted before this instant, epoch milliseconds by the store's clock. */
   readonly until?: number | undefined
-  /** By when they were accepted, whatever their ids. Default: `newest`. */
+  /** Order by acceptance. Default: `newest`. */
   readonly first?: 'oldest' | 'newest' | undefined
-  /** At most so many. */
+  /** The most dispatches to give. */
   readonly limit: number
-  /** The `nextCursor` of the page before. */
+  /** `nextCursor` of the page before. */
   readonly cursor?: string | undefined
 }
 
 /**
- * One page of a list. `nextCursor` is absent on the last. A page of one filter is full where there is enough that fits; one of
- * several filters may be shorter, even empty, with a `nextCursor`: a store bounds what it reads for one page.
+ * One page of a list (keyset pagination). The last page has no `nextCursor`. A page of one filter is full while enough items
+ * match. A page of several filters may be short or empty and still have a `nextCursor`: a store limits what it reads for one page.
  */
 export interface Page<T> {
   readonly items: readonly T[]

@@ -1,9 +1,9 @@
-/** Which dispatches `DispatchStore.removeDispatches` removes: those that fit all that is said, and have nothing open. */
+/** Filter of `DispatchStore.removeDispatches`: dispatches that match every member and have no open delivery. */
 export interface DispatchRemoval {
-  /** Absent: of all tenants. */
+  /** Default: all tenants. */
   readonly tenant?: string | undefined
-  /** Accepted more than so many milliseconds ago, by the store's clock. */
+  /** Accepted more than this many milliseconds ago, by the store's clock. */
   readonly acceptedForMs: number
-  /** At most so many. */
+  /** The most dispatches to remove. */
   readonly limit: number
 }

@@ -17,42 +17,42 @@ import type { DispatchQuery, Page } from './dispatch-query.ts'
 import type { DispatchRemoval } from './dispatch-removal.ts'
 import type { PlanSource, Replannable } from './plan-source.ts'
 
-/** An event that is to join the digest which is open for it, or to open one. */
+/** An event that joins the open digest with its key, or opens one. */
 export interface NewDigest extends Pick<Digest, 'key' | 'max'> {
   readonly recipient: Recipient
   readonly eventData: JsonObject
 }
 
-/** A delivery that is to be stored. */
+/** A delivery to store. */
 export interface NewDelivery
   extends Pick<
     Delivery,
     'deliveryId' | 'channel' | 'reason' | 'trace' | 'address' | 'content' | 'deferred' | 'concurrencyKey'
   > {
   readonly status: 'queued' | 'held' | 'skipped' | 'failed'
-  /** With `queued`: due so many milliseconds from now, by the store's clock. Default: 0. */
+  /** With `queued`: due in this many milliseconds, by the store's clock. Default: 0. */
   readonly delayMs?: number
-  /** Counted the first time that the delivery is queued, however it is; one that is spent makes it `skipped`, `throttled`. */
+  /** Counted when the delivery is first queued. When one is spent, the delivery becomes `skipped`, `throttled`. */
   readonly limits?: readonly SendLimit[]
-  /** With `queued`: it has no content of its own and is rendered when it is due. */
+  /** With `queued`: the delivery has no content yet and is rendered when it is due. */
   readonly digest?: NewDigest
 }
 
-/** A dispatch that is to be stored: when it was accepted, its store says. */
+/** A dispatch to store. The store sets its `createdAt`. */
 export interface NewDispatch extends Omit<DispatchHead, 'createdAt'> {
   readonly deliveries: readonly NewDelivery[]
-  /** With a delivery that failed in host code, and only then. Nothing but {@link DispatchStore.findReplannable} ever gives it. */
+  /** Set only when a delivery failed in host code. Only {@link DispatchStore.findReplannable} returns it. */
   readonly source?: PlanSource
 }
 
-/** What {@link DispatchStore.accept} stores, all of it or nothing. */
+/** What {@link DispatchStore.accept} stores atomically. */
 export interface Acceptance {
   readonly dispatch: NewDispatch
-  /** How long each delivery is worth sending, in milliseconds from when it is first due; a held one as long as the queued. */
+  /** Time to live of each delivery, in milliseconds from when it is first due. A held delivery expires with the queued one. */
   readonly expiresInMs: number
-  /** What the caller is answered, from the dispatch as it was stored. Pure, never throws, changes nothing of what it is shown. */
+  /** Builds the caller's answer from the stored dispatch. Pure; never throws; changes nothing in its argument. */
   readonly answer: (dispatch: Dispatch) => DispatchAnswer
-  /** Absent: the caller sent no `Idempotency-Key`, and nothing is de-duplicated. */
+  /** Absent: the caller sent no `Idempotency-Key`, and nothing is deduplicated. */
   readonly idempotency?: {
     /** Unique within the tenant, 1-512 characters. */
     readonly key: string
@@ -60,35 +60,35 @@ export interface Acceptance {
     readonly fingerprint: string
     readonly ttlMs: number
   }
-  /** How many dispatches may be accepted under this key. Counted with those that policies name; what is not accepted does not count. */
+  /** How many dispatches may be accepted under this key. Shares its counter with limits of policies; refused ones do not count. */
   readonly quota?: SendLimit
 }
 
-/** What came of {@link DispatchStore.accept}. */
+/** Outcome of {@link DispatchStore.accept}. */
 export type AcceptOutcome =
   | { readonly outcome: 'accepted'; readonly answer: DispatchAnswer }
-  /** The key was there with the same fingerprint: nothing was stored. */
+  /** The key exists with the same fingerprint; nothing was stored. */
   | { readonly outcome: 'replayed'; readonly answer: DispatchAnswer }
-  /** The key was there with another fingerprint: nothing was stored. */
+  /** The key exists with another fingerprint; nothing was stored. */
   | { readonly outcome: 'key_reused' }
-  /** Its `quota` is spent: nothing was stored. */
+  /** The `quota` is spent; nothing was stored. */
   | { readonly outcome: 'quota_spent' }
 
-/** What is remembered of an idempotency key. */
+/** The stored answer of an idempotency key. */
 export interface StoredAnswer {
   readonly fingerprint: string
   readonly answer: DispatchAnswer
 }
 
-/** Which deliveries {@link DispatchStore.claim} may hand out. */
+/** Deliveries that {@link DispatchStore.claim} may lease. */
 export interface ClaimRequest {
   readonly leaseMs: number
   /**
-   * By channel, how many of it at most; with 0 it only counts for `nextDueInMs`. Of channels that are not named nothing is handed
-   * out: a worker claims nothing that it cannot send.
+   * The most deliveries by channel. 0: the channel only counts for `nextDueInMs`. Channels without an entry are not leased: a
+   * worker claims nothing that it cannot send.
    */
   readonly limits: Readonly<Record<string, number>>
-  /** Receivers that are being sent as much as they may be: nothing of these. */
+  /** Receivers at their concurrency limit: nothing for them is leased. */
   readonly busy: readonly { readonly channel: string; readonly concurrencyKey: string }[]
 }
 
@@ -97,25 +97,25 @@ export interface ClaimedDelivery {
   readonly deliveryId: string
   readonly channel: string
   readonly address: string
-  /** Absent: the digest is to be rendered first. */
+  /** Absent: the worker renders `digest` first. */
   readonly content?: Content
-  /** With no `content`. */
+  /** Set when `content` is absent. */
   readonly digest?: Digest
   readonly concurrencyKey?: string
   readonly deferred?: true
-  /** It was `sending`, and its lease ended without a word: its last worker has died, or hangs. For the log. Default: it is not known. */
+  /** The delivery was `sending` and its lease ran out: its worker died or hangs. For the log. Default: unknown. */
   readonly reclaimed?: true
-  /** This attempt included: 1 for the first. */
+  /** Includes this attempt: 1 for the first. */
   readonly attempts: number
-  /** Those of them that came before the last {@link DispatchStore.retry}: they count for nothing in the schedule. Default: 0. */
+  /** Attempts before the last {@link DispatchStore.retry}; the retry schedule ignores them. Default: 0. */
   readonly attemptsBefore?: number
   /** The attempts before this one. */
   readonly history: readonly Attempt[]
-  /** Milliseconds since it was accepted. */
+  /** Milliseconds since acceptance. */
   readonly waitedMs: number
-  /** Milliseconds that it is still worth sending. */
+  /** Milliseconds until it expires. */
   readonly expiresInMs: number
-  /** Proves the lease in {@link DispatchStore.settle}; a new one for every claim. */
+  /** Fencing token of the lease, new for every claim; {@link DispatchStore.settle} requires it. */
   readonly fence: string
   readonly dispatch: DispatchHead
 }
@@ -129,124 +129,128 @@ export interface DeliveryChange {
   readonly attempts: number
 }
 
-/** What a claim found. */
+/** Result of a claim. */
 export interface Claims {
   readonly deliveries: readonly ClaimedDelivery[]
-  /** What was found to be past its expiry, with the held deliveries that went with it. */
+  /** Deliveries found past their expiry, with the held deliveries that expired with them. */
   readonly expired: readonly (DeliveryChange & { readonly dispatch: DispatchHead })[]
-  /** Milliseconds until the next delivery that may be claimed is due or its lease ends, if one is known; 0: there are more now. */
+  /** Milliseconds until the next claimable delivery is due or its lease ends, if known. 0: more are due now. */
   readonly nextDueInMs?: number
 }
 
-/** A lease on a delivery. */
+/** Proof of a lease: the delivery and its fencing token. */
 export interface LeaseToken {
   readonly deliveryId: string
   readonly fence: string
 }
 
-/** How a lease ended. Without `attempt` nothing was tried: the attempt is taken back from the count and leaves no trace. */
+/** How a lease ends. Without `attempt` nothing was tried: the count goes back by 1 and no attempt is recorded. */
 export type Settlement = LeaseToken & { readonly attempt?: AttemptEnd } & (
     | { readonly to: 'sent' }
     | {
         readonly to: 'queued'
-        /** Due again so many milliseconds from now, by the store's clock. */
+        /** Due again in this many milliseconds, by the store's clock. */
         readonly delayMs: number
-        /** What the digest came to, rendered: from now on no event joins it. */
+        /** Rendered content of the digest; no event joins it any more. */
         readonly content?: Content
       }
     | { readonly to: 'failed' | 'skipped'; readonly reason: DeliveryReason }
   )
 
-/** What came of a settlement: `live` is `false` when the lease had gone to another, and nothing was changed. */
+/** Outcome of a settlement. `live: false`: another worker holds the lease, and nothing changed. */
 export type Settled =
   | { readonly live: false }
   | {
       readonly live: true
-      /** The deliveries of the dispatch that this skipped or promoted. */
+      /** Other deliveries of the dispatch that this settlement skipped or promoted. */
       readonly others: readonly DeliveryChange[]
-      /** It was to be queued again, and became `cancelled`, since that was asked for meanwhile. */
+      /** The delivery became `cancelled` instead of `queued`, because a cancel arrived meanwhile. */
       readonly cancelled?: true
     }
 
-/** What {@link DispatchStore.cancel} or {@link DispatchStore.retry} changed, and the dispatch as it is now. */
+/** Changes of {@link DispatchStore.cancel} or {@link DispatchStore.retry}, and the dispatch after them. */
 export interface DispatchChange {
   readonly changed: readonly DeliveryChange[]
   readonly dispatch: Dispatch
 }
 
-/** What {@link DispatchStore.retry} tries again, and for how long. */
+/** Options of {@link DispatchStore.retry}. */
 export interface RetryRequest {
-  /** Only this one. Default: all. */
+  /** Default: all channels. */
   readonly channel?: string
   readonly expiresInMs: number
 }
 
-/** What came of {@link DispatchStore.replan}. `conflict`: what was to be replaced has changed meanwhile, and nothing was done. */
+/** Outcome of {@link DispatchStore.replan}. `conflict`: the deliveries changed meanwhile, and nothing was done. */
 export type ReplanOutcome = ({ readonly outcome: 'replanned' } & DispatchChange) | { readonly outcome: 'conflict' }
 
 /**
- * Keeps dispatches and their deliveries. The delivery row is the job: there is no other queue to disagree with.
+ * Stores dispatches and their deliveries: the outbox. The delivery row is the job; there is no second queue.
  *
  * Every method throws when the store is unavailable (the caller gets 503 `store_unavailable`) and must then have changed
- * nothing, or all of it. The store's own clock decides what is due, when a lease ends and what has expired, and dates all that is
- * recorded: when a dispatch was accepted (`createdAt`), and when an attempt began and ended. Nothing that
- * is returned may be aliased: a caller that changes it must not change what is stored.
+ * nothing, or all of it. The store's clock decides what is due, when a lease ends and what has expired. It also dates records:
+ * `createdAt` of a dispatch, and the begin and end of attempts. Results share nothing with the store: a caller that changes one
+ * must not change stored data.
  */
 export interface DispatchStore {
   /**
-   * What is remembered of a key, if it is: so that a repeat is answered whatever has changed since. {@link accept} decides all
-   * the same.
+   * The stored answer of an idempotency key, if there is one. A repeat gets this answer whatever changed since. {@link accept}
+   * checks the key again.
    */
   recall(tenant: string, key: string): Promise<StoredAnswer | undefined>
   /**
-   * Stores a dispatch with its deliveries, and the idempotency key with them, in one transaction. Of any number of
-   * concurrent calls with one tenant and key, exactly one is `accepted`, and of any number with one tenant and quota no more
-   * than that; once it resolves, nothing of it may be lost. A key that is there is looked at before the quota.
+   * Stores a dispatch, its deliveries and its idempotency key in one transaction. Exactly one of any number of concurrent calls
+   * with the same tenant and key is `accepted`, and at most `quota.max` calls with the same tenant and quota. The key is checked
+   * before the quota. Once the promise resolves, nothing may be lost.
    *
-   * In the same transaction, for each `queued` delivery: one with a digest joins the delivery whose digest is open (same
-   * tenant, event type, recipient, channel, address and key; `queued`, not rendered, not due, not full; the one opened first), which then belongs to both
-   * dispatches and is worth sending for as long as the longer of the two; otherwise its limits are counted. When they are spent it is `skipped`, `throttled`, and with the route
-   * `first` the next `held` one is promoted, to be due when that one was.
+   * The same transaction handles each `queued` delivery:
+   * - With a digest, it joins the delivery whose digest is open: same tenant, event type, recipient, channel, address and key;
+   *   `queued`, not rendered, not due, not full; the one opened first. That delivery then belongs to both dispatches and expires
+   *   at the later of both expiries. Its limits are not counted again.
+   * - Otherwise its limits are counted. When one is spent, it is `skipped`, `throttled`; with the route `first` the next `held`
+   *   delivery is promoted and due when this one was.
    */
   accept(acceptance: Acceptance): Promise<AcceptOutcome>
   /**
-   * Leases due deliveries, oldest due first: `queued` ones whose time has come, and `sending` ones whose lease has ended.
-   * Each is handed to exactly one caller, becomes `sending` and has its attempts counted, before this resolves.
-   * What is past its expiry, of whatever channel, becomes `expired` instead, and so do the `held` deliveries of its dispatch.
+   * Leases due deliveries, oldest due first: `queued` ones that are due and `sending` ones whose lease has ended. Exactly one
+   * caller gets each; it becomes `sending` and its attempt is counted before the promise resolves. Deliveries past their expiry,
+   * of any channel, become `expired` instead, together with the `held` deliveries of their dispatch.
    */
   claim(request: ClaimRequest): Promise<Claims>
-  /** Lets a lease last `leaseMs` from now. Resolves to `false`, and changes nothing, unless it is live, as for {@link settle}. */
+  /** Extends a lease to `leaseMs` from now. Resolves to `false` and changes nothing when the lease is not live, as in {@link settle}. */
   renew(lease: LeaseToken, leaseMs: number): Promise<boolean>
   /**
-   * Ends a lease. Changes nothing unless the delivery is `sending` under exactly this fence and the lease has not been handed
-   * to another. In the same transaction the dispatch's `held` deliveries follow: `sent` makes them `skipped`,
-   * `fallback_unneeded`; `failed` and `skipped` promote the first of them whose limits are not spent: it becomes `queued`, due now.
+   * Ends a lease. Changes nothing unless the delivery is `sending` under exactly this fencing token and no other caller holds the
+   * lease. The same transaction updates the dispatch's `held` deliveries: `sent` makes them `skipped`, `fallback_unneeded`;
+   * `failed` and `skipped` promote the first one whose limits are not spent to `queued`, due now.
    */
   settle(settlement: Settlement): Promise<Settled>
   /**
-   * Makes the `queued` and `held` deliveries of a dispatch `cancelled`. One that is `sending` it leaves, but does not let be
-   * queued again until a retry: what would make it so makes it `cancelled`. Of a digest with other events it only takes out this dispatch's,
-   * which keeps a `cancelled` record under that id; one that is rendered is `cancelled` once all its dispatches have asked for it.
-   * `undefined`: that tenant has no such dispatch.
+   * Makes the `queued` and `held` deliveries of a dispatch `cancelled`. A `sending` delivery stays `sending`, but becomes
+   * `cancelled` instead of `queued` until a retry. From a digest with other events, only this dispatch's event is removed; the
+   * dispatch keeps a `cancelled` record under the delivery's id. A rendered digest is `cancelled` once all its dispatches are.
+   * `undefined`: the tenant has no such dispatch.
    */
   cancel(tenant: string, dispatchId: string): Promise<DispatchChange | undefined>
   /**
-   * Makes `failed` and `expired` deliveries that have an address, and something to say, `queued` again: due now, worth sending for
-   * `expiresInMs`, with a schedule that begins anew. With the route `first`, only where nothing of the dispatch is sent or may
-   * yet be, and then the first of them is `queued` and the others `held`. Limits that were never counted are now. `undefined`: that tenant has no such dispatch.
+   * Makes `failed` and `expired` deliveries that have an address and content (or a digest) `queued` again: due now, with a new
+   * expiry and a retry schedule from its beginning. With the route `first`, only when no delivery of the dispatch is sent or may
+   * still be sent; then the first is `queued` and the others `held`. Limits that were never counted are counted now.
+   * `undefined`: the tenant has no such dispatch.
    */
   retry(tenant: string, dispatchId: string, options: RetryRequest): Promise<DispatchChange | undefined>
-  /** The dispatch of that tenant if it can be planned again: its `source` is there. Otherwise `undefined`. */
+  /** The tenant's dispatch if it can be planned again, because its `source` is stored. Otherwise `undefined`. */
   findReplannable(tenant: string, dispatchId: string): Promise<Replannable | undefined>
   /**
-   * Replaces deliveries that failed in host code, and does what {@link retry} does, in one transaction: a compare-and-set. Of any
-   * number of concurrent calls with one version exactly one replaces something; the others are a `conflict`. So is a delivery that
-   * may not be replaced: one may be that failed with `template_error` or `condition_error` and has neither content nor a digest, by
-   * one of its id and channel. Others are left as they are.
+   * Replaces deliveries that failed in host code and does what {@link retry} does, in one transaction: a compare-and-set. Of any
+   * number of concurrent calls with one version, exactly one replaces something; the others get `conflict`. A given delivery
+   * replaces the one of its id and channel, which must have failed with `template_error` or `condition_error` and have neither
+   * content nor a digest; otherwise the outcome is `conflict`. Other deliveries stay as they are.
    *
-   * What is `queued` joins a digest or is counted and throttled as in {@link accept}, and is due and expires as if accepted now. With the
-   * route `first` it waits with what is retried, in the order of the dispatch, and the first that fits is `queued`; where something of
-   * the dispatch is sent or may yet be, nothing changes. The `source` is removed with the last delivery that failed in host code.
+   * A `queued` delivery joins a digest, or is counted and throttled, as in {@link accept}; it is due and expires as if accepted now.
+   * With the route `first`, replaced and retried deliveries wait in the order of the dispatch and the first that fits is `queued`;
+   * nothing changes when a delivery of the dispatch is sent or may still be sent. The `source` is removed with the last delivery
+   * that failed in host code.
    */
   replan(
     tenant: string,
@@ -255,23 +259,23 @@ export interface DispatchStore {
     deliveries: readonly NewDelivery[],
     options: RetryRequest,
   ): Promise<ReplanOutcome | undefined>
-  /** The dispatch of that tenant, or `undefined`. */
+  /** The tenant's dispatch, or `undefined`. */
   findDispatch(tenant: string, dispatchId: string): Promise<Dispatch | undefined>
   listDispatches(query: DispatchQuery): Promise<Page<Dispatch>>
   /**
-   * Removes dispatches of which nothing is `queued`, `sending` or `held`, with their deliveries; a delivery that others have too
-   * stays theirs. What is remembered of idempotency keys and counted for limits stays as long as it would have. Resolves to how
-   * many it removed: fewer than `limit`, and nothing is left that may go.
+   * Removes dispatches without `queued`, `sending` or `held` deliveries, and their deliveries. A delivery that other dispatches
+   * share stays with them. Idempotency keys and counters live on until they expire. Resolves to the number of removed
+   * dispatches. Fewer than `limit` means that none is left to remove.
    */
   removeDispatches(removal: DispatchRemoval): Promise<number>
   /**
-   * Frees the space of idempotency keys and limits whose time is over, of all tenants: at most `limit` of each. Nothing that
-   * still counts changes. Resolves to a number below `limit` once there are no more. Default: the store does so by itself, in time.
+   * Frees the space of expired idempotency keys and counters of all tenants, at most `limit` of each. Resolves to a number below
+   * `limit` once none is left. Default: the store frees it by itself in time.
    */
   forgetExpired?(limit: number): Promise<number>
   /**
-   * Resolves once the store can be used, and throws a `SallyportError` (`config_invalid`) that says what to do where it cannot: a
-   * database that is not migrated, say. Default: it always can.
+   * Resolves once the store can be used. Throws a `SallyportError` (`config_invalid`) that says what to do otherwise, for example
+   * when the database is not migrated. Default: always ready.
    */
   ready?(): Promise<void>
 }

@@ -4,90 +4,90 @@ import type { JsonObject, JsonValue } from '../model/json.ts'
 import type { Recipient } from '../model/recipient.ts'
 import type { Decision } from './condition-engine.ts'
 
-/** What conditions and templates get to see. */
+/** Input of conditions and templates. */
 export interface EventFacts<Data = unknown> {
-  /** The event's data, as its schema gave it out. */
+  /** The event's data, as its schema returned it. */
   readonly data: Data
   readonly recipient: Recipient
-  /** The data of every event of a digest, oldest first; without a digest, of this one alone. `data` is that of the last. */
+  /** Data of every event of a digest, oldest first; without a digest, of this event. `data` is that of the last event. */
   readonly events: readonly Data[]
 }
 
-/** What came of checking an event's data. */
+/** Result of checking an event's data. */
 export type DataOutcome =
   | { readonly outcome: 'valid'; readonly data: unknown }
-  /** Pointers into the request body, such as `/eventData/total`. */
+  /** Has JSON Pointers into the request body, such as `/eventData/total`. */
   | {
       readonly outcome: 'invalid'
       readonly issues: readonly Issue[]
-      /** What the schema threw, if it threw: for the log and `onError` alone. */
+      /** Thrown by the schema; for the log and `onError` only. */
       readonly cause?: unknown
     }
 
-/** What came of rendering one field. */
+/** Result of rendering one field. */
 export type FieldRendering =
   | { readonly outcome: 'rendered'; readonly value: JsonValue }
   | { readonly outcome: 'missing'; readonly path: string }
-  /** `detail` holds no value of the facts. `cause`: what was thrown, for the log and `onError` alone. */
+  /** `detail` holds no value of the facts. `cause` is the thrown value, for the log and `onError` only. */
   | {
       readonly outcome: 'error'
       readonly detail: string
       readonly cause?: unknown
-      /** A template engine gave the cause: its message can quote facts. */
+      /** A template engine threw the cause: its message can quote facts. */
       readonly isLibrary?: boolean
     }
 
-/** What a digest's key function gave. */
+/** Result of a digest's key function. */
 export type DigestKey =
   | { readonly outcome: 'key'; readonly key: string }
-  /** `detail` holds no value of the facts. `cause`: what was thrown, for the log and `onError` alone. */
+  /** `detail` holds no value of the facts. `cause` is the thrown value, for the log and `onError` only. */
   | { readonly outcome: 'error'; readonly detail: string; readonly cause?: unknown }
 
 /** One channel of an event. */
 export interface CatalogChannel {
   readonly channel: string
-  /** Absent: always. */
+  /** Default: always true. */
   readonly when?: (facts: EventFacts) => Decision
-  /** The fields to render, by name. Empty: the event's data goes out as the field `data`. */
+  /** Fields to render, by name. Empty: the event's data is sent as the field `data`. */
   readonly fields: Readonly<Record<string, (facts: EventFacts) => FieldRendering | Promise<FieldRendering>>>
 }
 
-/** How events of one kind become one delivery. */
+/** How events of one type become one delivery (debounce). */
 export interface CatalogDigest {
   /** From the first event until the delivery is rendered and due, in milliseconds. */
   readonly windowMs: number
-  /** At most so many events in one delivery. */
+  /** The most events in one delivery. */
   readonly max: number
-  /** Events of one recipient whose key differs are kept apart. */
+  /** Events with different keys go into different digests. */
   readonly key: (facts: EventFacts) => DigestKey
 }
 
-/** One kind of event: everything that dispatching it needs, compiled. */
+/** One event type, compiled. */
 export interface CatalogEvent {
   readonly eventType: string
   readonly route: Route
-  /** Preferences and quiet hours do not hold it back. */
+  /** Preferences and quiet hours do not apply. */
   readonly critical: boolean
-  /** How long after acceptance it is due, in milliseconds. */
+  /** Delay between acceptance and the first attempt, in milliseconds. */
   readonly delayMs: number
-  /** Absent: every event goes out by itself. Only with the route `all`. */
+  /** Absent: each event is a delivery of its own. Only with the route `all`. */
   readonly digest?: CatalogDigest
-  /** The channels that a request may name. */
+  /** Channels that a request may choose. */
   readonly overrides: readonly string[]
-  /** In the order in which they are tried. At least one. */
+  /** At least one, in the order in which they are tried. */
   readonly channels: readonly CatalogChannel[]
   readonly when?: (facts: EventFacts) => Decision
   checkData(eventData: JsonObject): DataOutcome | Promise<DataOutcome>
 }
 
 /**
- * The events that can be dispatched. `defineEvents` makes one; its type parameter carries each event's data to
+ * All events that can be dispatched. `defineEvents` creates it; its type parameter carries each event's data type to
  * `sallyport.dispatch`.
  */
 export interface EventCatalog<Events = unknown> {
   find(eventType: string): CatalogEvent | undefined
   /** All event keys. */
   readonly eventTypes: readonly string[]
-  /** Never there at run time: carries `{ [eventType]: data }`. */
+  /** Type only, absent at run time: `{ [eventType]: data }`. */
   readonly '~events'?: Events
 }

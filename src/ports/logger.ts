@@ -1,13 +1,13 @@
 /**
- * All that a log line can hold: ids, names that the host gave, codes and counts. No event data, content, recipient, token, or text
- * of a provider's or a driver's is among them, unless `errorDetails` is `full`. `message` is that of a function of the host's own, such as a template or a hook.
+ * All fields of log lines: ids, names given by the host, codes and counts. Never event data, content, recipients, tokens, or texts of
+ * providers and drivers, unless `errorDetails` is `full`. `message` comes from a function of the host, such as a template or a hook.
  */
 export interface LogFields {
   readonly requestId?: string
   readonly dispatchId?: string
   readonly deliveryId?: string
   readonly runId?: string
-  /** Names that the host gave: of an event of its catalogue, of a channel, of a template field, of a hook, of a queue. */
+  /** Names given by the host: of an event, a channel, a template field, a hook, a queue. */
   readonly eventType?: string
   readonly channel?: string
   readonly field?: string
@@ -15,32 +15,32 @@ export interface LogFields {
   readonly queue?: string
   /** The code of a problem, or of an attempt's outcome. */
   readonly code?: string
-  /** Why a delivery is what it is. */
+  /** The reason of a delivery's status. */
   readonly reason?: string
-  /** What to do about it, in words of Sallyport's; of a template or a condition, where in it and why. */
+  /** What to do, in Sallyport's words; for a template or a condition, the place and the fault. */
   readonly detail?: string
-  /** What was thrown: its name, or its message where it is Sallyport's own. */
+  /** Name of the thrown error; the message of an error of Sallyport. */
   readonly cause?: string
-  /** Its `code`, such as `ECONNREFUSED`. */
+  /** `code` of the thrown error, such as `ECONNREFUSED`. */
   readonly causeCode?: string
-  /** Its message, as far as `errorDetails` allows. At most 1,000 characters. */
+  /** Message of the thrown error, as far as `errorDetails` allows. At most 1,000 characters. */
   readonly message?: string
-  /** Its stack frames and those of its causes, without messages unless `errorDetails` is `full`. At most 4,000 characters. */
+  /** Stack frames of the error and its causes, without messages unless `errorDetails` is `full`. At most 4,000 characters. */
   readonly stack?: string
-  /** Where a request does not fit, and how: `/eventData/x required`. No values. */
+  /** Validation errors: `/eventData/x required`. No values. */
   readonly errors?: string
   readonly attempt?: number
-  /** How many deliveries a worker that stopped put back unsent, and how many sends it aborted. */
+  /** Deliveries that a stopping worker put back unsent, and sends that it aborted. */
   readonly givenBack?: number
   readonly aborted?: number
   readonly delayMs?: number
-  /** How many events a digest left out. */
+  /** Number of events that a digest left out. */
   readonly events?: number
-  /** How many requests are in flight: complete, and being handled. */
+  /** Requests in flight: complete and being handled. */
   readonly inFlight?: number
-  /** How many requests wait for their caller to be authenticated or counted. */
+  /** Requests whose caller is being authenticated or rate limited. */
   readonly authenticating?: number
-  /** How many bodies are arriving, and how many bytes of memory they take. */
+  /** Bodies that are arriving, and the bytes of memory that they take. */
   readonly unfinished?: number
   readonly unfinishedBytes?: number
 }

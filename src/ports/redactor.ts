@@ -1,13 +1,13 @@
-/** Takes out of texts what must not be kept. */
+/** Removes from texts what must not be stored. */
 export interface Redactor {
   /**
-   * Gives what may be kept of a text, before anything is stored or logged: equal for equal texts, or a post that is repeated
-   * changes its run. A throw, a rejection, or anything but a text that fits where it came from refuses the whole post: 503
-   * `redactor_unavailable`, and nothing is kept. It has no time limit: give it one of your own. What fits, in characters:
-   * 1-100 in `error.type` and `error.code`, up to 2,000 in `error.message`, up to 512 in metadata, up to 64 in a tag, where none
-   * is left of an empty one.
+   * Returns the text to store, before anything is stored or logged. Must return equal results for equal texts; otherwise a repeated
+   * post changes its run. A throw, a rejection or a result that does not fit its field refuses the whole post: 503
+   * `redactor_unavailable`, and nothing is stored. There is no time limit: add one of your own. Lengths in characters: 1-100 for
+   * `error.type` and `error.code`, up to 2,000 for `error.message`, up to 512 for metadata, up to 64 for a tag. An empty tag is
+   * dropped.
    *
-   * @param field Where the text comes from: `error.type`, `error.message`, `error.code`, `tags`, or `metadata.<key>`.
+   * @param field Source of the text: `error.type`, `error.message`, `error.code`, `tags`, or `metadata.<key>`.
    */
   redact(text: string, field: string): string | Promise<string>
 }

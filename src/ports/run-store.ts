@@ -10,96 +10,97 @@ export interface StoredRun {
   readonly createdAt: number
   /** When its state last changed. */
   readonly updatedAt: number
-  /** When it was last heard of, whether or not that told anything new. */
+  /** When the last sign of life arrived, whether or not it changed the state. */
   readonly lastSeenAt: number
-  /** 1 when it is created, one more for every change of its state. */
+  /** 1 when the run is created; each change of its state adds 1. */
   readonly revision: number
 }
 
-/** A session as it is stored: it begins with its first run, or when it is opened. */
+/** A session as it is stored. Its first run creates it, or {@link RunStore.openSession}. */
 export interface StoredSession {
   readonly tenant: string
   readonly sessionId: string
   readonly createdAt: number
   /** When the state of one of its runs last changed. */
   readonly updatedAt: number
-  /** The sum of all that merges have added to it. */
+  /** Sum of everything that merges added to the session. */
   readonly totals: Totals
-  /** What merges last made of it; empty at first. */
+  /** The failures that the last merge left; empty at first. */
   readonly failures: readonly RunFailure[]
 }
 
-/** Which run a merge is about. */
+/** Identifies the run of a merge. */
 export interface RunKey {
   readonly tenant: string
   readonly sessionId: string
   readonly runId: string
-  /** The parent that the post names, for {@link MergeSight.above}. */
+  /** The parent that the post names; used for {@link MergeSnapshot.ancestors}. */
   readonly parentRunId?: string | undefined
 }
 
-/** A run above another one. One that was named as a parent need not be stored. */
+/** An ancestor of a run. A run that is only named as a parent need not be stored. */
 export interface RunAncestor {
   readonly runId: string
   readonly run?: StoredRun
-  /** The sum of what was added below it. */
+  /** Sum of what merges added for its descendants. */
   readonly descendants?: Totals
 }
 
-/** What a merge found, before it decides. */
+/** The stored state that a merge decides on. */
 export interface MergeSnapshot {
   readonly run?: StoredRun | undefined
-  /** Of the key. */
+  /** The session of the key. */
   readonly session?: StoredSession | undefined
-  /** The sum of what was added below the run. */
+  /** Sum of what merges added for the run's descendants. */
   readonly descendants?: Totals | undefined
   /**
-   * The runs above it within the key's session, nearest first: its parent (the one its state names, or else the key), that
-   * one's parent, and so on. The last is one that is not stored there, that names none, or whose account says `top`; or the
-   * 32nd. None is listed twice: the run itself, met again, is the last. Empty where the run's own account says `top`.
+   * Ancestors within the key's session, nearest first: the parent that the state names (or else the key), its parent, and so on.
+   * The list ends with a run that is not stored in the session, that names no parent, or whose derived data has `top`, and after
+   * 32 runs. No run is listed twice: in a cycle the run itself is the last. Empty when the run's own derived data has `top`.
    */
   readonly ancestors: readonly RunAncestor[]
 }
 
 /**
- * What a merge adds to the sums that its store keeps, within the key's tenant and session: with `addTally` and `addSpend`, to sums
- * that began as `noTally` and `noSpend`. It is only read: it may share parts with the state.
+ * What a merge adds to sums of the key's tenant and session. `addTotals` and `addSpend` of `sallyport/storage/rules` do the
+ * arithmetic, on sums that begin as `noTotals()` and `noSpend()`; `documentStore` does it for stores of four methods. Read only: it
+ * may share parts with the state.
  */
 export interface TotalsChanges {
   readonly session: Totals
-  /** Below these runs, stored or not. */
+  /** For the descendants of these runs, stored or not. */
   readonly descendants: readonly { readonly runId: string; readonly add: Totals }[]
   /**
-   * To what these users spend on a day: that of `at` (epoch milliseconds, in UTC), or else today by the store's clock. `at` is
-   * there where it goes down, so that a correction of what was spent before leaves today's as it is.
+   * For what users spend on a day: the UTC day of `at` (epoch milliseconds), or else today by the store's clock. `at` is given
+   * when the sum goes down, so that a correction of an earlier day leaves today's sum as it is.
    */
   readonly users: readonly { readonly userId: string; readonly add: Spend; readonly at?: number }[]
 }
 
-/** What a merge decided. What is absent is left as it is. */
+/** The decision of a merge. Absent members leave what is stored as it is. */
 export interface MergeDecision<T> {
   readonly result: T
-  /** Replaces the state, or creates the run and, if need be, its session: one more revision. */
+  /** Replaces the state and adds 1 to the revision; creates the run, and its session, when they are absent. */
   readonly state?: RunState | undefined
-  /** Replaces the account; that is no revision. A run that is created has one. */
+  /** Replaces the derived data without a new revision. A created run always has it. */
   readonly derived?: DerivedRunData | undefined
-  /** Whether this is a sign of life of the run. */
+  /** Whether the post is a sign of life: it moves `lastSeenAt`. */
   readonly touched?: boolean
-  /** Nothing is added where the session does not exist, and is not created by this. */
+  /** Ignored when the session does not exist and this decision does not create it. */
   readonly totalsChanges?: TotalsChanges | undefined
-  /** Replaces those of the session. */
+  /** Replaces the failures of the session. */
   readonly failures?: readonly RunFailure[] | undefined
 }
 
-/** What a merge came to. `run` is what is stored now; absent when nothing was and nothing is. */
+/** The result of a merge. `run` is stored now; absent when nothing was stored before and after. */
 export interface Merged<T> {
   readonly result: T
   readonly run?: StoredRun
 }
 
-/** Which runs {@link RunStore.listRuns} gives: those that fit all that is said, as `facetsOf` shows them. */
+/** Filter of {@link RunStore.listRuns}: runs that match every given member, compared with `facetsOf`. */
 export interface RunQuery {
-  /** Absent: of all tenants, for housekeeping. */
+  /** Default: all tenants, for maintenance. */
   readonly tenant?: string | undefined
   readonly sessionId?: string | undefined
   readonly status?: readonly RunStatus[] | undefined
@@ -107,69 +108,69 @@ export interface RunQuery {
   readonly model?: string | undefined
   readonly userId?: string | undefined
   readonly tag?: string | undefined
-  /** Created then or later, epoch milliseconds. */
+  /** Created at or after this instant, epoch milliseconds. */
   readonly since?: number | undefined
-  /** Created before then, epoch milliseconds. */
+  /** Created before this instant, epoch milliseconds. */
   readonly until?: number | undefined
-  /** Last heard of more than so many milliseconds ago, by the store's clock. */
+  /** Without a sign of life for more than this many milliseconds, by the store's clock. */
   readonly silentForMs?: number | undefined
-  /** Only those whose account has something untold. */
+  /** Only runs with run events that are not published yet. */
   readonly pending?: true | undefined
-  /** By when they were created. Default: `oldest`. */
+  /** Order by creation. Default: `oldest`. */
   readonly first?: 'oldest' | 'newest' | undefined
-  /** At most so many. */
+  /** The most runs to give. */
   readonly limit: number
-  /** The `nextCursor` of the page before. */
+  /** `nextCursor` of the page before. */
   readonly cursor?: string | undefined
 }
 
-/** Which runs {@link RunStore.removeRuns} removes: those that fit all that is said, and have nothing untold. */
+/** Filter of {@link RunStore.removeRuns}: runs that match every member and have no pending run events. */
 export interface RemovalQuery {
-  /** Absent: of all tenants. */
+  /** Default: all tenants. */
   readonly tenant?: string | undefined
   readonly status: readonly RunStatus[]
-  /** Last changed more than so many milliseconds ago, by the store's clock. */
+  /** Unchanged for more than this many milliseconds, by the store's clock. */
   readonly unchangedForMs: number
-  /** At most so many. */
+  /** The most runs to remove. */
   readonly limit: number
 }
 
 /**
- * Keeps runs and their sessions. A run id is unique within its tenant.
+ * Stores runs and their sessions. A run id is unique within its tenant.
  *
- * Every method throws when the store is unavailable (503 `store_unavailable`) and must then have changed nothing. What the
- * `find…` and `list…` methods give may not be aliased; what `mergeRun` shows and gives, and a session's tally, is read at once
- * and never changed.
+ * Every method throws when the store is unavailable (503 `store_unavailable`) and must then have changed nothing. Results of the
+ * `find…` and `list…` methods share nothing with the store. Callers read the arguments and results of `mergeRun`, and a session's
+ * totals, at once and never change them.
  */
 export interface RunStore {
   /**
-   * Reads a run, its session and what is above it, lets `decide` say what becomes of them, and writes that, as if no other call
-   * came between: of two concurrent merges in one session, the second sees what the first wrote. `decide` is pure and may be
-   * called again.
+   * Reads a run, its session and its ancestors, calls `decide`, and writes the decision, all as one serializable transaction: of
+   * two concurrent merges in one session, the second sees what the first wrote. `decide` is pure and may be called again
+   * (optimistic concurrency).
    */
   mergeRun<T>(key: RunKey, decide: (snapshot: MergeSnapshot) => MergeDecision<T>): Promise<Merged<T>>
   findRun(tenant: string, runId: string): Promise<StoredRun | undefined>
   listRuns(query: RunQuery): Promise<Page<StoredRun>>
-  /** Makes the session exist, if it does not. */
+  /** Creates the session if it does not exist. */
   openSession(tenant: string, sessionId: string): Promise<StoredSession>
   findSession(tenant: string, sessionId: string): Promise<StoredSession | undefined>
-  /** The sum of what was added for a user on that day and after it; days since 1970, UTC. */
+  /** Sum of what merges added for a user from a day on; days since 1970, UTC. */
   findSpend(tenant: string, userId: string, sinceDay: number): Promise<Spend>
   /**
-   * Removes runs, and leaves every sum as it is. A run whose account has something untold is spared, and does not count towards
-   * the limit. Resolves to how many it removed: fewer than `limit`, and nothing is left that may go,
-   * but for what others are writing to.
+   * Removes runs and leaves every sum as it is. Keeps runs with pending run events; they do not count towards the limit.
+   * Resolves to the number of removed runs. Fewer than `limit` means that no run is left to remove, except runs that other
+   * calls are writing to.
    */
   removeRuns(query: RemovalQuery): Promise<number>
   /**
-   * Removes a session with its runs and sums; or the runs that name a user, what the user spent, also below runs, and what
-   * sessions say of failures of these runs and of any other that name the user, stored still or not. Runs below them that name
-   * nobody stay. What is untold goes too. Resolves to the number of runs.
+   * Removes a session with its runs and sums. Or removes the runs that name a user, the user's spend (also in sums of
+   * descendants), and every failure in a session that names the user, whether its run is still stored or not. Descendants that
+   * name no user stay. Pending run events go too. Resolves to the number of removed runs.
    */
   erase(tenant: string, of: { readonly sessionId: string } | { readonly userId: string }): Promise<number>
   /**
-   * Resolves once the store can be used, and throws a `SallyportError` (`config_invalid`) that says what to do where it cannot: a
-   * database that is not migrated, say. Default: it always can.
+   * Resolves once the store can be used. Throws a `SallyportError` (`config_invalid`) that says what to do otherwise, for example
+   * when the database is not migrated. Default: always ready.
    */
   ready?(): Promise<void>
 }

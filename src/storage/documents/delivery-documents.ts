@@ -1,5 +1,11 @@
-import { digestKey, isOpenDigest } from '../rules/digest-key.ts'
-import type { DeliveryRow, DigestEvent, DigestRow, DispatchRow } from '../rules/dispatch-rows.ts'
+import {
+  type DeliveryRow,
+  type DigestEvent,
+  type DigestRow,
+  type DispatchRow,
+  digestKey,
+  isOpenDigest,
+} from '../rules/dispatch-rows.ts'
 import { documentKey, timePart } from './keys.ts'
 import type { DocumentEntries } from './transaction.ts'
 

@@ -1,9 +1,15 @@
 import type { DispatchHead, DispatchStatus } from '../../model/dispatch.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import { type DeliveryPlaces, type Transitions, transitions } from '../rules/delivery-transitions.ts'
-import { isOpenDigest } from '../rules/digest-key.ts'
-import { currentStatus, type DeliveryRow, type DispatchRow, ownersOf, type PlanRow } from '../rules/dispatch-rows.ts'
-import { isOpenDispatch } from '../rules/remove-dispatch.ts'
+import { isOpenDispatch } from '../rules/dispatch-changes.ts'
+import {
+  currentStatus,
+  type DeliveryRow,
+  type DispatchRow,
+  isOpenDigest,
+  ownersOf,
+  type PlanRow,
+} from '../rules/dispatch-rows.ts'
 import { type Counter, sendLimits } from '../rules/send-limits.ts'
 import {
   deliveryEntries,

@@ -2,13 +2,18 @@ import type { Dispatch, DispatchAnswer } from '../../model/dispatch.ts'
 import type { DispatchQuery } from '../../ports/dispatch-query.ts'
 import type { DispatchStore, LeaseToken, StoredAnswer } from '../../ports/dispatch-store.ts'
 import type { Documents } from '../../ports/documents.ts'
-import { acceptDispatch } from '../rules/accept-dispatch.ts'
-import { cancelDispatch, requeueDispatch } from '../rules/change-dispatch.ts'
 import { readDispatch } from '../rules/delivery-copies.ts'
+import { settleDelivery } from '../rules/delivery-transitions.ts'
+import {
+  acceptDispatch,
+  cancelDispatch,
+  isOpenDispatch,
+  leaveDigests,
+  readReplannable,
+  replanDispatch,
+  requeueDispatch,
+} from '../rules/dispatch-changes.ts'
 import { currentStatus, type DeliveryRow, type DispatchRow, dispatchRow } from '../rules/dispatch-rows.ts'
-import { isOpenDispatch, leaveDigests } from '../rules/remove-dispatch.ts'
-import { readReplannable, replanDispatch } from '../rules/replan-dispatch.ts'
-import { settleDelivery } from '../rules/settle-delivery.ts'
 import { claimDueDocuments } from './claim-due.ts'
 import { CLOSED, DocumentUnitOfWork, dispatchesOf, type ListedDispatch } from './dispatch-unit-of-work.ts'
 import { type Forgettable, forgetExpired, putForgettable } from './forgettable.ts'

@@ -11,7 +11,7 @@ import type {
   StoredSession,
   TotalsChanges,
 } from '../../ports/run-store.ts'
-import { applyDecision } from '../rules/apply-decision.ts'
+import { applyDecision } from '../rules/run-rules.ts'
 import { descendantKey, runEntries, runKey, sessionKey, spendKey } from './run-documents.ts'
 import { eraseSession, eraseUser } from './run-erasure.ts'
 import { listRunDocuments, removeRuns } from './run-lists.ts'

@@ -1,7 +1,6 @@
-import type { RunFacets } from '../../model/run-facets.ts'
-import { facetsOf } from '../../model/run-facets.ts'
+import { facetsOf, type RunFacets } from '../../model/run-facets.ts'
 import type { StoredRun } from '../../ports/run-store.ts'
-import { isOpenRun } from '../rules/is-open-run.ts'
+import { isOpenRun } from '../rules/run-rules.ts'
 import { documentKey, prefixOf, timePart } from './keys.ts'
 import type { DocumentEntries, Transaction } from './transaction.ts'
 

@@ -2,7 +2,7 @@ import { facetsOf } from '../../model/run-facets.ts'
 import type { Page } from '../../ports/dispatch-query.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type { RemovalQuery, RunQuery, StoredRun } from '../../ports/run-store.ts'
-import { isOpenRun } from '../rules/is-open-run.ts'
+import { isOpenRun } from '../rules/run-rules.ts'
 import { readPage, walk } from './pages.ts'
 import {
   ALL_RUNS,

@@ -1,9 +1,7 @@
 import type { ClaimedDelivery, ClaimRequest, Claims } from '../../ports/dispatch-store.ts'
-import { beginAttempt } from '../rules/attempt-log.ts'
 import { claimedDelivery } from '../rules/delivery-copies.ts'
-import type { Transitions } from '../rules/delivery-transitions.ts'
-import type { DeliveryRow } from '../rules/dispatch-rows.ts'
-import { type Expired, expireDelivery } from '../rules/expire-delivery.ts'
+import { type Expired, expireDelivery, type Transitions } from '../rules/delivery-transitions.ts'
+import { beginAttempt, type DeliveryRow } from '../rules/dispatch-rows.ts'
 import type { ReceiverQueues } from './receiver-queues.ts'
 
 /** A claim finds about so many to be expired, so that none has to clear away a million; it then says that there are more. */

@@ -1,17 +1,21 @@
 import type { DispatchAnswer } from '../../model/dispatch.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DispatchStore, LeaseToken } from '../../ports/dispatch-store.ts'
-import { acceptDispatch } from '../rules/accept-dispatch.ts'
-import { cancelDispatch, requeueDispatch } from '../rules/change-dispatch.ts'
 import { compoundKey } from '../rules/compound-key.ts'
 import { copyJson } from '../rules/copy-json.ts'
 import { readDispatch } from '../rules/delivery-copies.ts'
-import { type DeliveryPlaces, transitions } from '../rules/delivery-transitions.ts'
+import { type DeliveryPlaces, settleDelivery, transitions } from '../rules/delivery-transitions.ts'
+import {
+  acceptDispatch,
+  cancelDispatch,
+  isOpenDispatch,
+  leaveDigests,
+  readReplannable,
+  replanDispatch,
+  requeueDispatch,
+} from '../rules/dispatch-changes.ts'
 import { type DeliveryRow, type DispatchRow, ownersOf } from '../rules/dispatch-rows.ts'
-import { isOpenDispatch, leaveDigests } from '../rules/remove-dispatch.ts'
-import { readReplannable, replanDispatch } from '../rules/replan-dispatch.ts'
 import { sendLimits } from '../rules/send-limits.ts'
-import { settleDelivery } from '../rules/settle-delivery.ts'
 import { claimDue } from './claim-due.ts'
 import { memoryCounters } from './counters.ts'
 import { dispatchIndexes } from './dispatch-indexes.ts'

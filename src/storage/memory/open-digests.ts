@@ -1,5 +1,4 @@
-import { digestKey, isOpenDigest } from '../rules/digest-key.ts'
-import type { DeliveryRow } from '../rules/dispatch-rows.ts'
+import { type DeliveryRow, digestKey, isOpenDigest } from '../rules/dispatch-rows.ts'
 
 /** The digests that may yet be joined. */
 export interface OpenDigests {

@@ -1,7 +1,7 @@
 import type { RunState, RunStatus } from '../../model/run.ts'
 import { noTotals, type Spend, type Totals } from '../../model/totals.ts'
 import type { StoredRun, StoredSession } from '../../ports/run-store.ts'
-import { isOpenRun } from '../rules/is-open-run.ts'
+import { isOpenRun } from '../rules/run-rules.ts'
 import { SortedList } from './sorted-list.ts'
 
 /** A run in its place: lists keep the row, and what is stored of the run is replaced in it. */

@@ -1,9 +1,16 @@
 import type { DeliveryReason, DeliveryStatus } from '../../model/dispatch.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
-import type { DeliveryChange } from '../../ports/dispatch-store.ts'
+import type { Claims, DeliveryChange, Settled, Settlement } from '../../ports/dispatch-store.ts'
 import { copyJson } from './copy-json.ts'
 import { changeOf } from './delivery-copies.ts'
-import { type DeliveryRow, type DigestRow, type DispatchRow, ownersOf } from './dispatch-rows.ts'
+import {
+  type DeliveryRow,
+  type DigestRow,
+  type DispatchRow,
+  endAttempt,
+  ownersOf,
+  takeBackAttempt,
+} from './dispatch-rows.ts'
 import type { SendLimits } from './send-limits.ts'
 
 /** What a delivery ends as. */
@@ -144,4 +151,51 @@ function recordOf(row: DeliveryRow, digest: DigestRow, dispatch: DispatchRow): D
     attemptLog: copyJson(row.attemptLog),
     digest: { ...digest, events: digest.events.filter((event) => event.dispatch === dispatch) },
   }
+}
+
+const ALONE: Settled = Object.freeze({ live: true, others: Object.freeze([]) })
+const CANCELLED: Settled = Object.freeze({ live: true, others: Object.freeze([]), cancelled: true })
+
+/**
+ * Ends the lease of a delivery, and lets the held ones of its dispatch follow.
+ *
+ * @param now By the store's clock. Where that is known within bounds only: the earliest that it may be.
+ * @param latest The latest that it may be: an attempt ended no later, unless the next one is due at once. Default: `now`.
+ */
+export function settleDelivery(
+  row: DeliveryRow,
+  settlement: Settlement,
+  now: number,
+  moves: Transitions,
+  latest: number = now,
+): Settled {
+  const isDueNow = settlement.to === 'queued' && settlement.delayMs <= 0
+  if (settlement.attempt) endAttempt(row, settlement.attempt, isDueNow ? now : latest)
+  else takeBackAttempt(row)
+  if (settlement.to === 'queued') {
+    if (settlement.content) row.content = copyJson(settlement.content)
+    moves.queue(row, now + settlement.delayMs)
+    return row.status === 'cancelled' ? CANCELLED : ALONE
+  }
+  const sent = settlement.to === 'sent'
+  if (sent) row.providerMessageId = settlement.attempt?.providerMessageId
+  moves.end(row, settlement.to, sent ? undefined : settlement.reason)
+  const others: DeliveryChange[] = []
+  for (const dispatch of ownersOf(row)) {
+    others.push(...(sent ? moves.endHeld(dispatch, 'skipped', 'fallback_unneeded') : moves.promote(dispatch, now, now)))
+  }
+  return others.length > 0 ? { live: true, others } : ALONE
+}
+
+/** A delivery that has expired, as a claim tells of it. */
+export type Expired = Claims['expired'][number]
+
+/** Lets a delivery that is past its expiry end, and the held ones of its dispatches with it. Gives all that did. */
+export function expireDelivery(row: DeliveryRow, moves: Transitions): Expired[] {
+  moves.end(row, 'expired')
+  const expired: Expired[] = [{ ...changeOf(row), dispatch: { ...row.dispatch.head } }]
+  for (const dispatch of ownersOf(row)) {
+    for (const change of moves.endHeld(dispatch, 'expired')) expired.push({ ...change, dispatch: { ...dispatch.head } })
+  }
+  return expired
 }

@@ -1,5 +1,6 @@
 import type {
   Attempt,
+  AttemptEnd,
   ConditionTrace,
   Content,
   DeliveryReason,
@@ -13,6 +14,7 @@ import type { JsonObject } from '../../model/json.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import type { NewDelivery, NewDispatch } from '../../ports/dispatch-store.ts'
 import type { PlanSource } from '../../ports/plan-source.ts'
+import { compoundKey } from './compound-key.ts'
 import { copyJson } from './copy-json.ts'
 
 /** A dispatch, while a store works on it. Of a delivery that joined a digest it has the row of that one. */
@@ -181,4 +183,44 @@ export function currentStatus({ head, deliveries }: DispatchRow): DispatchStatus
     deliveries.map(({ status }) => status),
     head.route,
   )
+}
+
+/** All that a digest is gathered by. With the address: what was resolved to one is not sent to another. */
+export function digestKey({ dispatch: { head }, channel, address = '' }: DeliveryRow, { key }: DigestRow): string {
+  return compoundKey(head.tenant, channel, key, head.eventType, head.recipient, address)
+}
+
+/** Whether an event may join it, once it is not due yet. */
+export function isOpenDigest({ status, content, digest }: DeliveryRow): boolean {
+  return digest !== undefined && status === 'queued' && !content && digest.events.length < digest.max
+}
+
+/** How many attempts that have ended are kept. */
+const KEPT = 50
+
+/** Counts an attempt and writes it down as under way. */
+export function beginAttempt(row: DeliveryRow, startedAt: number): void {
+  row.attempts += 1
+  const begun: AttemptRow = { attempt: row.attempts, startedAt }
+  if (!row.attemptLog) row.attemptLog = [begun]
+  else if (row.attemptLog.push(begun) > KEPT + 1) row.attemptLog.shift()
+}
+
+/** Writes down how the attempt that is under way ended: never before it began. */
+export function endAttempt(row: DeliveryRow, end: AttemptEnd, endedAt: number): void {
+  const { outcome, code, provider, providerMessageId } = end
+  const attempt = row.attemptLog?.at(-1)
+  if (!row.attemptLog || !attempt) return
+  attempt.endedAt = Math.max(endedAt, attempt.startedAt)
+  attempt.outcome = outcome
+  if (code !== undefined) attempt.code = row.lastCode = code
+  if (provider !== undefined) attempt.provider = provider
+  if (providerMessageId !== undefined) attempt.providerMessageId = providerMessageId
+  if (row.attemptLog.length > KEPT) row.attemptLog.shift()
+}
+
+/** As if it had not begun. */
+export function takeBackAttempt(row: DeliveryRow): void {
+  row.attempts -= 1
+  row.attemptLog?.pop()
 }

@@ -1,6 +1,13 @@
 import type { Attempt, DeliveryReason, DeliveryStatus, DispatchHead, Route } from '../../../model/dispatch.ts'
-import { digestKey, isOpenDigest } from '../../rules/digest-key.ts'
-import type { AttemptRow, DeliveryRow, DigestEvent, DigestRow, DispatchRow } from '../../rules/dispatch-rows.ts'
+import {
+  type AttemptRow,
+  type DeliveryRow,
+  type DigestEvent,
+  type DigestRow,
+  type DispatchRow,
+  digestKey,
+  isOpenDigest,
+} from '../../rules/dispatch-rows.ts'
 import type { DeliveryRecord, DispatchRecord } from '../schema/records.ts'
 import { keptStatus, statusInDelivery } from './dispatch-status.ts'
 

@@ -1,5 +1,5 @@
 import type { DispatchRemoval } from '../../../ports/dispatch-removal.ts'
-import { isOpenDispatch, leaveDigests } from '../../rules/remove-dispatch.ts'
+import { isOpenDispatch, leaveDigests } from '../../rules/dispatch-changes.ts'
 import { Conflict, type Database } from '../connection/database.ts'
 import { tableAlong } from '../connection/look-ups.ts'
 import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'

@@ -1,6 +1,11 @@
 import { type DeliveryPlaces, type Transitions, transitions } from '../../rules/delivery-transitions.ts'
-import { digestKey, isOpenDigest } from '../../rules/digest-key.ts'
-import type { DeliveryRow, DigestEvent, DispatchRow } from '../../rules/dispatch-rows.ts'
+import {
+  type DeliveryRow,
+  type DigestEvent,
+  type DispatchRow,
+  digestKey,
+  isOpenDigest,
+} from '../../rules/dispatch-rows.ts'
 import { type Counter, sendLimits } from '../../rules/send-limits.ts'
 import type { Changes } from '../connection/changes.ts'
 import type {

@@ -1,6 +1,5 @@
 import type { Acceptance, NewDelivery } from '../../../ports/dispatch-store.ts'
-import { digestKey } from '../../rules/digest-key.ts'
-import { type DispatchRow, dispatchRow } from '../../rules/dispatch-rows.ts'
+import { type DispatchRow, digestKey, dispatchRow } from '../../rules/dispatch-rows.ts'
 import type { Database } from '../connection/database.ts'
 import { limitName } from './counter-records.ts'
 import { indexKey } from './delivery-records.ts'

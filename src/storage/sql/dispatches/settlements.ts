@@ -1,6 +1,6 @@
 import type { DispatchStore, LeaseToken, Settled, Settlement } from '../../../ports/dispatch-store.ts'
+import { settleDelivery } from '../../rules/delivery-transitions.ts'
 import type { DeliveryRow } from '../../rules/dispatch-rows.ts'
-import { settleDelivery } from '../../rules/settle-delivery.ts'
 import type { Database } from '../connection/database.ts'
 import { groupCommit } from '../connection/group-commit.ts'
 import { jsonSize } from '../connection/json-size.ts'

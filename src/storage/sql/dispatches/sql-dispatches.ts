@@ -1,7 +1,7 @@
 import type { DispatchChange, DispatchStore } from '../../../ports/dispatch-store.ts'
-import { cancelDispatch, requeueDispatch } from '../../rules/change-dispatch.ts'
 import { readDispatch } from '../../rules/delivery-copies.ts'
 import type { Transitions } from '../../rules/delivery-transitions.ts'
+import { cancelDispatch, requeueDispatch } from '../../rules/dispatch-changes.ts'
 import type { DispatchRow } from '../../rules/dispatch-rows.ts'
 import type { Database } from '../connection/database.ts'
 import { retryOnConflict } from '../connection/retry-on-conflict.ts'

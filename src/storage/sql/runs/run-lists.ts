@@ -1,6 +1,6 @@
 import type { Page } from '../../../ports/dispatch-query.ts'
 import type { RunQuery, StoredRun } from '../../../ports/run-store.ts'
-import { isOpenRun } from '../../rules/is-open-run.ts'
+import { isOpenRun } from '../../rules/run-rules.ts'
 import { cursorOf, positionOf } from '../connection/cursors.ts'
 import type { Database } from '../connection/database.ts'
 import type { Dialect } from '../connection/dialects.ts'

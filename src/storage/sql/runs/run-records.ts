@@ -1,7 +1,7 @@
 import { facetsOf } from '../../../model/run-facets.ts'
 import { addSpend, addTotals, noSpend, noTotals, type Spend, type Totals } from '../../../model/totals.ts'
 import type { StoredRun, StoredSession } from '../../../ports/run-store.ts'
-import { isOpenRun } from '../../rules/is-open-run.ts'
+import { isOpenRun } from '../../rules/run-rules.ts'
 import type { RunRecord, SessionRecord } from '../schema/records.ts'
 
 /** Which of its texts a record of a run has: an update leaves alone what has not changed. */

@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../../model/run.ts'
 import type { RemovalQuery } from '../../../ports/run-store.ts'
-import { isOpenRun } from '../../rules/is-open-run.ts'
+import { isOpenRun } from '../../rules/run-rules.ts'
 import type { Database, Queries } from '../connection/database.ts'
 import { tableAlong } from '../connection/look-ups.ts'
 import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'

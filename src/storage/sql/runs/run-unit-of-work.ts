@@ -10,8 +10,8 @@ import type {
   StoredSession,
   TotalsChanges,
 } from '../../../ports/run-store.ts'
-import { applyDecision } from '../../rules/apply-decision.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
+import { applyDecision } from '../../rules/run-rules.ts'
 import type { Changes } from '../connection/changes.ts'
 import type { LastMerge } from './merge-cache.ts'
 import { type KnownRun, type KnownSession, type KnownSum, saveRun, saveSession, saveSum } from './merge-rows.ts'

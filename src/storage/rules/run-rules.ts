@@ -1,4 +1,4 @@
-import type { DerivedRunData } from '../../model/run.ts'
+import type { DerivedRunData, RunStatus } from '../../model/run.ts'
 import type { MergeDecision, StoredRun } from '../../ports/run-store.ts'
 
 const NO_DERIVED: DerivedRunData = Object.freeze({ ended: [], pending: [] })
@@ -25,4 +25,11 @@ export function applyDecision(
     lastSeenAt: touched ? now : run.lastSeenAt,
     revision: state ? run.revision + 1 : run.revision,
   }
+}
+
+const OPEN: ReadonlySet<RunStatus> = new Set<RunStatus>(['queued', 'running', 'waiting'])
+
+/** Whether a run of that status has not ended. */
+export function isOpenRun(status: RunStatus): boolean {
+  return OPEN.has(status)
 }
