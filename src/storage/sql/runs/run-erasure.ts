@@ -68,7 +68,7 @@ async function eraseFrom(sessionIds: readonly string[], erased: Erased, on: Quer
     if (session) changes.update('sessions', session)
   }
   const sums = `select ${columnsOf('run_sums', 'd', dialect)} from ${wanted} join ${nameOf('run_sums')} d on ${same}
-    where ${holds('d.tally', dialect.parameter(2), dialect)}`
+    where ${holds('d.totals', dialect.parameter(2), dialect)}`
   for (const row of await on.query<Row>(sums, [list, memberOf(userId)])) {
     const sum = withoutUser(readRecord('run_sums', row), userId)
     if (sum) changes.update('run_sums', sum)
@@ -134,7 +134,7 @@ async function sessionsThatFail({ tenant, userId, runIds }: Erased, db: Database
 async function sessionsWithSums({ tenant, userId }: Erased, db: Database): Promise<readonly string[]> {
   const { dialect, nameOf } = db
   const [member, first, second, third, fourth] = [1, 2, 3, 4, 5].map(dialect.parameter)
-  const text = `select s.session_id, s.run_id, case when ${holds('s.tally', member ?? '', dialect)} then 1 end as found
+  const text = `select s.session_id, s.run_id, case when ${holds('s.totals', member ?? '', dialect)} then 1 end as found
     from ${nameOf('run_sums')} s
     where s.tenant = ${first} and s.session_id >= ${second} and (s.session_id > ${third} or s.run_id > ${fourth})
     order by s.session_id, s.run_id limit ${SEEN}`

@@ -25,7 +25,7 @@ export function runRemover(db: Database): (query: RemovalQuery) => Promise<numbe
     const removed = await removeSome(key, limit, (from, most) =>
       removeOf(ended, over, { ...of, from, limit: most }, db),
     )
-    const condition = 'r.open_since is not null and r.untold_since is null'
+    const condition = 'r.open_since is not null and r.pending_since is null'
     const open = { index: 'open', changed: 'r.updated_at', condition }
     const left = { ...of, from: 0, limit: limit - removed }
     return removed + (await removeOf(status.filter(isOpenRun), open, left, db)).count
