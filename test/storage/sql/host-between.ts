@@ -1,4 +1,4 @@
-import type { HostKysely } from '../../../src/storage/sql/connection/host-kysely.ts'
+import type { HostKysely } from '../../../src/storage/sql/index.ts'
 
 /** A database between a store and another one: what is asked of it outside transactions is answered by `executeQuery`. */
 export function hostBetween(db: HostKysely, executeQuery: HostKysely['executeQuery']): HostKysely {

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import type { HostKysely } from '../../../src/storage/sql/connection/host-kysely.ts'
-import { jsonSize } from '../../../src/storage/sql/connection/json-size.ts'
+import { jsonSize } from '../../../src/storage/sql/connection/group-commit.ts'
+import type { HostKysely } from '../../../src/storage/sql/index.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 import { acceptance, deliveriesOf, delivery } from '../storing.ts'

@@ -95,7 +95,7 @@ describe('readiness', () => {
     ['mysql', '8.0.16', 'MySQL 8.0.16, which is too old. Use 8.0.17 or'],
     ['mysql', '5.7.44-log', 'MySQL 5.7.44, which is too old'],
     ['mariadb', '10.5.29-MariaDB-log', 'MariaDB 10.5.29, which is too old. Use 10.6 or'],
-    ['postgresql', 'CockroachDB CCL v23.1.11 (x86_64)', 'none that the store knows'],
+    ['postgresql', 'CockroachDB CCL v23.1.11 (x86_64)', 'does not know this database'],
     ['mysql', '10.11.6-MariaDB', 'The database is MariaDB, and the store was told that it is MySQL'],
     ['mariadb', '8.4.2', 'The database is MySQL, and the store was told that it is MariaDB'],
   ] as const)('of %s refuses %s', async (dialect, version, message) => {

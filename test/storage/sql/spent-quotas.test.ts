@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { acceptance } from '../../../src/contract-tests/dispatch-store/samples.ts'
 import type { Acceptance } from '../../../src/ports/dispatch-store.ts'
-import { spentQuotas } from '../../../src/storage/sql/dispatches/spent-quotas.ts'
+import { spentQuotas } from '../../../src/storage/sql/dispatches/counters.ts'
 
 it('quotas that were found spent are told apart by their key, their number and their window', () => {
   const spent = spentQuotas()

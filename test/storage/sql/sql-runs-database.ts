@@ -2,10 +2,9 @@ import { CompiledQuery, type Kysely } from 'kysely'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { RunStore } from '../../../src/ports/run-store.ts'
 import { type Database, openDatabase } from '../../../src/storage/sql/connection/database.ts'
-import { DIALECTS } from '../../../src/storage/sql/connection/dialects.ts'
+import { DIALECTS, tableNames } from '../../../src/storage/sql/connection/dialects.ts'
 import { sqlRuns } from '../../../src/storage/sql/runs/sql-runs.ts'
-import { definitions } from '../../../src/storage/sql/schema/definitions.ts'
-import { tableNames } from '../../../src/storage/sql/schema/name-table.ts'
+import { definitions } from '../../../src/storage/sql/schema/migrations.ts'
 import type { TestDatabase } from '../databases.ts'
 
 const TABLES = ['sessions', 'runs', 'run_tags', 'run_sums', 'spends'] as const

@@ -1,6 +1,6 @@
 import type { IsolationLevel } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import type { HostKysely, HostTransaction } from '../../../src/storage/sql/connection/host-kysely.ts'
+import type { HostKysely, HostTransaction } from '../../../src/storage/sql/index.ts'
 import { openPostgresql } from '../databases.ts'
 import { storeEach } from '../store-each.ts'
 import { acceptance, delivery, keyed } from '../storing.ts'
