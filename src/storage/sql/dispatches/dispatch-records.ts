@@ -11,6 +11,20 @@ import {
 } from '../../rules/dispatch-rows.ts'
 import type { DeliveryRecord, DispatchRecord } from '../schema/records.ts'
 
+/** A dispatch as it is now, and as it was read. */
+export interface KnownDispatch {
+  readonly row: DispatchRow
+  /** Absent: it is new. */
+  readonly record?: DispatchRecord
+  readonly isWhole: boolean
+}
+
+/** A delivery as it is now, and as it was read. */
+export interface KnownDelivery {
+  readonly row: DeliveryRow
+  readonly record: DeliveryRecord
+}
+
 /** An index holds so many characters of a long text; the whole text is compared as well. */
 const INDEXED = 200
 

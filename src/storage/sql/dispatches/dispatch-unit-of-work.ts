@@ -15,24 +15,12 @@ import {
   dispatchRecord,
   headOf,
   isKeptInDelivery,
+  type KnownDelivery,
+  type KnownDispatch,
   keptStatus,
   readJson,
   writeJson,
 } from './dispatch-records.ts'
-
-/** A dispatch as it is now, and as it was read. */
-interface KnownDispatch {
-  readonly row: DispatchRow
-  /** Absent: it is new. */
-  readonly record?: DispatchRecord
-  readonly isWhole: boolean
-}
-
-/** A delivery as it is now, and as it was read. */
-export interface KnownDelivery {
-  readonly row: DeliveryRow
-  readonly record: DeliveryRecord
-}
 
 /** The place of a delivery in a dispatch; a shared one takes the place of the dispatch's own. */
 interface Standing {
@@ -115,11 +103,10 @@ export class DispatchUnitOfWork {
     const row = this.#rowOf(record, dispatch, gathered)
     this.#deliveries.set(record.delivery_id, { row, record })
     if (!row.digest) this.#stand(dispatch, record.place, row)
-    else
-      for (const event of own) {
-        const owner = this.dispatch(event.dispatch_id)
-        if (owner) this.#stand(owner, event.place, row)
-      }
+    for (const event of row.digest ? own : []) {
+      const owner = this.dispatch(event.dispatch_id)
+      if (owner) this.#stand(owner, event.place, row)
+    }
   }
 
   /** After its dispatch. */
@@ -234,8 +221,7 @@ export class DispatchUnitOfWork {
   /** Whether a new plan of the dispatch has put its event into a digest. */
   #isNewEvent({ head }: DispatchRow, delivery: DeliveryRow): boolean {
     if (!delivery.digest || !this.#isStored(delivery)) return false
-    const known = this.#events.get(delivery.deliveryId) ?? []
-    return known.every((event) => event.dispatch_id !== head.dispatchId)
+    return this.#eventsOf(delivery.deliveryId).every((event) => event.dispatch_id !== head.dispatchId)
   }
 
   #insertEvent(dispatch: DispatchRow, delivery: DeliveryRow, place: number, changes: Changes): void {

@@ -9,7 +9,6 @@ export type Kind = 'key' | 'text' | 'json' | 'integer' | 'flag'
 /** One column of a table. */
 export interface Column {
   readonly kind: Kind
-  /** Of a `key`, in characters. */
   readonly length?: number
   readonly optional?: true
   /** It is never updated. */
@@ -40,21 +39,19 @@ export interface Table<Of = Readonly<Record<string, unknown>>> {
   readonly derived?: Readonly<Record<string, string>>
 }
 
-const ID = 200
+const fixed = (column: Column): Column => ({ ...column, fixed: true })
+const optional = (column: Column): Column => ({ ...column, optional: true })
+const kept = (column: Column): Column => ({ ...column, kept: true })
 
-const id: Column = { kind: 'key', length: ID, fixed: true }
+const key: Column = { kind: 'key', length: 200 }
+const id: Column = fixed(key)
 const word: Column = { kind: 'key', length: 32 }
 const integer: Column = { kind: 'integer' }
 const text: Column = { kind: 'text' }
 const json: Column = { kind: 'json' }
 const flag: Column = { kind: 'flag', optional: true }
-/** Absent where nothing is counted. */
 const counted: Column = { kind: 'integer', optional: true, counted: true }
 const version: Column = integer
-
-const fixed = (column: Column): Column => ({ ...column, fixed: true })
-const optional = (column: Column): Column => ({ ...column, optional: true })
-const kept = (column: Column): Column => ({ ...column, kept: true })
 
 /** The tables of a store with their indexes. */
 export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
@@ -100,7 +97,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
   deliveries: {
     columns: {
       delivery_id: id,
-      dispatch_id: { kind: 'key', length: ID },
+      dispatch_id: key,
       tenant: id,
       created_at: fixed(integer),
       /** The status of its dispatch, if it is the only delivery and no digest: then a settlement writes one row. */
@@ -129,7 +126,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       /** Key, size, recipient and time of opening. */
       digest: optional(json),
       /** The beginning of the digest's key, while an event may join it. */
-      open_key: { kind: 'key', length: ID, optional: true },
+      open_key: optional(key),
       limits: optional(json),
       deferred: fixed(flag),
       trace: fixed(optional(json)),
@@ -237,13 +234,13 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       tenant: id,
       run_id: id,
       session_id: id,
-      parent_run_id: { kind: 'key', length: ID, optional: true },
+      parent_run_id: optional(key),
       /** Its derived data says so: it counts as a run without a parent. */
       top: flag,
       status: word,
-      provider: { kind: 'key', length: ID, optional: true },
-      model: { kind: 'key', length: ID, optional: true },
-      user_id: { kind: 'key', length: ID, optional: true },
+      provider: optional(key),
+      model: optional(key),
+      user_id: optional(key),
       /** Each as JSON on a line of its own, with line breaks before and after. */
       tags: optional(text),
       state: kept(json),
