@@ -3,8 +3,7 @@ import { CompiledQuery, Kysely, SqliteDialect } from 'kysely'
 import Database from 'libsql'
 import { afterAll, describe, expect, it } from 'vitest'
 import { sqlStore } from '../../src/storage/sql/index.ts'
-import type { Table } from '../../src/storage/sql/schema/table.ts'
-import { TABLES } from '../../src/storage/sql/schema/tables.ts'
+import { TABLES, type Table } from '../../src/storage/sql/schema/tables.ts'
 
 const root = new URL('../../', import.meta.url)
 const page = readFileSync(new URL('docs/operating.md', root), 'utf8')

@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import type { HostKysely } from '../../src/storage/sql/connection/host-kysely.ts'
+import type { HostKysely } from '../../src/storage/sql/index.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
 import { databaseKinds } from './databases.ts'
 import { afterEvery } from './sql/host-between.ts'

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import type { DialectName } from '../../src/storage/sql/connection/dialects.ts'
-import type { HostKysely } from '../../src/storage/sql/connection/host-kysely.ts'
+import type { HostKysely } from '../../src/storage/sql/index.ts'
 import { type SqlStore, type SqlStoreOptions, sqlStore } from '../../src/storage/sql/index.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import type { TestDatabase } from './databases.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { boundedMap } from '../../../src/storage/sql/connection/bounded-map.ts'
 
-describe('a bounded map', () => {
-  it('lets go of what was put in longest ago', () => {
+describe('bounded map', () => {
+  it('a bounded map drops the entry that was put in longest ago', () => {
     const map = boundedMap<number>(2)
     map.put('a', 1)
     map.put('b', 2)

@@ -23,7 +23,7 @@ for (const kind of await databaseKinds())
         return (await store.claim({ leaseMs: 30_000, limits: { a: CLAIMED }, busy: [] })).deliveries
       }
 
-      /** What one claim reads of so many that wait, once the process has claimed. */
+      /** The cost of one claim among so many waiting deliveries, after the first claim of the process. */
       async function costAmong(count: number, prepare: Prepare) {
         const prefix = `c${++prefixes}_`
         const trial = await openTrial({
@@ -41,11 +41,11 @@ for (const kind of await databaseKinds())
       }
 
       for (const [state, prepare] of Object.entries({ ...STATES, ...UNDER_SNAPSHOT }))
-        it(`reads as much of ${MANY} that wait as of ${FEW}: ${state}`, async () => {
+        it(`a claim reads as much among ${MANY} waiting deliveries as among ${FEW}: ${state}`, async () => {
           const few = await costAmong(FEW, prepare)
           const many = await costAmong(MANY, prepare)
           expect(many).toBeGreaterThan(0)
-          // Pages: a deeper tree, and some hundred dead entries a page that are not purged yet.
+          // MariaDB counts pages: a deeper tree, and some hundred dead entries a page that are not purged yet.
           expect(many).toBeLessThanOrEqual(kind.name === 'mariadb' ? 2 * few + MANY / 100 : few + 60)
         }, 120_000)
     },

@@ -7,7 +7,7 @@ import type { RunKey, RunStore, TotalsChanges } from '../../../src/ports/run-sto
 import { acceptance, claim, claimOne, delivery, digested, HOUR, keyed, lease } from '../storing.ts'
 import type { CostTrial } from './cost-trials.ts'
 
-/** Makes what a call needs, under an id that nothing else has, and gives the call. */
+/** Prepares a call under a unique id, and returns it. */
 export type Call = (trial: CostTrial, id: string) => Promise<() => Promise<unknown>>
 
 const QUOTA = { max: 1, windowMs: HOUR }
@@ -21,7 +21,7 @@ const broken = (deliveryId: string): NewDelivery => ({
   ...{ deliveryId, channel: 'a', status: 'failed', reason: 'template_error' },
 })
 
-/** @param before What is accepted before it. */
+/** @param before The events that are accepted first. */
 function accepting(of: (id: string) => Acceptance, before?: (id: string) => Acceptance, outcome = 'accepted'): Call {
   return async ({ store }, id) => {
     if (before) expect(await store.accept(before(id))).toMatchObject({ outcome: 'accepted' })
@@ -29,7 +29,7 @@ function accepting(of: (id: string) => Acceptance, before?: (id: string) => Acce
   }
 }
 
-/** Leases a delivery of a channel of its own. */
+/** Leases a delivery of its own channel. */
 async function leased({ store }: CostTrial, id: string, dispatch: Partial<NewDispatch> = {}): Promise<LeaseToken> {
   await store.accept(acceptance(id, { deliveries: [delivery(`${id}-a`, { channel: id })], ...dispatch }))
   return lease(await claimOne(store, id))
@@ -37,7 +37,7 @@ async function leased({ store }: CostTrial, id: string, dispatch: Partial<NewDis
 
 const runKey = (id: string, sessionId = id): RunKey => ({ tenant: 't', sessionId, runId: id })
 
-/** A post of a run with a user and a tag, which adds to all sums. */
+/** A post of a run with a user and a tag, which adds to all totals. */
 function merge(store: RunStore, key: RunKey, status: RunStatus): Promise<unknown> {
   const { runId, parentRunId } = key
   const add = { ...noTotals(), spend: { ...noSpend(), runs: 1 } }
@@ -54,7 +54,7 @@ async function before({ clock }: CostTrial, work: () => Promise<unknown>): Promi
   clock.now = now
 }
 
-/** What callers and workers do all the time. */
+/** The frequent calls of callers and workers. */
 export const CALLS: Readonly<Record<string, Call>> = {
   accept: accepting((id) => acceptance(id)),
   'accept under a key': accepting((id) => keyed(id, id)),
@@ -180,13 +180,13 @@ export const CALLS: Readonly<Record<string, Call>> = {
   },
 }
 
-/** What is done every minute, or by a host that removes what is old: some at a time. */
+/** Sweeps that run every minute, and removals in batches. */
 export const SWEEPS: Readonly<Record<string, Call>> = {
   async 'forget what has expired'({ store }, id) {
     await store.accept(keyed(id, id, 'f', 0))
     return async () => expect(await store.forgetExpired?.(5)).toBeGreaterThan(0)
   },
-  async 'list what is untold'({ store }, id) {
+  async 'list pending runs'({ store }, id) {
     const derived = { ...QUIET, pending: ['completed'] as const }
     await put(store, runKey(id), { status: 'completed' }, { derived })
     return async () => expect((await store.listRuns({ pending: true, limit: 5 })).items).not.toHaveLength(0)

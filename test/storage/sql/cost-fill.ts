@@ -9,7 +9,7 @@ const STATE =
 
 type Rows = Omit<Filling, 'channel'>
 
-/** What is in use: so many dispatches that wait, and digests, keys, counters, runs and all that belongs to these. */
+/** Live data: waiting dispatches, digests, keys, counters and runs with all their rows. */
 export function fillUsedTexts(dialect: DialectName, filling: Rows): readonly string[] {
   const { prefix, name, until } = filling
   const { idOf, insert } = insertsOf(dialect, filling)
@@ -38,7 +38,7 @@ export function fillUsedTexts(dialect: DialectName, filling: Rows): readonly str
   ]
 }
 
-/** Deliveries are sent, runs end, and all else is removed. */
+/** Deliveries are sent, runs end, and everything else is removed. */
 export function drainUsedTexts(prefix: string, now: number): readonly string[] {
   const gone = ['digest_events', 'plan_sources', 'idempotency_keys', 'counters', 'sessions', 'run_sums', 'spends']
   return [
@@ -48,7 +48,7 @@ export function drainUsedTexts(prefix: string, now: number): readonly string[] {
   ]
 }
 
-/** What sweeps find: dispatches that were sent two hours ago, keys and counters that have expired, and runs of that time. */
+/** Data for sweeps: dispatches sent two hours ago, expired keys and counters, and runs of that time. */
 export function fillEndedTexts(dialect: DialectName, filling: Rows): readonly string[] {
   const { prefix } = filling
   const before = { ...filling, until: filling.until - 2 * HOUR }
@@ -74,7 +74,7 @@ function rememberedTexts(dialect: DialectName, filling: Rows, expires_at: string
   ]
 }
 
-/** A third of the runs are open, of a third something is untold. */
+/** A third of the runs are open, a third have pending events. */
 function runTexts(dialect: DialectName, filling: Rows): readonly string[] {
   const { idOf, insert } = insertsOf(dialect, filling)
   const at = `${filling.until} - ${filling.count} + n`

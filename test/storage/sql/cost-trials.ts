@@ -5,38 +5,38 @@ import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
 import type { TestDatabase } from '../databases.ts'
 import { meterOf, pagesOf, rowsOf, workOf } from './work-meter.ts'
 
-/** When a trial is; what it is filled with came shortly before. */
+/** The time of a trial; its rows are a little older. */
 export const NOW = 1_800_000_000_000
-/** Costs are compared among so many and so many rows. */
+/** The two numbers of rows whose costs are compared. */
 export const FEW = 100
 export const MANY = 20_000
 
-/** Tables of a store whose statistics nobody renews, and what becomes of them. */
+/** A store whose statistics are never renewed automatically. */
 export interface CostTrial {
   // biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
   readonly db: Kysely<any>
   readonly store: SqlStore
   /** The store of another process, over the same connection. */
   readonly other: SqlStore
-  /** All that the connection has run since this was last emptied. */
+  /** The statements of the connection since this was last emptied. */
   readonly statements: CompiledQuery[]
   readonly clock: { now: number }
-  /** Runs what is measured on empty tables: the connection plans it before anything else. */
+  /** Runs the measured calls on empty tables first, so that the connection plans them there. */
   first(): Promise<unknown>
   fill(count: number): Promise<void>
-  /** All that was filled in ends. */
+  /** Ends everything that was filled in. */
   drain(): Promise<void>
   analyze(): Promise<void>
-  /** Another transaction sees everything as it is now, to the end of the trial. */
+  /** Another transaction holds a snapshot to the end of the trial. */
   holdSnapshot(): Promise<void>
-  /** What the connection reads for this. */
+  /** What the connection reads for some work. */
   costOf(work: () => Promise<unknown>): Promise<number>
   close(): Promise<void>
 }
 
 export type Prepare = (trial: CostTrial, count: number) => Promise<void>
 
-/** What a process meets. */
+/** The states of tables and statistics that a process may find. */
 export const STATES: Readonly<Record<string, Prepare>> = {
   async 'tables that were never analyzed'(trial, count) {
     await trial.first()
@@ -60,7 +60,7 @@ export const STATES: Readonly<Record<string, Prepare>> = {
   },
 }
 
-/** What it meets where nothing that ends can be cleaned up. */
+/** States in which dead entries cannot be cleaned up. */
 export const UNDER_SNAPSHOT: Readonly<Record<string, Prepare>> = {
   async 'a backlog that is drained while a transaction holds an old snapshot'(trial, count) {
     await trial.fill(count)
@@ -76,12 +76,12 @@ export const UNDER_SNAPSHOT: Readonly<Record<string, Prepare>> = {
   },
 }
 
-/** What a trial is made of. */
+/** Options of {@link openTrial}. */
 export interface TrialOptions {
   readonly database: TestDatabase
   readonly prefix: string
   readonly first: (trial: CostTrial) => Promise<unknown>
-  /** SQL that writes so many rows, the last of them of that moment. */
+  /** SQL that writes `count` rows, the last of them at `until`. */
   readonly fill: (name: string, count: number, until: number) => readonly string[]
   readonly drain: () => readonly string[]
 }
@@ -108,7 +108,7 @@ export async function openTrial({ database, prefix, first, fill, drain }: TrialO
   )
   let fillings = 0
 
-  /** Claims clear away in the background: that is over once the connection runs nothing else. */
+  /** Waits for background removals: they are over once the connection runs nothing else. */
   async function untilQuiet(): Promise<void> {
     do {
       statements.length = 0
@@ -147,7 +147,7 @@ export async function openTrial({ database, prefix, first, fill, drain }: TrialO
   return trial
 }
 
-/** Nothing counts, analyzes or cleans up a table by itself. */
+/** Turns off automatic statistics and cleaning of a table. */
 const UNWATCHED: Partial<Record<DialectName, (table: string) => string>> = {
   postgresql: (table) => `alter table ${table} set (autovacuum_enabled = false)`,
   mariadb: (table) => `alter table ${table} stats_auto_recalc = 0`,

@@ -5,14 +5,14 @@ import { openPostgresql, type TestDatabase } from '../databases.ts'
 import { acceptance, claim, HOUR, ids } from '../storing.ts'
 import { run } from './migrating-stores.ts'
 
-describe('a process on PostgreSQL whose whole looks take longer than a statement may', () => {
+describe('whole looks on PostgreSQL that time out', () => {
   let database: TestDatabase
   beforeAll(async () => {
     database = await openPostgresql()
   }, 60_000)
   afterAll(() => database.close())
 
-  it('claims from the provisional mark, and older deliveries once a whole look succeeds', async () => {
+  it('claims begin at the provisional mark, and take older deliveries after a whole look succeeds', async () => {
     const clock = fakeClock()
     const host = database.connect()
     const accepting = sqlStore({ db: host, dialect: 'postgresql', clock })
@@ -21,7 +21,7 @@ describe('a process on PostgreSQL whose whole looks take longer than a statement
     clock.advance(HOUR)
     await accepting.accept(acceptance('new'))
 
-    // Who reads an old row waits for it, as one waits who reads a million dead entries.
+    // A lock on an old row delays a whole look, as a million dead entries would.
     const isQuick = `wake_at is null or wake_at >= ${clock.now() - 60_000} or pg_sleep(60)::text is not null`
     await run(host, 'create role worker')
     await run(host, 'grant all on all tables in schema public to worker')

@@ -12,14 +12,14 @@ const HOUR = 3_600_000
 const EVENTS = defineEvents({ e: { channels: { a: {} } } })
 
 for (const kind of await databaseKinds())
-  describe.skipIf(kind.absent)(`keys in ${kind.name} whose time is over`, () => {
+  describe.skipIf(kind.absent)(`expired keys on ${kind.name}`, () => {
     let database: TestDatabase
     beforeAll(async () => {
       database = await kind.open()
     }, 60_000)
     afterAll(() => database.close())
 
-    it('are removed by the next prune, all of them, and the others stay', { timeout: 120_000 }, async () => {
+    it('a prune removes all expired keys, and no others', { timeout: 120_000 }, async () => {
       const db = database.connect()
       const clock = fakeClock()
       const store = sqlStore({ db, dialect: kind.name, clock, timeoutMs: 30_000 })

@@ -9,7 +9,7 @@ interface TestAppOptions {
   readonly sizeOf?: (item: string) => number
 }
 
-/** Batches that are let through one by one. */
+/** A group commit whose batches end one by one. */
 function app(options: TestAppOptions = {}) {
   const clock = fakeClock()
   const ran: (readonly string[])[] = []
@@ -42,8 +42,8 @@ function app(options: TestAppOptions = {}) {
 const ONES = new Error('one of them')
 const ALL = new Error('the database')
 
-describe('calls in batches', () => {
-  it('run at once when they come alone, and together when they come in one turn', async () => {
+describe('group commit', () => {
+  it('a single call runs at once, and calls of one turn run together', async () => {
     const { ran, call, turn, letThrough } = app()
     const first = call('a')
     await turn()
@@ -59,7 +59,7 @@ describe('calls in batches', () => {
     expect(await Promise.all([first, ...others, ...later])).toEqual(['a!', 'b!', 'c!', 'd!', 'e!', 'f!'])
   })
 
-  it('that have a key in common follow one another, and hold up no others', async () => {
+  it('calls with a common key run one after the other, and do not delay other calls', async () => {
     const { ran, call, turn, letThrough } = app()
     const all = [call('k:1'), call('k:2'), call('l:1'), call('x')]
     await turn()
@@ -69,7 +69,7 @@ describe('calls in batches', () => {
     expect(await Promise.all(all)).toEqual(['k:1!', 'k:2!', 'l:1!', 'x!'])
   })
 
-  it('share a batch with those of their key, in their order, where they may', async () => {
+  it('with `share`, calls of one key are in one batch, in their order', async () => {
     const { ran, call, turn, letThrough } = app({ share: true })
     const all = [call('k:1'), call('k:2')]
     await turn()
@@ -81,7 +81,7 @@ describe('calls in batches', () => {
     await Promise.all([...all, late])
   })
 
-  it('are tried alone when one of them is to blame, and each has an outcome of its own', async () => {
+  it('after an error that one call may have caused, each call is tried alone and has its own outcome', async () => {
     const { call, turn, letThrough } = app({ fault: (items) => (items.includes('bad') ? ONES : undefined) })
     const all = Promise.allSettled([call('a'), call('bad'), call('b')])
     await turn()
@@ -89,7 +89,7 @@ describe('calls in batches', () => {
     expect(await all).toMatchObject([{ value: 'a!' }, { reason: ONES }, { value: 'b!' }])
   })
 
-  it('fail together, and are not tried again, when nobody is to blame', async () => {
+  it('after an error that no call caused, all calls fail and none is tried again', async () => {
     const { ran, call, turn, letThrough } = app({ fault: () => ALL })
     const all = Promise.allSettled([call('a'), call('b')])
     await turn()
@@ -98,7 +98,7 @@ describe('calls in batches', () => {
     expect(ran).toHaveLength(1)
   })
 
-  it('are at most a hundred at once', async () => {
+  it('a batch has at most a hundred calls', async () => {
     const { ran, call, turn, letThrough } = app()
     const all = Promise.all(Array.from({ length: 250 }, (_, at) => call(`${at}`)))
     await turn()
@@ -107,7 +107,7 @@ describe('calls in batches', () => {
     expect(ran.map(({ length }) => length)).toEqual([100, 100, 50])
   })
 
-  it('are of so many bytes at most, but for one that is larger by itself; none is passed by a later one', async () => {
+  it('a batch has a maximum of bytes, except for a single larger call, and later calls do not overtake', async () => {
     const { ran, call, turn, letThrough } = app({ sizeOf: (item) => Number(item) * 250_000 })
     const all = Promise.all(['3', '1', '2', '9', '1', '1'].map(call))
     await turn()
@@ -116,7 +116,7 @@ describe('calls in batches', () => {
     expect(ran).toEqual([['3', '1'], ['2'], ['9'], ['1', '1']])
   })
 
-  it('are given up when they wait too long, and are then never run', async () => {
+  it('a call that waits too long rejects, and never runs', async () => {
     const { clock, ran, call, turn, letThrough } = app({ timeoutMs: 900 })
     const first = Promise.allSettled([call('k:1'), call('k:2')])
     await turn()
@@ -132,7 +132,7 @@ describe('calls in batches', () => {
     expect(await first).toMatchObject([{ value: 'k:1!' }, { reason: { code: 'database_timeout' } }])
   })
 
-  it('are waited for no longer than twice as long, and what has begun still keeps others off', async () => {
+  it('a call that takes too long rejects, and still blocks its keys until it ends', async () => {
     const { clock, ran, call, turn, letThrough } = app({ timeoutMs: 900 })
     const slow = outcomeOf(call('k:1'))
     await turn()
@@ -147,7 +147,7 @@ describe('calls in batches', () => {
     expect(await next).toBe('k:2!')
   })
 
-  it('leave no timer behind', async () => {
+  it('an ended call leaves no timer behind', async () => {
     const { clock, call, turn, letThrough } = app({ timeoutMs: 900, fault: () => ALL })
     const all = Promise.allSettled([call('a'), call('b')])
     await turn()
@@ -157,7 +157,7 @@ describe('calls in batches', () => {
   })
 })
 
-/** What it came to, be it what it threw. */
+/** The outcome or the error of a call. */
 function outcomeOf(call: Promise<unknown>): Promise<unknown> {
   return call.catch((cause: unknown) => cause)
 }

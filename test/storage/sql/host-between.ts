@@ -1,6 +1,6 @@
-import type { HostKysely } from '../../../src/storage/sql/connection/host-kysely.ts'
+import type { HostKysely } from '../../../src/storage/sql/index.ts'
 
-/** A database between a store and another one: what is asked of it outside transactions is answered by `executeQuery`. */
+/** A database that wraps another one: `executeQuery` answers statements outside transactions. */
 export function hostBetween(db: HostKysely, executeQuery: HostKysely['executeQuery']): HostKysely {
   return {
     isTransaction: db.isTransaction,
@@ -10,7 +10,7 @@ export function hostBetween(db: HostKysely, executeQuery: HostKysely['executeQue
   }
 }
 
-/** A database that lets something happen every time that such a statement has been answered. */
+/** A database that calls `happen` after each matching statement. */
 export function afterEvery(db: HostKysely, statement: RegExp, happen: () => Promise<unknown>): HostKysely {
   return hostBetween(db, async (query) => {
     const result = await db.executeQuery(query)
@@ -19,7 +19,7 @@ export function afterEvery(db: HostKysely, statement: RegExp, happen: () => Prom
   })
 }
 
-/** A database that lets something happen the first time. */
+/** A database that does so once. */
 export function afterOnce(db: HostKysely, statement: RegExp, happen: () => Promise<unknown>): HostKysely {
   let isArmed = true
   return afterEvery(db, statement, async () => {

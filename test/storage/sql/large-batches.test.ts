@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import type { HostKysely } from '../../../src/storage/sql/connection/host-kysely.ts'
-import { jsonSize } from '../../../src/storage/sql/connection/json-size.ts'
+import { jsonSize } from '../../../src/storage/sql/connection/group-commit.ts'
+import type { HostKysely } from '../../../src/storage/sql/index.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 import { acceptance, deliveriesOf, delivery } from '../storing.ts'
 
-/** A database that knows how much text was written by one statement at most. */
+/** A database that records the longest text of one statement. */
 function measured(db: HostKysely): { readonly host: HostKysely; readonly largest: () => number } {
   let most = 0
   const over = (host: HostKysely): HostKysely => ({
@@ -23,11 +23,11 @@ function measured(db: HostKysely): { readonly host: HostKysely; readonly largest
 }
 
 for (const kind of await databaseKinds())
-  describe.skipIf(kind.absent)(`much that is accepted at once on ${kind.name}`, async () => {
+  describe.skipIf(kind.absent)(`large batches on ${kind.name}`, async () => {
     const database = kind.absent ? undefined : await kind.open()
     afterAll(() => database?.close())
 
-    it('is stored, with no more at once than the database takes', async () => {
+    it('concurrent large events are stored, in statements that the database accepts', async () => {
       const { host, largest } = measured((database as TestDatabase).connect())
       const store = sqlStore({ db: host, dialect: kind.name, timeoutMs: 20_000 })
       await store.migrate()
@@ -42,8 +42,8 @@ for (const kind of await databaseKinds())
     }, 60_000)
   })
 
-describe('the size of JSON', () => {
-  it('is about as long as it is written', () => {
+describe('jsonSize', () => {
+  it('jsonSize is close to the length of the JSON text', () => {
     const values = ['a text', { subject: 'Hi', html: 'x'.repeat(500), to: ['a', 'b'] }, [1, null, true], undefined]
     for (const value of values) {
       const { length } = JSON.stringify(value) ?? ''

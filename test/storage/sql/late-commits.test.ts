@@ -3,7 +3,7 @@ import { databaseKinds } from '../databases.ts'
 import { storeEach } from '../store-each.ts'
 import { acceptance, claim, ids } from '../storing.ts'
 
-/** How long a statement may take; the low-water marks are twice as long behind. */
+/** The time-out of a statement; the low-water marks are twice as far behind. */
 const TIMEOUT_MS = 5_000
 const MARGIN_MS = 2 * TIMEOUT_MS
 
@@ -13,7 +13,7 @@ for (const kind of await databaseKinds())
     () => {
       const own = storeEach(kind.open)
 
-      it('is before the low-water mark by then, and is claimed by the next whole look', async () => {
+      it('a delivery that commits behind the low-water mark is claimed by the next whole look', async () => {
         const store = own.over(own.db, { timeoutMs: TIMEOUT_MS })
         expect((await claim(store)).deliveries).toEqual([])
         const transaction = await own.db.startTransaction().execute()
@@ -29,7 +29,7 @@ for (const kind of await databaseKinds())
         expect(ids((await claim(store)).deliveries)).toEqual(['late-a'])
       })
 
-      it('is claimed at once where it is no later than the margin', async () => {
+      it('a delivery that commits within the margin is claimed at once', async () => {
         const store = own.over(own.db, { timeoutMs: TIMEOUT_MS })
         const transaction = await own.db.startTransaction().execute()
         await store.within(transaction).accept(acceptance('late'))

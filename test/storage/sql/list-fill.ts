@@ -1,21 +1,21 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { DIALECTS, type DialectName } from '../../../src/storage/sql/connection/dialects.ts'
 
-/** Rows for lists, written by the database itself: as accepting and settling leaves them. */
+/** Rows for lists, written in SQL as accepting and settling would leave them. */
 export interface ListFilling {
   // biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
   readonly db: Kysely<any>
   readonly dialect: DialectName
   readonly prefix: string
   readonly count: number
-  /** So many, the oldest, have what is looked for: `wanted` in each filter, and failed. The others have nothing of it. */
+  /** The oldest rows that match: `wanted` in each filter, and failed. The others do not match. */
   readonly wanted: number
 }
 
-/** When the first was created; each that follows a millisecond later. */
+/** When the first row was created; the others follow a millisecond apart. */
 export const FIRST_AT = 1_700_000_000_000
 
-/** So many dispatches with one delivery each. Every tenth has its status in its own row, as those with several deliveries have. */
+/** Dispatches with one delivery each. Every tenth has its status in its own row, like those with several deliveries. */
 export async function fillDispatches(filling: ListFilling): Promise<void> {
   const { text, named, of, run } = statementsOf(filling)
   const status = `case when n <= ${filling.wanted} then 'failed' else 'sent' end`
@@ -32,7 +32,7 @@ export async function fillDispatches(filling: ListFilling): Promise<void> {
       1, 0, '', ${FIRST_AT} + n, ${FIRST_AT} + n, 1, 'ada@example.com', '{"text":"x"}', 1`)
 }
 
-/** So many runs, each in a session of its own but for those that are looked for. */
+/** Runs, each in its own session except the matching ones. */
 export async function fillRuns(filling: ListFilling): Promise<void> {
   const { text, named, of, run, concat } = statementsOf(filling)
   const tags = `case when n <= ${filling.wanted} then ${concat(`'\n"wanted"\n'`, `''`)} else ${concat(`'\n"other"\n'`, `''`)} end`
@@ -75,9 +75,9 @@ function statementsOf({ db, dialect, prefix, count, wanted }: ListFilling) {
   return {
     concat,
     text: (table: string) => quote(`${prefix}${table}`),
-    /** An id that is in the order of the rows. */
+    /** An id in the order of the rows. */
     of: (letter: string) => concat(`'${letter}'`, written),
-    /** What is looked for, or one of a thousand other names. */
+    /** The matching value, or one of a thousand others. */
     named: (letter: string) =>
       `case when n <= ${wanted} then 'wanted' else ${concat(`'${letter}'`, dialect === 'mariadb' ? 'cast(n % 1000 as char)' : '(n % 1000)')} end`,
     run: (select: string) => db.executeQuery(CompiledQuery.raw(`${select} from ${series}`)),

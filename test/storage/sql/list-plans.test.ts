@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DispatchQuery } from '../../../src/ports/dispatch-query.ts'
 import type { RunQuery } from '../../../src/ports/run-store.ts'
-import type { HostKysely } from '../../../src/storage/sql/connection/host-kysely.ts'
+import type { HostKysely } from '../../../src/storage/sql/index.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 import { hostBetween } from './host-between.ts'
@@ -10,7 +10,7 @@ import { FIRST_AT, fillDispatches, fillRuns } from './list-fill.ts'
 
 const LIMIT = 20
 const WANTED = 45
-/** A page has so many rows of an index, one more, and for each of them what is read with it. */
+/** The reads of a page: its index rows, one more, and the rows that belong to each. */
 const MOST_READ = 8 * (LIMIT + 1)
 
 const DISPATCH_FILTERS: readonly Omit<DispatchQuery, 'tenant' | 'limit'>[] = [
@@ -58,7 +58,7 @@ for (const kind of await databaseKinds())
       })
       const store = sqlStore({ db: host, dialect: kind.name, prefix, timeoutMs: 60_000 })
       await store.migrate()
-      // These are the statistics of empty tables, wherever there are any.
+      // These are the statistics of empty tables.
       if (kind.name === 'postgresql') {
         for (const table of ['dispatches', 'deliveries', 'runs', 'run_tags']) {
           await db.executeQuery(CompiledQuery.raw(`alter table ${prefix}${table} set (autovacuum_enabled = off)`))
@@ -70,7 +70,7 @@ for (const kind of await databaseKinds())
       return store
     }
 
-    /** How many rows were read, of tables and indexes, for the last statements. */
+    /** The rows of tables and indexes that the last statements read. */
     async function rowsRead(): Promise<number> {
       let rows = 0
       for (const query of asked.splice(0)) {
@@ -82,7 +82,7 @@ for (const kind of await databaseKinds())
     }
 
     async function readInPostgresql({ sql, parameters }: CompiledQuery): Promise<number> {
-      // What a function reads shows in what its session has read of tables and indexes.
+      // The reads of a function show in the statistics of its session.
       return db.connection().execute(async (connection) => {
         const read = async (): Promise<number> => {
           await connection.executeQuery(CompiledQuery.raw('select pg_stat_force_next_flush()'))
@@ -102,17 +102,17 @@ for (const kind of await databaseKinds())
         const { rows } = await connection.executeQuery<{ Variable_name: string; Value: string }>(
           CompiledQuery.raw(`show session status like 'Handler_read%'`),
         )
-        // What is read of tables that a statement makes for itself is counted there, too.
+        // This includes temporary tables of a statement.
         return rows.reduce((sum, { Value }) => sum + Number(Value), 0)
       })
     }
 
-    /** It has no counters: but for what is found by an index, nothing of a table is read, and no table before the page. */
+    /** SQLite has no counters: its plans must read tables only by an index, and none before the page. */
     async function checkSqlitePlan({ sql, parameters }: CompiledQuery): Promise<void> {
       const { rows } = await db.executeQuery<{ detail: string }>(
         CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]),
       )
-      // It indexes a page by itself where it reads a table first, and the page for each row of that.
+      // An automatic index on the page means that it reads a table first, and the page for each row.
       for (const { detail } of rows) expect(detail).not.toMatch(/^SCAN [rhdv]\b(?! VIRTUAL)|AUTOMATIC/)
     }
 
@@ -154,6 +154,6 @@ for (const kind of await databaseKinds())
     )
   })
 
-/** Rows that scans of tables read, and entries that scans of indexes gave. */
+/** Rows read by table scans, and entries returned by index scans. */
 const READ_IN_POSTGRESQL = `select sum(t.seq_tup_read) + (select sum(i.idx_tup_read) from pg_stat_user_indexes i) as amount
   from pg_stat_user_tables t`

@@ -7,7 +7,7 @@ import { acceptance, claimOne, deliveriesOf, delivery, digested, lease } from '.
 import { afterOnce, hostBetween } from './host-between.ts'
 import { run } from './migrating-stores.ts'
 
-describe('a database whose answers are late, or lost', () => {
+describe('late or lost answers of a database', () => {
   const own = storeEach(openPostgresql)
 
   async function databaseNow(): Promise<number> {
@@ -15,7 +15,7 @@ describe('a database whose answers are late, or lost', () => {
     return Number(row?.at)
   }
 
-  /** A store that knows the time of the database only to half a second, since its answer took that long to come. */
+  /** A store whose uncertainty is half a second: the database's answer took that long. */
   async function withVagueStore(work: (store: DispatchStore) => Promise<void>): Promise<void> {
     const running = performance.now.bind(performance)
     let late = 0
@@ -30,7 +30,7 @@ describe('a database whose answers are late, or lost', () => {
     }
   }
 
-  it('has nothing sent early that is put off', () =>
+  it('a delayed delivery is never due early', () =>
     withVagueStore(async (store) => {
       const before = await databaseNow()
       const deliveries = [
@@ -39,7 +39,7 @@ describe('a database whose answers are late, or lost', () => {
         delivery('again', { channel: 'c' }),
       ]
       await store.accept(acceptance('d', { deliveries }))
-      // By another, since a claim tells a store the time.
+      // By another store, since a claim returns the time.
       const again = await claimOne(sqlStore({ db: own.db, dialect: 'postgresql', prefix: own.prefix }), 'c')
       const settling = await databaseNow()
       await store.settle({ ...lease(again), to: 'queued', delayMs: 1_500 })
@@ -49,7 +49,7 @@ describe('a database whose answers are late, or lost', () => {
       expect(due.get('again')).toBeGreaterThanOrEqual(settling + 1_500)
     }))
 
-  it('has what is due at once sent at once', () =>
+  it('a delivery without a delay is due at once', () =>
     withVagueStore(async (store) => {
       await store.accept(acceptance('d'))
       await store.settle({ ...lease(await claimOne(store)), to: 'queued', delayMs: 0 })
@@ -59,7 +59,7 @@ describe('a database whose answers are late, or lost', () => {
       expect(await claimOne(store)).toMatchObject({ deliveryId: 'd-a', attempts: 1 })
     }))
 
-  it('is asked the time again by a machine that has slept', async () => {
+  it('a machine that has slept asks the database for its time again', async () => {
     let asked = 0
     const count = hostBetween(own.db, (query) => {
       if (query.sql.endsWith(' as now')) asked++
@@ -80,14 +80,14 @@ describe('a database whose answers are late, or lost', () => {
     expect(asked).toBe(2)
   })
 
-  /** A store that writes how a delivery ended, once, and does not hear that it did. */
+  /** A store that loses the answer of one settlement. */
   function unheard(): SqlStore {
     return own.over(
       afterOnce(own.db, /update_1"\('deliveries'/, () => Promise.reject(new Error('the connection is gone'))),
     )
   }
 
-  it('had a settlement written that is tried again: its lease was not lost', async () => {
+  it('a repeated settlement whose first answer was lost is live', async () => {
     const store = unheard()
     await store.accept(acceptance('d'))
     const settlement = { ...lease(await claimOne(store)), to: 'sent', attempt: { outcome: 'sent' } } as const
@@ -97,7 +97,7 @@ describe('a database whose answers are late, or lost', () => {
     expect(await store.settle(settlement)).toEqual({ live: false })
   })
 
-  it('had one written that is tried again, with what followed from it', async () => {
+  it('a repeated settlement whose first answer was lost reports what followed from the first', async () => {
     const store = unheard()
     const deliveries = [delivery('first'), delivery('second', { channel: 'b', status: 'held' })]
     await store.accept(acceptance('d', { route: 'first', deliveries }))
@@ -108,7 +108,7 @@ describe('a database whose answers are late, or lost', () => {
     expect(await store.settle(settlement)).toMatchObject({ live: true, others: [{ deliveryId: 'second' }] })
   })
 
-  it('had one written: another one of the same lease came too late', async () => {
+  it('another settlement of the same lease is refused after a lost answer', async () => {
     const store = unheard()
     await store.accept(acceptance('d'))
     const leased = lease(await claimOne(store))
@@ -116,7 +116,7 @@ describe('a database whose answers are late, or lost', () => {
     expect(await store.settle({ ...leased, to: 'sent', attempt: { outcome: 'sent' } })).toEqual({ live: false })
   })
 
-  it('had one written, and what was made of it since is not what it made', async () => {
+  it('a repeated settlement is refused if the delivery has changed since', async () => {
     const store = unheard()
     await store.accept(acceptance('d'))
     const settlement = { ...lease(await claimOne(store)), to: 'queued', delayMs: 0 } as const
@@ -125,7 +125,7 @@ describe('a database whose answers are late, or lost', () => {
     expect(await store.settle(settlement)).toEqual({ live: false })
   })
 
-  it('had none written: it is lost to who leased it then', async () => {
+  it('a settlement that was not written is refused after another claim', async () => {
     let isArmed = true
     const lossy = hostBetween(own.db, async (query) => {
       if (isArmed && query.sql.includes(`update_1"('deliveries'`)) {
@@ -143,7 +143,7 @@ describe('a database whose answers are late, or lost', () => {
     expect(await store.settle(settlement)).toEqual({ live: false })
   })
 
-  it('is asked nothing more for those that have waited for it too long', async () => {
+  it('calls that timed out while waiting ask the database nothing', async () => {
     let asked = 0
     const hanging = hostBetween(own.db, () => {
       asked++
@@ -156,7 +156,7 @@ describe('a database whose answers are late, or lost', () => {
     expect(asked).toBe(2)
   })
 
-  it('is asked once a second, and not by every claim, for what those claims may have leased that failed', async () => {
+  it('leases of failed claims are looked for once a second, not by every claim', async () => {
     const looks: string[] = []
     let isAway = true
     const away = hostBetween(own.db, async (query) => {
@@ -190,14 +190,14 @@ describe('a database whose answers are late, or lost', () => {
   })
 })
 
-describe('what changes nothing', () => {
+describe('calls that change nothing', () => {
   let database: TestDatabase
   beforeAll(async () => {
     database = await openPostgresql()
   }, 60_000)
   afterAll(() => database.close())
 
-  it('writes nothing', async () => {
+  it('a call that changes nothing writes nothing', async () => {
     const db = database.connect()
     const store = sqlStore({ db, dialect: 'postgresql' })
     await store.migrate()

@@ -3,7 +3,7 @@ import { lowWaterMarks, type SeenEntries } from '../../../src/storage/sql/dispat
 
 const START = { queued: 0, leased: 0, isWhole: true }
 
-/** Marks whose process and database began to count at different times. */
+/** Low-water marks whose process and database clocks have different origins. */
 function marksAt(timeoutMs = 1_000): {
   pass(ms: number): void
   claim(seen?: Seen, tookMs?: number): number
@@ -41,7 +41,7 @@ interface Seen extends Partial<Omit<SeenEntries['channels'][number], 'channel'>>
 }
 
 describe('the low-water marks of claims', () => {
-  it('are at the first live entries that a claim saw', () => {
+  it('a mark is at the first live entry that a claim saw', () => {
     const marks = marksAt()
     expect(marks.from()).toEqual(START)
     expect(marks.claim({ queued: 900_000, leased: 800_000 })).toBe(Number.POSITIVE_INFINITY)
@@ -50,13 +50,13 @@ describe('the low-water marks of claims', () => {
     expect(marks.from()).toEqual({ queued: 950_000, leased: 998_500, isWhole: false })
   })
 
-  it('stay two seconds behind the time, for what is being written down', () => {
+  it('a mark stays two seconds behind the time, for writes in flight', () => {
     const marks = marksAt()
     marks.claim({ queued: 1_000_499 })
     expect(marks.from()).toEqual({ queued: 998_500, leased: 998_500, isWhole: false })
   })
 
-  it('are left out by one claim a second in each channel, which finds what was committed late', () => {
+  it('one claim a second in each channel is a whole look, which finds late commits', () => {
     const marks = marksAt()
     marks.claim()
     marks.claim({ channel: 'b' })
@@ -68,7 +68,7 @@ describe('the low-water marks of claims', () => {
     expect([marks.from(), marks.from('b')]).toEqual([{ queued: 999_500, leased: 999_500, isWhole: false }, START])
   })
 
-  it('are left out more seldom where a whole look takes long: for a twentieth of the time', () => {
+  it('whole looks take at most a twentieth of the time', () => {
     const marks = marksAt()
     marks.claim({}, 400)
     marks.pass(7_999)
@@ -77,7 +77,7 @@ describe('the low-water marks of claims', () => {
     expect(marks.from()).toEqual(START)
   })
 
-  it('have a worker come back by the next whole look, and when a lease ends', () => {
+  it('a worker comes back by the next whole look, and when a lease ends', () => {
     const marks = marksAt()
     marks.claim({ leased: 1_000_800 })
     expect(marks.claim()).toBe(300)
@@ -86,7 +86,7 @@ describe('the low-water marks of claims', () => {
     expect(marks.claim({ leaseEnd: 1_000_900 })).toBe(99)
   })
 
-  it('have a worker come back when a lease ends that was renewed to end sooner', () => {
+  it('a worker comes back when a lease ends that was renewed to end sooner', () => {
     const marks = marksAt()
     marks.claim({ leased: 1_000_900 })
     marks.renew(1_000_700)
@@ -95,20 +95,20 @@ describe('the low-water marks of claims', () => {
     expect(marks.claim()).toBe(200)
   })
 
-  it('have a worker come back after whole milliseconds', () => {
+  it('a worker comes back after whole milliseconds', () => {
     const marks = marksAt()
     marks.claim()
     marks.pass(0.25)
     expect(marks.claim({ now: 1_000_500 })).toBe(1_000)
   })
 
-  it('stay behind by twice the time that a statement may take, where that is longer', () => {
+  it('a mark stays behind by twice the time-out of a statement, if that is longer', () => {
     const marks = marksAt(10_000)
     marks.claim()
     expect(marks.from()).toEqual({ queued: 980_500, leased: 980_500, isWhole: false })
   })
 
-  it('are left out every thirty seconds at the latest', () => {
+  it('a whole look comes every thirty seconds at the latest', () => {
     const marks = marksAt()
     marks.claim({}, 9_000)
     marks.pass(29_999)
@@ -117,7 +117,7 @@ describe('the low-water marks of claims', () => {
     expect(marks.from()).toEqual(START)
   })
 
-  it('are a minute back for a process whose first whole look fails, and it claims between one whole look and the next', () => {
+  it('after a failed first whole look, a process claims from a provisional mark a minute back', () => {
     const marks = marksAt(10_000)
     marks.fail(10_000)
     expect(marks.from()).toEqual({ queued: 950_500, leased: 950_500, isWhole: false })
@@ -130,13 +130,13 @@ describe('the low-water marks of claims', () => {
     expect(marks.from()).toEqual({ queued: 960_000, leased: 991_500, isWhole: false })
   })
 
-  it('are not made up where the time of the database is not known', () => {
+  it('there is no provisional mark while the time of the database is unknown', () => {
     const marks = marksAt()
     marks.fail(10_000, false)
     expect(marks.from()).toEqual(START)
   })
 
-  it('are lowered to the new time when the clock of the database was set back', () => {
+  it('marks are lowered to the new time after the clock of the database was set back', () => {
     const marks = marksAt()
     marks.claim()
     marks.claim({ channel: 'b', queued: 900_000 })

@@ -1,4 +1,4 @@
-/** Migrates the SQLite database whose file it is given, which it does not wait for at all when others have it. */
+/** Migrates the given SQLite file, without a busy time-out. */
 import { Kysely, SqliteDialect } from 'kysely'
 import Database from 'libsql'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
@@ -7,7 +7,7 @@ const database = new Database(process.argv[2] ?? '', { timeout: 0 })
 const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) })
 const store = sqlStore({ db, dialect: 'sqlite', timeoutMs: 20_000 })
 process.stdout.write('ready\n')
-// All begin at the same moment.
+// All processes begin at the same moment.
 process.stdin.once('data', async () => {
   await store.migrate()
   await store.ready()

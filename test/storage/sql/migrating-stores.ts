@@ -10,13 +10,13 @@ import type { DialectName } from '../../../src/storage/sql/connection/dialects.t
 import { type SqlStore, type SqlStoreOptions, sqlStore } from '../../../src/storage/sql/index.ts'
 import type { TestDatabase } from '../databases.ts'
 
-/** Names that a host and its tables have, and this file knows nothing of. */
+/** A host's tables, which this file does not know. */
 // biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
 export type AnyKysely = Kysely<any>
 
-/** A store on a connection, or pool, of its own. */
+/** A store on its own connection or pool. */
 export function storeIn(database: TestDatabase, options: Partial<SqlStoreOptions> = {}): SqlStore {
-  // Bigger than a machine at work takes: what is tested here is not how fast it is.
+  // Long enough for a busy machine: these tests are not about speed.
   return sqlStore({ db: database.connect(), dialect: database.dialect, timeoutMs: 20_000, ...options })
 }
 
@@ -24,7 +24,7 @@ export async function run<Row = Record<string, unknown>>(db: AnyKysely, text: st
   return (await db.executeQuery<Row>(CompiledQuery.raw(text))).rows
 }
 
-/** The tables and indexes of the database, with their columns: what `migrate()` may or may not change. */
+/** The tables and indexes of the database with their columns, to see what `migrate()` changes. */
 export async function shapeOf({ connect, dialect }: TestDatabase): Promise<readonly string[]> {
   const rows = await run<{ readonly line: string }>(connect(), SHAPES[dialect])
   return rows.map(({ line }) => line).sort()
@@ -44,7 +44,7 @@ const SHAPES: Readonly<Record<DialectName, string>> = {
   mariadb: MYSQL_SHAPE,
 }
 
-/** A database that answers what a test says, and remembers what it was asked. */
+/** A fake database with given answers, which records its statements. */
 export function fakeDatabase(answer: (text: string) => unknown): { readonly db: AnyKysely; readonly asked: string[] } {
   const asked: string[] = []
   const connection: DatabaseConnection = {
@@ -78,7 +78,7 @@ export function fakeDatabase(answer: (text: string) => unknown): { readonly db: 
   return { db, asked }
 }
 
-/** What a database of that kind calls itself. */
+/** The version text of each kind of database. */
 export const VERSIONS: Readonly<Record<DialectName, string>> = {
   sqlite: 'SQLite 3.45.1',
   postgresql: 'PostgreSQL 15.4 (Debian 15.4-1) on x86_64-pc-linux-gnu',

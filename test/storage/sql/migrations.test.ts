@@ -15,7 +15,7 @@ import { acceptance, claimOne } from '../storing.ts'
 import { fakeDatabase, run, shapeOf, storeIn, VERSIONS } from './migrating-stores.ts'
 
 const DIALECT_NAMES: readonly DialectName[] = ['sqlite', 'postgresql', 'mysql', 'mariadb']
-/** How a turn begins, and how it ends. */
+/** The statements that take and release the lock. */
 const LOCKS: Readonly<Record<DialectName, readonly [lock: string, release: string]>> = {
   sqlite: ['begin immediate', 'commit'],
   postgresql: ['pg_advisory_xact_lock', 'commit'],
@@ -37,7 +37,7 @@ afterEach(async () => {
 
 for (const kind of await databaseKinds())
   describe.skipIf(kind.absent)(`migrations on ${kind.name}`, () => {
-    it('make what the store needs, and nothing the second time', async () => {
+    it('migrate() makes what the store needs, and does nothing the second time', async () => {
       const database = await open(kind)
       const store = storeIn(database)
       await store.migrate()
@@ -48,10 +48,10 @@ for (const kind of await databaseKinds())
       expect((await claimOne(store)).dispatch.dispatchId).toBe('d1')
     })
 
-    it('are made once by five that begin at once, each on a pool of its own', async () => {
+    it('five concurrent calls on their own pools make each migration once', async () => {
       const database = await open(kind)
       const pools = Array.from({ length: 5 }, () => database.connect())
-      // A driver that waits for the others in this process, and lets nothing else go on here, waits in vain.
+      // A synchronous driver blocks this process, so the others could not go on.
       if (kind.name === 'sqlite') for (const db of pools) await run(db, 'pragma busy_timeout = 0')
       const stores = pools.map((db) => storeIn(database, { db }))
       await Promise.all(stores.map((store) => store.migrate()))
@@ -59,7 +59,7 @@ for (const kind of await databaseKinds())
       expect(await run(database.connect(), 'select name from sallyport_migrations')).toEqual([{ name: '0001_tables' }])
     })
 
-    it('are made by one pool for two prefixes at once, of which neither knows the other', async () => {
+    it('one pool migrates two independent prefixes at once', async () => {
       const database = await open(kind)
       const db = database.connect()
       const [one, other] = ['one_', 'other_'].map((prefix) => storeIn(database, { db, prefix }))
@@ -71,7 +71,7 @@ for (const kind of await databaseKinds())
       expect(await other?.findDispatch('default', 'd1')).toBeDefined()
     })
 
-    it('are refused where a newer version made one, and change nothing', async () => {
+    it('migrate() refuses a database that a newer version migrated, and changes nothing', async () => {
       const database = await open(kind)
       const store = storeIn(database)
       await store.migrate()
@@ -88,7 +88,7 @@ for (const kind of await databaseKinds())
       expect(await shapeOf(database)).toEqual(before)
     })
 
-    it('go on where they broke off', async () => {
+    it('migrate() goes on where a failed call stopped', async () => {
       const database = await open(kind)
       const db = database.connect()
       const texts = sqlStatements({ dialect: kind.name }).flatMap(({ statements }) => statements)
@@ -99,7 +99,7 @@ for (const kind of await databaseKinds())
       await store.ready()
     })
 
-    it('may be run by hand from their printed statements: the store is ready then, and migrates no more', async () => {
+    it('a store is ready after the printed statements were run by hand, and migrates nothing more', async () => {
       const byHand = await open(kind)
       for (const { statements } of sqlStatements({ dialect: kind.name, prefix: 'hand_' }))
         for (const text of statements) await run(byHand.connect(), text)
@@ -113,7 +113,7 @@ for (const kind of await databaseKinds())
       expect(await shapeOf(byStore)).toEqual(made)
     })
 
-    it("live beside the host's own tables and migrations", async () => {
+    it("migrations leave the host's own tables and migrations alone", async () => {
       const database = await open(kind)
       const db = database.connect()
       const up = (own: Kysely<unknown>) => run(own, 'create table orders (id integer primary key)').then(() => {})
@@ -126,7 +126,7 @@ for (const kind of await databaseKinds())
       await run(db, 'insert into orders values (1)')
     })
 
-    it('are not made, nor recorded, while a table of the host has the name of one', async () => {
+    it('a migration is not recorded while a table of the host has the name of one of the store', async () => {
       const database = await open(kind)
       const db = database.connect()
       await run(db, 'create table sallyport_spends (a integer)')
@@ -140,7 +140,7 @@ for (const kind of await databaseKinds())
       await store.ready()
     })
 
-    it('throw what the driver throws where no table can be made', async () => {
+    it("migrate() throws the driver's error if no table can be made", async () => {
       const database = await open(kind)
       const db = database.connect()
       await run(db, 'create view sallyport_migrations as select 1 as name')
@@ -152,7 +152,7 @@ for (const kind of await databaseKinds())
   })
 
 describe('migrations', () => {
-  it.each(DIALECT_NAMES)('of %s are what is printed, and nothing else is written', async (dialect) => {
+  it.each(DIALECT_NAMES)('on %s, migrate() runs exactly the printed statements', async (dialect) => {
     const { db, asked } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version: VERSIONS[dialect] }]
       if (text.includes('get_lock')) return [{ held: 1 }]
@@ -164,7 +164,7 @@ describe('migrations', () => {
     expect(asked.filter((text) => /^(create|insert|alter|drop|update|delete)/.test(text))).toEqual(printed)
   })
 
-  it.each(DIALECT_NAMES)('of %s are made by one at a time, who lets the next one in', async (dialect) => {
+  it.each(DIALECT_NAMES)('on %s, one process migrates at a time', async (dialect) => {
     const { db, asked } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version: VERSIONS[dialect] }]
       if (text.includes('get_lock')) return [{ held: 1 }]
@@ -177,7 +177,7 @@ describe('migrations', () => {
     expect(asked.findLastIndex((text) => text.includes(release))).toBe((defining.at(-1) ?? 0) + 1)
   })
 
-  it.each(DIALECT_NAMES)('of %s have names that every database takes, with the longest prefix', (dialect) => {
+  it.each(DIALECT_NAMES)('on %s, all names fit with the longest prefix', (dialect) => {
     const prefix = 'p'.repeat(30)
     const texts = sqlStatements({ dialect, prefix }).flatMap(({ statements }) => statements)
     const names = texts.flatMap((text) => text.match(/p{30}\w*/g) ?? [])
@@ -185,7 +185,7 @@ describe('migrations', () => {
     expect(names.filter((name) => name.length > 63)).toEqual([])
   })
 
-  it('are not made on MySQL while another has been making them for too long', async () => {
+  it('on MySQL, migrate() gives up when another process holds the lock for too long', async () => {
     const { db, asked } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version: VERSIONS.mysql }]
       return text.includes('get_lock') ? [{ held: 0 }] : []
@@ -195,7 +195,7 @@ describe('migrations', () => {
     expect(asked.filter((text) => /^(create|insert)|release_lock/.test(text))).toEqual([])
   })
 
-  it('are made once by processes that begin at once, on an SQLite that they do not wait for', async () => {
+  it('concurrent processes migrate one SQLite file once, without a busy time-out', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sallyport-migrating-'))
     const file = join(folder, 'test.db')
     const children: ChildProcess[] = []
@@ -214,7 +214,7 @@ describe('migrations', () => {
     }
   }, 60_000)
 
-  it('are made in each schema of a PostgreSQL that its pool works in', async () => {
+  it('on PostgreSQL, migrate() works in the schema of each pool', async () => {
     const [kind] = (await databaseKinds()).filter(({ name }) => name === 'postgresql')
     if (!kind || kind.absent) return
     const database = await open(kind)
@@ -241,7 +241,7 @@ function migratingProcess(file: string): ChildProcess {
   return spawn(process.execPath, ['--import', 'tsx', script, file], { stdio: ['pipe', 'pipe', 'pipe'] })
 }
 
-/** What it complained of, once it is gone; empty: nothing, and it ended well. */
+/** The error output of an ended process; empty if it ended well. */
 async function endOf(child: ChildProcess): Promise<string> {
   let said = ''
   child.stderr?.on('data', (chunk) => {

@@ -26,13 +26,13 @@ for (const kind of await databaseKinds())
     const here = (options: Partial<SqlStoreOptions> = {}) =>
       storeIn(database as TestDatabase, { prefix: `p${++prefixes}_`, ...options })
 
-    it('asks for a migration where there was none, and says how', async () => {
+    it('ready() asks for a migration of an empty database, and says how', async () => {
       const message = await faultOf(here({ prefix: 'none_' }))
       expect(message).toContain('no tables of this store, whose prefix is "none_"')
       expect(message).toContain('Run `await store.migrate()`, or the statements of `sqlStatements()`')
     })
 
-    it('asks for a migration that was not made', async () => {
+    it('ready() asks for a missing migration', async () => {
       const store = here({ prefix: 'part_' })
       await store.migrate()
       await run((database as TestDatabase).connect(), 'delete from part_migrations')
@@ -49,7 +49,7 @@ for (const kind of await databaseKinds())
         const db = (database as TestDatabase).connect()
         await run(db, text)
         expect(await faultOf(store)).toContain('not all tables, columns and functions')
-        // As it says: what is there is left alone.
+        // Statements leave existing tables alone.
         if (text.startsWith('drop table')) {
           const texts = sqlStatements({ dialect: kind.name, prefix: 'gap_' }).flatMap(({ statements }) => statements)
           for (const again of texts) if (again.startsWith('create')) await run(db, again)
@@ -58,7 +58,7 @@ for (const kind of await databaseKinds())
       },
     )
 
-    it.skipIf(kind.name !== 'postgresql')('finds that a function was lost', async () => {
+    it.skipIf(kind.name !== 'postgresql')('ready() finds a missing function', async () => {
       const store = here({ prefix: 'lost_' })
       await store.migrate()
       const db = (database as TestDatabase).connect()
@@ -67,7 +67,7 @@ for (const kind of await databaseKinds())
       expect(await faultOf(store)).toContain('not all tables, columns and functions')
     })
 
-    it.each(OTHERS[kind.name])('tells that it is not %s', async (dialect) => {
+    it.each(OTHERS[kind.name])('ready() refuses the dialect %s', async (dialect) => {
       const store = here({ dialect })
       const message = await faultOf(store)
       expect(message).toContain(
@@ -77,7 +77,7 @@ for (const kind of await databaseKinds())
       await expect(store.migrate()).rejects.toThrow(message)
     })
 
-    it('says so when its connections are closed', async () => {
+    it('ready() reports closed connections', async () => {
       const db = (database as TestDatabase).connect()
       const store = here({ db })
       await run(db, 'select 1')
@@ -95,7 +95,7 @@ describe('readiness', () => {
     ['mysql', '8.0.16', 'MySQL 8.0.16, which is too old. Use 8.0.17 or'],
     ['mysql', '5.7.44-log', 'MySQL 5.7.44, which is too old'],
     ['mariadb', '10.5.29-MariaDB-log', 'MariaDB 10.5.29, which is too old. Use 10.6 or'],
-    ['postgresql', 'CockroachDB CCL v23.1.11 (x86_64)', 'none that the store knows'],
+    ['postgresql', 'CockroachDB CCL v23.1.11 (x86_64)', 'does not know this database'],
     ['mysql', '10.11.6-MariaDB', 'The database is MariaDB, and the store was told that it is MySQL'],
     ['mariadb', '8.4.2', 'The database is MySQL, and the store was told that it is MariaDB'],
   ] as const)('of %s refuses %s', async (dialect, version, message) => {
@@ -142,7 +142,7 @@ describe('readiness', () => {
     expect(await faultOf(sqlStore({ db, dialect }))).toContain(message)
   })
 
-  it('says what to grant to a user who may not use the tables', async () => {
+  it('ready() says what to grant to a user without privileges', async () => {
     const { db } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version: 'PostgreSQL 16.4 on x' }]
       if (text.includes('current_setting')) return [{ s0: 'UTF8', s1: 'off' }]
@@ -153,13 +153,13 @@ describe('readiness', () => {
     )
   })
 
-  it('gives up on a database that does not answer, in the time that it was given', async () => {
+  it('ready() times out on a database that does not answer', async () => {
     const { db, asked } = fakeDatabase(() => new Promise(() => {}))
     expect(await faultOf(sqlStore({ db, dialect: 'mysql', timeoutMs: 50 }))).toContain('did not answer in time')
     expect(asked).toHaveLength(1)
   })
 
-  it('gives up on a server that takes a connection and says nothing', async () => {
+  it('ready() times out on a server that accepts a connection and stays silent', async () => {
     const held: Socket[] = []
     const server = createServer((socket) => held.push(socket)).listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -170,7 +170,7 @@ describe('readiness', () => {
     await db.destroy()
   })
 
-  it('tells the code of the driver alone, and nothing of how the database is reached', async () => {
+  it("ready() reports only the driver's code, and nothing of the connection", async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const db = pooled(server)
@@ -185,7 +185,7 @@ describe('readiness', () => {
     await db.destroy()
   })
 
-  it('passes over a code that is none', async () => {
+  it('ready() ignores a code that is not one', async () => {
     const { db } = fakeDatabase(() => {
       throw Object.assign(new Error('no'), { code: 'postgresql://jane:hunter2@db/prices' })
     })
@@ -194,7 +194,7 @@ describe('readiness', () => {
     expect(message).not.toContain('hunter2')
   })
 
-  it('only reads', async () => {
+  it('ready() only reads', async () => {
     const { db, asked } = fakeDatabase((text) =>
       text.includes('version()') ? [{ version: VERSIONS.mysql }] : [{ name: '0001_tables' }],
     )
@@ -204,7 +204,7 @@ describe('readiness', () => {
   })
 })
 
-/** What `ready()` says is wrong, which must be something. */
+/** The message of the error that `ready()` must throw. */
 async function faultOf(store: { ready(): Promise<void> }): Promise<string> {
   const fault: unknown = await store.ready().then(
     () => 'it was ready',
@@ -219,7 +219,7 @@ function dropColumn(table: string, column: string): string {
   return `alter table ${table} drop column ${column}`
 }
 
-/** With a user, a password and a database that nobody is to read anywhere. */
+/** With a user, a password and a database name that must not leak. */
 function pooled(server: Server): Kysely<unknown> {
   const { port } = server.address() as AddressInfo
   const pool = new pg.Pool({ connectionString: `postgresql://jane:hunter2@127.0.0.1:${port}/prices` })

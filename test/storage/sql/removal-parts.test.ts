@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { removalParts } from '../../../src/storage/sql/connection/removal-parts.ts'
 
-/** Removes from instants that are in order, and remembers where it was to begin. */
+/** Removes from sorted instants, and records where each batch began. */
 function removing(left: number[]) {
   const removeSome = removalParts()
   const begun: number[] = []
@@ -18,14 +18,14 @@ function removing(left: number[]) {
   }
 }
 
-describe('a removal in parts', () => {
-  it('goes on where the part before ended', async () => {
+describe('removal in batches', () => {
+  it('a removal goes on where the previous batch ended', async () => {
     const { remove, begun } = removing([1, 2, 3, 4, 5])
     expect([await remove(2), await remove(2)]).toEqual([2, 2])
     expect(begun).toEqual([0, 2])
   })
 
-  it('ends with a look at all: what was passed over may be removed by then', async () => {
+  it('the last batch starts from the beginning, for rows that were skipped', async () => {
     const left = [1, 2, 3, 4, 5]
     const { remove, begun } = removing(left)
     await remove(3)
@@ -36,7 +36,7 @@ describe('a removal in parts', () => {
     expect(begun.at(-1)).toBe(0)
   })
 
-  it('is full with what was passed over, too', async () => {
+  it('skipped rows count towards a full batch', async () => {
     const left = [1, 2, 3, 4]
     const { remove, begun } = removing(left)
     await remove(3)
@@ -46,7 +46,7 @@ describe('a removal in parts', () => {
     expect(begun).toEqual([0, 3, 0, 1, 0])
   })
 
-  it('begins at the start after a failure, and for another key', async () => {
+  it('a removal starts from the beginning after a failure, and for another key', async () => {
     const { remove, begun } = removing([1, 2, 3, 4, 5])
     await remove(2)
     await expect(remove(0)).rejects.toThrow('it failed')

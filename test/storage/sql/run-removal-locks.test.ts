@@ -5,7 +5,7 @@ import { databaseKinds } from '../databases.ts'
 import { storeEach } from '../store-each.ts'
 import { afterOnce } from './host-between.ts'
 
-/** It is looked for again where others held it. PostgreSQL does that in a function. */
+/** The statement that looks for locked runs again; a function on PostgreSQL. */
 const SECOND_LOOK = /^select (r\.tenant, r\.run_id.*runs|found from)/s
 
 for (const kind of await databaseKinds())
@@ -20,7 +20,7 @@ for (const kind of await databaseKinds())
       own.clock.advance(10)
     })
 
-    /** Holds rows of runs until it is let go. */
+    /** Locks rows of runs until it is released. */
     async function hold(runIds: readonly string[]): Promise<() => Promise<void>> {
       const held = await own.db.startTransaction().execute()
       for (const runId of runIds) {
@@ -34,7 +34,7 @@ for (const kind of await databaseKinds())
       return (await store.listRuns({ tenant: 't', limit: 9 })).items.map(({ state }) => state.runId)
     }
 
-    it('goes on with what lies behind what others hold', async () => {
+    it('a removal skips locked runs and goes on behind them', async () => {
       const letGo = await hold(['r1', 'r2', 'r3'])
       const store = own.other
       expect(await store.removeRuns({ ...ALL, limit: 3 })).toBe(3)
@@ -42,14 +42,14 @@ for (const kind of await databaseKinds())
       await letGo()
     })
 
-    it('does not take for nothing what others hold for a moment', async () => {
+    it('a removal waits for runs that are locked for a moment', async () => {
       const letGo = await hold(['r1', 'r2', 'r3', 'r4'])
       const store = own.over(afterOnce(own.db, SECOND_LOOK, letGo))
       expect(await store.removeRuns({ ...ALL, limit: 6 })).toBe(6)
       expect(await idsIn(store)).toEqual([])
     })
 
-    it('ends, whatever others go on holding', async () => {
+    it('a removal ends although runs stay locked', async () => {
       const letGo = await hold(['r2'])
       const store = own.other
       expect(await store.removeRuns({ ...ALL, limit: 100 })).toBe(5)

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { acceptance } from '../../../src/contract-tests/dispatch-store/samples.ts'
 import type { Acceptance } from '../../../src/ports/dispatch-store.ts'
-import { spentQuotas } from '../../../src/storage/sql/dispatches/spent-quotas.ts'
+import { spentQuotas } from '../../../src/storage/sql/dispatches/counters.ts'
 
-it('quotas that were found spent are told apart by their key, their number and their window', () => {
+it('spent quotas are distinguished by key, number and window', () => {
   const spent = spentQuotas()
   const under = (quota: NonNullable<Acceptance['quota']>) => acceptance('1', { quota })
   const quota = { key: 'k', max: 3, windowMs: 60_000 }

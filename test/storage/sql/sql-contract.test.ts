@@ -29,7 +29,7 @@ for (const kind of await databaseKinds())
     }, 60_000)
     afterAll(() => database.close())
 
-    /** What a store of the case before still has in hand is waited for: of SQLite only one may write. */
+    /** Waits for the previous case: SQLite has one writer at a time. */
     async function clear(): Promise<void> {
       const db = database.connect()
       for (const table of Object.keys(TABLES)) {
@@ -50,7 +50,7 @@ for (const kind of await databaseKinds())
     async function create(): Promise<StoreTrial<DispatchStore & RunStore>> {
       clock = fakeClock()
       await clear()
-      // Time begins anew: what a store has seen of a later one is not for this case.
+      // A new store: the clock of this case starts again.
       const [store, other] = [open(hosts[0]), open(hosts[1])]
       return { store, other, now: clock.now, advance: (ms) => clock.advance(ms), reopen: async () => open() }
     }

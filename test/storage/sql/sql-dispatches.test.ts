@@ -4,7 +4,7 @@ import { afterAll, describe, it } from 'vitest'
 import { openDatabase } from '../../../src/storage/sql/connection/database.ts'
 import { DIALECTS } from '../../../src/storage/sql/connection/dialects.ts'
 import { sqlDispatches } from '../../../src/storage/sql/dispatches/sql-dispatches.ts'
-import { definitions } from '../../../src/storage/sql/schema/definitions.ts'
+import { definitions } from '../../../src/storage/sql/schema/migrations.ts'
 import type { TableName } from '../../../src/storage/sql/schema/records.ts'
 import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
 import { type Operation, operation } from '../../core/delivery/operations.ts'
@@ -12,10 +12,10 @@ import { scenario } from '../../core/delivery/scenario.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { databaseKinds } from '../databases.ts'
 
-/** Fewer than of the memory store, since each has tables of its own. */
+/** Fewer than for the memory store, since each run has its own tables. */
 const RUNS = 25
 
-/** A lease is renewed to end sooner, right after a claim that looked at all there was. */
+/** A lease is renewed to end sooner, right after a whole look. */
 const SHORTENED: Operation[] = [
   {
     do: 'accept',
@@ -41,7 +41,7 @@ for (const kind of await databaseKinds())
     const database = kind.absent ? undefined : await kind.open()
     afterAll(() => database?.close())
 
-    it('come to one end, along the diagram, whatever happens in whatever order', async () => {
+    it('dispatches follow the state diagram to one end, in any order of operations', async () => {
       if (!database) return
       const db = database.connect()
       const dialect = DIALECTS[kind.name]

@@ -8,7 +8,7 @@ import { type RunTables, runTables } from './sql-runs-database.ts'
 
 const ONE: Spend = { runs: 1, tokens: 3, cost: { USD: '0.1' }, unpricedRuns: 0, unpricedTokens: 0 }
 
-/** Counts what is merged in a run, its session and for a user. */
+/** A merge that adds 1 to a run, its session and its user. */
 function countUp(
   sessionId: string,
   runId: string,
@@ -29,7 +29,7 @@ function countUp(
   })
 }
 
-/** A run that has come far. */
+/** A run with a long history. */
 const BUSY: MergeSnapshot = {
   ancestors: [],
   run: { state: { counts: { steps: 100 } } } as unknown as StoredRun,
@@ -62,7 +62,7 @@ for (const kind of await databaseKinds())
       clock = fakeClock()
     })
 
-    it('add up exactly, 200 at once over two handles in one session, and all come through', async () => {
+    it('200 concurrent merges over two handles in one session all succeed and add up exactly', async () => {
       const stores = [tables.store(), tables.store()]
       const merges = await together(200, (at) => count(stores[at % 2] as RunStore, 's', `r${at % 7}`, 'u'))
       expect(merges.map(({ result }) => result).sort((a, b) => a - b)).toEqual(zeroTo(200))
@@ -73,7 +73,7 @@ for (const kind of await databaseKinds())
       expect(revisions.reduce((sum, run) => sum + (run?.revision ?? 0), 0)).toBe(200)
     })
 
-    it('add up for one user over 20 sessions and two handles, in few rows', async () => {
+    it('merges of one user over 20 sessions and two handles add up, in few rows', async () => {
       const stores = [tables.store(clock), tables.store(clock)]
       for (let round = 0; round < 5; round++)
         await together(40, (at) => count(stores[at % 2] as RunStore, `s${at % 20}`, `r${at}`, 'u'))
@@ -81,14 +81,14 @@ for (const kind of await databaseKinds())
       expect((await tables.rows('spends')).length).toBeLessThanOrEqual(16)
     })
 
-    it('come through one after the other by turns, where each finds that the other was there', async () => {
+    it("merges by two stores in turns succeed, although each finds the other's write", async () => {
       const stores = [tables.store(clock), tables.store(clock)]
       for (let at = 0; at < 30; at++) expect((await count(stores[at % 2] as RunStore, 's', 'r', 'u')).result).toBe(at)
       expect((await stores[0]?.findRun('t', 'r'))?.state.counts).toEqual({ steps: 30 })
       expect((await stores[0]?.findSpend('t', 'u', 0))?.runs).toBe(30)
     })
 
-    it('see a session that was erased and made anew by another as it is now, at every version of it', async () => {
+    it('a merge sees the current session after another process erased and recreated it', async () => {
       const [one, other] = [tables.store(clock), tables.store(clock)]
       for (let times = 1; times <= 5; times++) {
         for (let at = 0; at < times; at++) await count(one, 's', 'r')
@@ -104,7 +104,7 @@ for (const kind of await databaseKinds())
       }
     })
 
-    it('make a removed run anew, in whatever session', async () => {
+    it('a merge creates a removed run again, in any session', async () => {
       const [one, other] = [tables.store(clock), tables.store(clock)]
       await count(one, 's', 'r')
       clock.advance(10)
@@ -119,7 +119,7 @@ for (const kind of await databaseKinds())
       expect((await one.findSession('t', 's'))?.totals.spend.runs).toBe(2)
     })
 
-    it('that write nothing write nothing, and a sign of life writes nothing of the session', async () => {
+    it('a merge without changes writes nothing, and a touch does not write the session', async () => {
       const store = tables.store(clock)
       await count(store, 's', 'r')
       const before = { runs: await tables.rows('runs'), sessions: await tables.rows('sessions') }
@@ -135,7 +135,7 @@ for (const kind of await databaseKinds())
       expect((await store.findRun('t', 'r'))?.lastSeenAt).toBe(clock.now())
     })
 
-    it('see the sum below their run, as it was written last, whoever asks', async () => {
+    it('a merge sees the latest totals of descendants, from any store', async () => {
       const [one, other] = [tables.store(clock), tables.store(clock)]
       const seen: (number | undefined)[] = []
       for (const [at, store] of [one, one, one, other, other, one, one, one].entries()) {
@@ -151,7 +151,7 @@ for (const kind of await databaseKinds())
       expect(seen).toEqual([undefined, 1, 1, 1, 1, 2, 2, 2])
     })
 
-    it('that could not be written leave nothing behind', async () => {
+    it('a failed merge leaves nothing behind', async () => {
       const { store, failNext } = tables.countingStore(clock)
       await count(store, 's', 'r', 'u')
       await count(store, 's', 'r', 'u')
@@ -164,7 +164,7 @@ for (const kind of await databaseKinds())
       expect((await store.findSpend('t', 'u', 0)).runs).toBe(5)
     })
 
-    it('make runs fit a list after a page of it, and the next page has them', async () => {
+    it('the next page lists runs that match after the previous page was read', async () => {
       const store = tables.store(clock)
       const fail = (runId: string): Promise<unknown> =>
         store.mergeRun({ tenant: 't', sessionId: 's', runId }, () => ({
@@ -184,7 +184,7 @@ for (const kind of await databaseKinds())
       expect(rest.items.map(({ state }) => state.runId)).toEqual(['r1', 'r3', 'r5'])
     })
 
-    it('ask the database once to go on from the last, twice otherwise, and twice for 50 at once', async () => {
+    it('a merge on the cache takes one round trip, other merges and 50 at once take two', async () => {
       const { store, asked } = tables.countingStore(clock)
       await count(store, 's', 'r')
       expect(asked()).toBe(2)
@@ -196,7 +196,7 @@ for (const kind of await databaseKinds())
       expect(asked()).toBe(2)
     })
 
-    it('are decided on what the first of them wrote, where several at once name parents and sums of one another', async () => {
+    it('concurrent merges of parents and children see the decisions before them', async () => {
       const store = tables.store(clock)
       const ids = zeroTo(6).map((at) => `r${at}`)
       const seen = await together(ids.length, async (at) => {
@@ -223,7 +223,7 @@ for (const kind of await databaseKinds())
       expect(result).toEqual({ ancestors: ['r4', 'r3', 'r2', 'r1', 'r0', 'r-1'], runs: 1 })
     })
 
-    it('are listed page by page, however little fits, and 10,000 are looked at for one page', async () => {
+    it('lists page through rare matches, and read at most 10,000 rows for one page', async () => {
       const store = tables.store(clock)
       const put = (runId: string, tags: readonly string[]): Promise<unknown> =>
         store.mergeRun({ tenant: 't', sessionId: 's', runId }, () => ({

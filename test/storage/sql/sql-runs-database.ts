@@ -2,20 +2,19 @@ import { CompiledQuery, type Kysely } from 'kysely'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { RunStore } from '../../../src/ports/run-store.ts'
 import { type Database, openDatabase } from '../../../src/storage/sql/connection/database.ts'
-import { DIALECTS } from '../../../src/storage/sql/connection/dialects.ts'
+import { DIALECTS, tableNames } from '../../../src/storage/sql/connection/dialects.ts'
 import { sqlRuns } from '../../../src/storage/sql/runs/sql-runs.ts'
-import { definitions } from '../../../src/storage/sql/schema/definitions.ts'
-import { tableNames } from '../../../src/storage/sql/schema/name-table.ts'
+import { definitions } from '../../../src/storage/sql/schema/migrations.ts'
 import type { TestDatabase } from '../databases.ts'
 
 const TABLES = ['sessions', 'runs', 'run_tags', 'run_sums', 'spends'] as const
 const PREFIX = 'runs_'
 
-/** Run stores on a database of their own, each over a pool of its own, as another process has it. */
+/** Run stores on one database, each over its own pool, like processes. */
 export interface RunTables {
   /** @param clock Default: the database's own. */
   store(clock?: Pick<Clock, 'now'>): RunStore
-  /** With how often it has asked the database since that was last looked at. */
+  /** With a counter of queries since the last look at it. */
   countingStore(clock: Pick<Clock, 'now'>): CountingStore
   rows(table: (typeof TABLES)[number]): Promise<readonly Readonly<Record<string, unknown>>[]>
   clear(): Promise<void>
@@ -24,7 +23,7 @@ export interface RunTables {
 export interface CountingStore {
   readonly store: RunStore
   readonly asked: () => number
-  /** The next time that something is written, the database is gone. */
+  /** Makes the next write fail as if the database were gone. */
   readonly failNext: () => void
 }
 
@@ -36,7 +35,7 @@ export async function runTables(test: TestDatabase): Promise<RunTables> {
   let opened = 0
   for (const text of definitions(dialect, nameOf, PREFIX)) await first.executeQuery(CompiledQuery.raw(text))
 
-  /** Two pools take turns. Two connections of one process to SQLite would block one another, and so have one. */
+  /** Two pools take turns. On SQLite there is one: two connections of one process would block one another. */
   function database(clock?: Pick<Clock, 'now'>): Database {
     const at = test.dialect === 'sqlite' ? 0 : opened++ % 2
     pools[at] ??= test.connect()

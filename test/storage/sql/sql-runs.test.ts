@@ -9,11 +9,11 @@ import { type RunTables, runTables } from './sql-runs-database.ts'
 
 const RUNS = Number(process.env.RUNS ?? 40)
 
-/** What must have come about for the property to have said anything. */
+/** Events that must have occurred for the property to be meaningful. */
 const TELLING = [
   ...['created', 'merged', 'nothing merged', 'a merge in another session'],
   ...['0 above', '1 above', '2 above', 'above itself', 'a parent in no session'],
-  ...['a later page, oldest first', 'a page of what is untold'],
+  ...['a later page, oldest first', 'a page of pending runs'],
   ...['removed all that fit', 'erased a user', 'erased a session'],
 ]
 
@@ -27,7 +27,7 @@ for (const kind of await databaseKinds())
     }, 120_000)
     afterAll(() => database.close())
 
-    it('are what they were given, whatever happens in whatever order, and nothing of what they were to forget', async () => {
+    it('runs equal the model in any order of operations, and keep nothing that was erased', async () => {
       const happened = new Map<string, number>()
       const note = (what: string): void => void happened.set(what, (happened.get(what) ?? 0) + 1)
       await fc.assert(
@@ -36,13 +36,13 @@ for (const kind of await databaseKinds())
           const clock = fakeClock()
           const { play, end } = runScenario(tables.store(clock), clock, note)
           for (const one of operations) {
-            // Runs are listed by when they were created, and by their ids where that is the same.
+            // Runs are listed by creation time, then by id.
             clock.advance(1)
             await play(one.do === 'wait' ? { ...one, ms: Math.abs(one.ms) } : one)
           }
           await end()
         }),
-        // To make smaller what has failed takes a database too long.
+        // Shrinking takes too long on a database.
         { numRuns: RUNS, endOnFailure: true },
       )
       expect(TELLING.filter((what) => !happened.has(what))).toEqual([])

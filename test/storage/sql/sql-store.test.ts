@@ -11,7 +11,7 @@ for (const kind of await databaseKinds())
     const database = kind.absent ? undefined : await kind.open()
     afterAll(() => database?.close())
 
-    it("does its work whatever plugins the host's Kysely has", async () => {
+    it("a store ignores the plugins of the host's Kysely", async () => {
       const db = (database as TestDatabase).connect().withPlugin(new CamelCasePlugin())
       const store = storeIn(database as TestDatabase, { db, prefix: 'camel_case_' })
       await store.migrate()
@@ -24,10 +24,10 @@ for (const kind of await databaseKinds())
       expect((await store.findDispatch('default', 'd3'))?.deliveries).toHaveLength(1)
     })
 
-    it('shares its rows with others of its prefix, each of a process of its own or not', async () => {
+    it('stores with one prefix share their rows', async () => {
       const db = (database as TestDatabase).connect()
       const stores = [0, 1, 2].map(() => storeIn(database as TestDatabase, { db, prefix: 'shared_' }))
-      // Connections to one SQLite within one process would keep it waiting for itself.
+      // Two connections of one process to SQLite would block one another.
       if (kind.name !== 'sqlite') stores.push(storeIn(database as TestDatabase, { prefix: 'shared_' }))
       await Promise.all(stores.map((store) => store.migrate()))
       const accepted = await Promise.all(stores.map((store, at) => store.accept(keyed(`d${at}`))))
@@ -39,7 +39,7 @@ for (const kind of await databaseKinds())
       expect(new Set(taken).size).toBe(taken.length)
     })
 
-    it('gives every claim another fence', async () => {
+    it('every claim has a new fence', async () => {
       const store = storeIn(database as TestDatabase, { prefix: 'fences_' })
       await store.migrate()
       await store.accept(acceptance('d1'))
@@ -50,7 +50,7 @@ for (const kind of await databaseKinds())
       expect(fences[0]).not.toBe(fences[1])
     })
 
-    it('takes the longest prefix that it may have', async () => {
+    it('a store works with the longest prefix', async () => {
       const prefix = `${'P'.repeat(15)}_0123456789abcd`
       const store = storeIn(database as TestDatabase, { prefix })
       await store.migrate()
@@ -59,7 +59,7 @@ for (const kind of await databaseKinds())
       expect((await claimOne(store)).deliveryId).toBe('d1-a')
     })
 
-    it('goes by the clock that it was given, if it was', async () => {
+    it('a store uses the given clock', async () => {
       const clock = { now: () => 1_000_000 }
       const store = storeIn(database as TestDatabase, { prefix: 'clock_', clock })
       await store.migrate()
@@ -106,25 +106,25 @@ describe('the options of a store', () => {
     expect(fault).not.toContain('hunter2')
   })
 
-  it('are refused with all that is wrong at once', () => {
+  it('sqlStore() reports all wrong options at once', () => {
     const options = { db: 1, dialect: 'x', prefix: '-', timeoutMs: 0, notify: 1, clock: 1, other: 1 }
     const fault = faultOf(() => sqlStore(options as unknown as SqlStoreOptions))
     expect(fault.match(/field "\w+"/g)).toHaveLength(7)
   })
 
-  it('are refused where the Kysely is a transaction', async () => {
+  it('sqlStore() refuses a transaction', async () => {
     await db.transaction().execute(async (own) => {
       expect(faultOf(() => sqlStore({ ...good, db: own }))).toContain('is a transaction: use within()')
     })
   })
 
-  it('are taken where there are as few as may be, and nothing is asked of the database', () => {
+  it('sqlStore() works with the required options, and asks the database nothing', () => {
     sqlStore(good)
     sqlStore({ ...good, dialect: 'postgresql', notify: 'sallyport_due', prefix: 'x', timeoutMs: 10 })
     expect(asked).toEqual([])
   })
 
-  it('are looked at for statements too', () => {
+  it('sqlStatements() checks its options', () => {
     expect(faultOf(() => sqlStatements({ dialect: 'oracle' as 'mysql' }))).toContain('sqlStatements:')
     expect(faultOf(() => sqlStatements({ dialect: 'mysql', prefix: '`' }))).toContain('field "prefix"')
   })

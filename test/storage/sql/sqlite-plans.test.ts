@@ -14,7 +14,7 @@ const ALL: Readonly<Record<string, Call>> = {
   ...SWEEPS,
 }
 
-/** SQLite counts nothing of what it reads: it tells how it reads. */
+/** SQLite does not count what it reads, so this looks at its plans. */
 describe('the plans of SQLite', () => {
   let database: TestDatabase
   let prefixes = 0
@@ -51,7 +51,7 @@ describe('the plans of SQLite', () => {
   )
 })
 
-/** Whether a step reads all of a table or all that a tenant has, or sorts what it reads. */
+/** Whether a step reads a whole table or all rows of a tenant, or sorts. */
 function isLong(sql: string, prefix: string): (step: string) => boolean {
   const tables = new Set<string | undefined>()
   for (const [, table, alias] of sql.matchAll(new RegExp(`"(${prefix}\\w+)"(?: as)? (\\w+)`, 'g'))) {

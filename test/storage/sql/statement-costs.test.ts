@@ -13,9 +13,9 @@ import {
   UNDER_SNAPSHOT,
 } from './cost-trials.ts'
 
-/** Rows and entries of indexes that a call may read; on MariaDB some pages for each. */
+/** The rows and index entries that a call may read; on MariaDB some pages for each. */
 const MOST_READ = 150
-/** So many rows are removed at once. */
+/** The rows of one removal. */
 const PART = 500
 
 for (const kind of await databaseKinds())
@@ -40,7 +40,7 @@ for (const kind of await databaseKinds())
         })
       }
 
-      /** The calls that read much, once the process has made all of them. */
+      /** The calls that read many rows, after the process has made each call once. */
       async function readMuch(calls: Readonly<Record<string, Call>>, prepare: Prepare, isEnded: boolean) {
         const costs: Record<string, number> = {}
         const all = async (trial: CostTrial): Promise<void> => {
@@ -56,16 +56,16 @@ for (const kind of await databaseKinds())
       }
 
       for (const [state, prepare] of Object.entries({ ...STATES, ...UNDER_SNAPSHOT }))
-        it(`no call reads much of ${MANY} rows: ${state}`, async () => {
+        it(`no call reads many of ${MANY} rows: ${state}`, async () => {
           expect(await readMuch(CALLS, prepare, false)).toEqual({})
         }, 120_000)
 
       for (const [state, prepare] of Object.entries(STATES))
-        it(`no sweep reads much of ${MANY} rows that have ended: ${state}`, async () => {
+        it(`no sweep reads many of ${MANY} ended rows: ${state}`, async () => {
           expect(await readMuch(SWEEPS, prepare, true)).toEqual({})
         }, 120_000)
 
-      it('what is removed part by part is not read again, while a transaction holds an old snapshot', async () => {
+      it('a removal in batches does not read removed rows again, while a transaction holds an old snapshot', async () => {
         const trial = await trialOf({ first: async () => {} }, true)
         await trial.fill(MANY)
         await trial.holdSnapshot()

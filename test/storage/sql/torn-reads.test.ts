@@ -5,7 +5,7 @@ import { storeEach } from '../store-each.ts'
 import { acceptance, delivery, digested } from '../storing.ts'
 import { afterEvery, afterOnce } from './host-between.ts'
 
-/** The first reading of which events there are: the dispatches have been read, what they share has not. */
+/** The first read of digest events: the dispatches have been read, shared deliveries have not. */
 const EVENTS = /e\.delivery_id = g\.delivery_id/
 
 for (const kind of await databaseKinds())
@@ -13,7 +13,7 @@ for (const kind of await databaseKinds())
     const own = storeEach(kind.open)
     const statuses = ({ deliveries }: Dispatch): readonly string[] => deliveries.map(({ status }) => status)
 
-    it('is a digest in the dispatch that leaves it, and in the one that keeps it', async () => {
+    it('a read shows a digest either before or after a dispatch leaves it', async () => {
       for (const id of ['A', 'B']) await own.other.accept(acceptance(id, { deliveries: [digested(`${id}-a`)] }))
       const found = own.over(afterOnce(own.db, EVENTS, () => own.other.cancel('default', 'A')))
       expect(statuses((await found.findDispatch('default', 'A')) as Dispatch)).toEqual(['cancelled'])
@@ -23,14 +23,14 @@ for (const kind of await databaseKinds())
       expect(items).toEqual((await own.other.listDispatches({ tenant: 'default', limit: 9, first: 'oldest' })).items)
     })
 
-    it('is all that was decided of a dispatch, or nothing of it', async () => {
+    it('a read shows all of a decision about a dispatch, or none of it', async () => {
       const deliveries = [delivery('A-a'), digested('A-b')]
       await own.other.accept(acceptance('A', { deliveries }))
       const store = own.over(afterOnce(own.db, EVENTS, () => own.other.cancel('default', 'A')))
       expect(statuses((await store.findDispatch('default', 'A')) as Dispatch)).toEqual(['cancelled', 'cancelled'])
     })
 
-    it('is something, however much is written', async () => {
+    it('a read ends, however much is written', async () => {
       const joining = (id: string) => acceptance(id, { deliveries: [digested(`${id}-a`, { max: 1_000 })] })
       await own.other.accept(joining('A'))
       let joined = 0

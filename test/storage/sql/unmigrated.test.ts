@@ -18,7 +18,7 @@ for (const kind of await databaseKinds())
 
     const SAYS = /"nobody_"\. Run `await store\.migrate\(\)`/
 
-    it('says so at its first failure, and is answered 503 without a word of it', async () => {
+    it('the first failure is logged with the remedy, and the caller gets a plain 503', async () => {
       const deps = testDeps()
       const store = unmigrated()
       const run = { headers: APP, body: { sessionId: 's1', run: { runId: 'r1' } } }
@@ -40,7 +40,7 @@ for (const kind of await databaseKinds())
       ])
     })
 
-    it('throws config_invalid to a worker and to reads, with what the driver threw as its cause', async () => {
+    it("workers and reads get config_invalid with the driver's error as its cause", async () => {
       const store = unmigrated()
       for (const call of [
         () => store.claim({ limits: { a: 1 }, leaseMs: 1_000, busy: [] }),
@@ -56,7 +56,7 @@ for (const kind of await databaseKinds())
       }
     })
 
-    it('works without a restart once it is migrated', async () => {
+    it('a store works without a restart after the migration', async () => {
       const deps = testDeps()
       const store = unmigrated()
       await store.migrate()

@@ -1,6 +1,6 @@
 import type { IsolationLevel } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import type { HostKysely, HostTransaction } from '../../../src/storage/sql/connection/host-kysely.ts'
+import type { HostKysely, HostTransaction } from '../../../src/storage/sql/index.ts'
 import { openPostgresql } from '../databases.ts'
 import { storeEach } from '../store-each.ts'
 import { acceptance, delivery, keyed } from '../storing.ts'
@@ -9,7 +9,7 @@ import { type AnyKysely, run } from './migrating-stores.ts'
 const LIMITED = delivery('a', { limits: [{ key: 'l', max: 5, windowMs: 60_000 }] })
 const limited = (id: string) => acceptance(id, { deliveries: [{ ...LIMITED, deliveryId: `${id}-a` }] })
 
-/** A transaction that counts how often something was tried in it. */
+/** A transaction that counts tries. */
 function counting(transaction: HostKysely): HostTransaction & { readonly tries: () => number } {
   let tries = 0
   const counted = {
@@ -25,7 +25,7 @@ function counting(transaction: HostKysely): HostTransaction & { readonly tries: 
   return counted as HostTransaction & { readonly tries: () => number }
 }
 
-describe('within a transaction that goes on seeing what it first saw', () => {
+describe('within a transaction that keeps its first snapshot', () => {
   const own = storeEach(openPostgresql)
 
   for (const level of ['repeatable read', 'serializable'] satisfies IsolationLevel[])
@@ -33,7 +33,7 @@ describe('within a transaction that goes on seeing what it first saw', () => {
       ['a key that another took', (id: string) => keyed(id), '23505'],
       ['a limit that another counted for', limited, '40001'],
     ] as const)
-      it(`at ${level}, what meets ${what} is the host's to try again from its beginning`, async () => {
+      it(`at ${level}, within() throws the database's error for ${what}, and the host tries the transaction again`, async () => {
         const inTransaction = (work: (inner: AnyKysely) => Promise<void>) =>
           own.db.transaction().setIsolationLevel(level).execute(work)
         await own.other.accept(limited('d0'))
@@ -57,7 +57,7 @@ describe('within a transaction that goes on seeing what it first saw', () => {
         })
       })
 
-  it('at read committed it is tried again within', async () => {
+  it('at read committed, within() itself tries again', async () => {
     await own.db
       .transaction()
       .setIsolationLevel('read committed')

@@ -12,7 +12,7 @@ import { type AnyKysely, run, storeIn } from './migrating-stores.ts'
 
 const EVENT = { eventType: 'order.placed', recipient: 'jane@example.com', eventData: { order: 'o1' } } as const
 const OPTIONS = { idempotencyKey: 'order-o1' }
-/** What one dispatch leaves in each table. */
+/** The rows of one dispatch in each table. */
 const ONE = { dispatches: 1, deliveries: 1, idempotency_keys: 1, counters: 1 }
 const NONE = { dispatches: 0, deliveries: 0, idempotency_keys: 0, counters: 0 }
 
@@ -26,7 +26,7 @@ interface Shop {
   /** Stores an order, as the host does. */
   order(by: AnyKysely): Promise<void>
   orders(): Promise<number>
-  /** How many rows the tables of the store have. */
+  /** The numbers of rows in the tables of the store. */
   rows(): Promise<typeof ONE>
 }
 
@@ -66,7 +66,7 @@ async function shopIn(database: TestDatabase, more: { readonly notify?: string }
   }
 }
 
-/** What a host throws to undo its transaction. */
+/** Thrown by the host to undo its transaction. */
 class ChangedMind extends Error {}
 
 async function undone(db: AnyKysely, work: (transaction: Transaction<unknown>) => Promise<void>): Promise<void> {
@@ -83,7 +83,7 @@ for (const kind of await databaseKinds())
     afterAll(() => database?.close())
     const open = () => shopIn(database as TestDatabase)
 
-    it('an order and its notification are committed together', async () => {
+    it('within() commits an order and its notification together', async () => {
       const { db, store, sallyport, order, orders, rows } = await open()
       const answer = await db.transaction().execute(async (transaction) => {
         await order(transaction)
@@ -97,7 +97,7 @@ for (const kind of await databaseKinds())
       expect(found?.status).toBe('sent')
     })
 
-    it('they are undone together: nothing is left, and the key may be used again', async () => {
+    it('a rollback removes the order and its notification, and the key may be used again', async () => {
       const { db, store, sallyport, order, orders, rows } = await open()
       await undone(db, async (transaction) => {
         await order(transaction)
@@ -110,7 +110,7 @@ for (const kind of await databaseKinds())
       expect(await rows()).toEqual(ONE)
     })
 
-    it('a repeat of a key is answered as before, and the transaction goes on', async () => {
+    it('a repeated key gets the stored answer, and the transaction goes on', async () => {
       const { db, store, sallyport, order, orders, rows } = await open()
       const first = await sallyport.dispatch(EVENT, OPTIONS)
       await db.transaction().execute(async (transaction) => {
@@ -125,7 +125,7 @@ for (const kind of await databaseKinds())
       expect([await orders(), await rows()]).toEqual([1, ONE])
     })
 
-    it('what was accepted in it is repeated in it, and found', async () => {
+    it('a transaction sees its own dispatches and keys', async () => {
       const { db, store, sallyport, rows } = await open()
       await db.transaction().execute(async (transaction) => {
         const own = store.within(transaction)
@@ -137,7 +137,7 @@ for (const kind of await databaseKinds())
       expect(await rows()).toEqual(ONE)
     })
 
-    it('several are accepted one after another, and one that is refused changes nothing', async () => {
+    it('a transaction accepts several events, and a refused one changes nothing', async () => {
       const { db, store, sallyport, order, orders, rows } = await open()
       await db.transaction().execute(async (transaction) => {
         const own = store.within(transaction)
@@ -149,7 +149,7 @@ for (const kind of await databaseKinds())
       expect([await orders(), await rows()]).toEqual([1, { ...ONE, dispatches: 3, deliveries: 3, idempotency_keys: 0 }])
     })
 
-    it('what a savepoint of the host undoes was never accepted', async () => {
+    it('a rollback to a savepoint of the host undoes an acceptance', async () => {
       const { db, store, sallyport, order, orders, rows } = await open()
       const transaction = await db.startTransaction().execute()
       await order(transaction)
@@ -160,7 +160,7 @@ for (const kind of await databaseKinds())
       expect([await orders(), await rows()]).toEqual([1, NONE])
     })
 
-    it('takes nothing but a transaction', async () => {
+    it('within() takes only a transaction', async () => {
       const { db, store } = await open()
       for (const other of [db, undefined, {}]) {
         const refused = expect.objectContaining({ code: 'option_invalid' })
@@ -168,7 +168,7 @@ for (const kind of await databaseKinds())
       }
     })
 
-    // SQLite has one transaction that writes at a time: the second waits, or is told that it is busy.
+    // SQLite has one writing transaction at a time: the second waits, or fails as busy.
     it.skipIf(kind.name === 'sqlite')(
       'the second of two with one key waits for the first, and repeats it',
       async () => {
@@ -185,64 +185,76 @@ for (const kind of await databaseKinds())
       },
     )
 
-    it.skipIf(kind.name === 'sqlite')('the second of two takes its key when the first is undone', async () => {
-      const { db, store, rows } = await open()
-      const first = await db.startTransaction().execute()
-      const second = await db.startTransaction().execute()
-      await store.within(first).accept(keyed('d1'))
-      const waiting = store.within(second).accept(keyed('d2'))
-      await first.rollback().execute()
-      expect((await waiting).outcome).toBe('accepted')
-      await second.commit().execute()
-      expect(await rows()).toEqual({ ...ONE, counters: 0 })
-      expect(await store.findDispatch('default', 'd2')).toBeDefined()
-    })
+    it.skipIf(kind.name === 'sqlite')(
+      'the second of two transactions takes the key after the first is undone',
+      async () => {
+        const { db, store, rows } = await open()
+        const first = await db.startTransaction().execute()
+        const second = await db.startTransaction().execute()
+        await store.within(first).accept(keyed('d1'))
+        const waiting = store.within(second).accept(keyed('d2'))
+        await first.rollback().execute()
+        expect((await waiting).outcome).toBe('accepted')
+        await second.commit().execute()
+        expect(await rows()).toEqual({ ...ONE, counters: 0 })
+        expect(await store.findDispatch('default', 'd2')).toBeDefined()
+      },
+    )
 
-    it.skipIf(kind.name !== 'mariadb')('what the database undid by itself is not accepted outside of it', async () => {
-      const { db, store, orderTable, order, orders, rows } = await open()
-      const loser = await db.startTransaction().execute()
-      const winner = await db.startTransaction().execute()
-      await order(loser)
-      // Of two that wait for one another, the database undoes the one that wrote less.
-      const many = Array.from({ length: 500 }, (_, at) => `(${at + 100})`).join(', ')
-      await run(winner, `insert into ${orderTable} (id) values ${many}`)
-      await store.within(winner).accept(keyed('d1'))
-      const lost = store.within(loser).accept(keyed('d2'))
-      const failed = expect(lost).rejects.toThrow()
-      await run(winner, `update ${orderTable} set note = 'mine' where id = 1`)
-      await winner.rollback().execute()
-      await failed
-      await loser.rollback().execute()
-      expect([await orders(), await rows()]).toEqual([0, NONE])
-    })
+    it.skipIf(kind.name !== 'mariadb')(
+      'after the database undid the transaction, nothing is accepted outside of it',
+      async () => {
+        const { db, store, orderTable, order, orders, rows } = await open()
+        const loser = await db.startTransaction().execute()
+        const winner = await db.startTransaction().execute()
+        await order(loser)
+        // In a deadlock, the database undoes the transaction that wrote less.
+        const many = Array.from({ length: 500 }, (_, at) => `(${at + 100})`).join(', ')
+        await run(winner, `insert into ${orderTable} (id) values ${many}`)
+        await store.within(winner).accept(keyed('d1'))
+        const lost = store.within(loser).accept(keyed('d2'))
+        const failed = expect(lost).rejects.toThrow()
+        await run(winner, `update ${orderTable} set note = 'mine' where id = 1`)
+        await winner.rollback().execute()
+        await failed
+        await loser.rollback().execute()
+        expect([await orders(), await rows()]).toEqual([0, NONE])
+      },
+    )
 
-    it.skipIf(kind.name === 'sqlite')('a key is repeated that came after the transaction had read', async () => {
-      const { db, store, order, orderTable, orders, rows } = await open()
-      await db.transaction().execute(async (transaction) => {
-        await run(transaction, `select * from ${orderTable}`)
-        await store.accept(keyed('d1'))
-        expect((await store.within(transaction).accept(keyed('d2'))).outcome).toBe('replayed')
-        await order(transaction)
-      })
-      expect([await orders(), await rows()]).toEqual([1, { ...ONE, counters: 0 }])
-    })
+    it.skipIf(kind.name === 'sqlite')(
+      'a key that was committed after the snapshot of the transaction is replayed',
+      async () => {
+        const { db, store, order, orderTable, orders, rows } = await open()
+        await db.transaction().execute(async (transaction) => {
+          await run(transaction, `select * from ${orderTable}`)
+          await store.accept(keyed('d1'))
+          expect((await store.within(transaction).accept(keyed('d2'))).outcome).toBe('replayed')
+          await order(transaction)
+        })
+        expect([await orders(), await rows()]).toEqual([1, { ...ONE, counters: 0 }])
+      },
+    )
 
-    it.skipIf(kind.name === 'sqlite')('what others counted after the transaction had read is counted', async () => {
-      const { db, store, sallyport, orderTable, rows } = await open()
-      await sallyport.dispatch(EVENT)
-      const statuses = await db.transaction().execute(async (transaction) => {
-        await run(transaction, `select * from ${orderTable}`)
-        for (let at = 0; at < 3; at++) await sallyport.dispatch(EVENT)
-        const own = store.within(transaction)
-        const answers = [
-          await sallyport.dispatch(EVENT, { store: own }),
-          await sallyport.dispatch(EVENT, { store: own }),
-        ]
-        return answers.map((answer) => answer.ok && answer.body.deliveries[0]?.status)
-      })
-      expect(statuses).toEqual(['queued', 'skipped'])
-      expect(await rows()).toEqual({ ...ONE, dispatches: 6, deliveries: 6, idempotency_keys: 0 })
-    })
+    it.skipIf(kind.name === 'sqlite')(
+      'limits include what others counted after the snapshot of the transaction',
+      async () => {
+        const { db, store, sallyport, orderTable, rows } = await open()
+        await sallyport.dispatch(EVENT)
+        const statuses = await db.transaction().execute(async (transaction) => {
+          await run(transaction, `select * from ${orderTable}`)
+          for (let at = 0; at < 3; at++) await sallyport.dispatch(EVENT)
+          const own = store.within(transaction)
+          const answers = [
+            await sallyport.dispatch(EVENT, { store: own }),
+            await sallyport.dispatch(EVENT, { store: own }),
+          ]
+          return answers.map((answer) => answer.ok && answer.body.deliveries[0]?.status)
+        })
+        expect(statuses).toEqual(['queued', 'skipped'])
+        expect(await rows()).toEqual({ ...ONE, dispatches: 6, deliveries: 6, idempotency_keys: 0 })
+      },
+    )
   })
 
 describe('the workers of a PostgreSQL', async () => {
@@ -250,14 +262,14 @@ describe('the workers of a PostgreSQL', async () => {
   const database = await kind.open()
   afterAll(() => database.close())
 
-  it('hear of what was accepted within a transaction at its commit, and never of what is undone', async () => {
+  it('workers are notified at the commit of a transaction, and never after a rollback', async () => {
     const { db, store, sallyport } = await shopIn(database, { notify: 'Due_1' })
     const touched: string[] = []
     const client = await clientOf(db)
     client.on('notification', ({ channel, payload }) => touched.push(`${channel}:${payload}`))
     await client.query('listen "Due_1"')
     const reported = async () => {
-      // Whatever was sent before this is heard before its answer.
+      // Earlier notifications arrive before this answer.
       await client.query('select 1')
       return touched.splice(0)
     }
@@ -281,7 +293,7 @@ describe('the workers of a PostgreSQL', async () => {
     await client.end()
   })
 
-  it('hear nothing where no channel is named', async () => {
+  it('workers are not notified without a channel', async () => {
     const { db, store, sallyport } = await shopIn(database)
     const client = await clientOf(db)
     const touched: unknown[] = []

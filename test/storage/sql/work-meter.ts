@@ -9,7 +9,7 @@ export async function rowsOf(db: Host, text: string, parameters: readonly unknow
   return (await db.executeQuery<Row>(CompiledQuery.raw(text, [...parameters]))).rows
 }
 
-/** How many entries of indexes and rows of tables a connection has read so far. PostgreSQL counts dead entries, too. */
+/** The index entries and rows that a connection has read so far. PostgreSQL counts dead entries too. */
 export type Meter = () => Promise<number>
 
 const METERS: Partial<Record<DialectName, (db: Host) => Meter>> = {
@@ -27,7 +27,7 @@ const METERS: Partial<Record<DialectName, (db: Host) => Meter>> = {
   },
 }
 
-/** @param db Of one connection. */
+/** @param db With one connection. */
 export function meterOf(dialect: DialectName, db: Host): Meter {
   const meter = METERS[dialect]?.(db)
   if (!meter) throw new TypeError(`nothing counts what ${dialect} reads`)
@@ -41,7 +41,7 @@ export async function workOf(meter: Meter, work: () => Promise<unknown>): Promis
   return (await meter()) - before
 }
 
-/** Pages that InnoDB has to look at for what statements select, dead entries included. */
+/** The pages that InnoDB reads for `select` statements, dead entries included. */
 export async function pagesOf(db: Host, statements: readonly CompiledQuery[]): Promise<number> {
   let pages = 0
   for (const { sql, parameters } of statements.filter((one) => one.sql.startsWith('select'))) {

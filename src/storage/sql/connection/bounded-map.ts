@@ -1,11 +1,11 @@
-/** A map that keeps so many at most: what was put in longest ago goes first. */
+/** A map with a maximum size: the entry that was put in longest ago is dropped first. */
 export interface BoundedMap<T> {
   get(key: string): T | undefined
   put(key: string, value: T): void
   delete(key: string): void
 }
 
-export function boundedMap<T>(most: number): BoundedMap<T> {
+export function boundedMap<T>(maxSize: number): BoundedMap<T> {
   const kept = new Map<string, T>()
   return {
     get: (key) => kept.get(key),
@@ -13,7 +13,7 @@ export function boundedMap<T>(most: number): BoundedMap<T> {
       kept.delete(key)
       kept.set(key, value)
       const [oldest] = kept.keys()
-      if (kept.size > most && oldest !== undefined) kept.delete(oldest)
+      if (kept.size > maxSize && oldest !== undefined) kept.delete(oldest)
     },
     delete: (key) => void kept.delete(key),
   }

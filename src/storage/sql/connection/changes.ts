@@ -1,13 +1,44 @@
-import type { DispatchCounts } from '../dispatches/dispatch-status.ts'
+import { type DispatchCounts, statusText } from '../dispatches/dispatch-records.ts'
 import type { Records, TableName } from '../schema/records.ts'
-import type { Table } from '../schema/table.ts'
-import { TABLES } from '../schema/tables.ts'
+import { type Column, TABLES, type Table } from '../schema/tables.ts'
+import { type Dialect, type NameTable, tableAlong } from './dialects.ts'
+
+/**
+ * Optimistic concurrency: a write names the version of each row that it read. If a row has another version by then, nothing is
+ * written, and the work is tried again from the start.
+ */
+export class Conflict extends Error {}
+
+/** Every conflict means that another writer succeeded, so this is hardly ever reached. */
+const TRIES = 100
+const LONGEST_PAUSE_MS = 20
+
+/** Does the work again from the start while others write in between. */
+export async function retryOnConflict<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt()
+    } catch (cause) {
+      if (!(cause instanceof Conflict) || tries >= TRIES) throw cause
+      await pause(tries)
+    }
+  }
+}
+
+/** Waits for a random time that grows with each try, so that several writers do not meet again. */
+export async function pause(tries: number): Promise<void> {
+  const ms = Math.random() * Math.min(tries, LONGEST_PAUSE_MS)
+  await new Promise<void>((resolve) => void setTimeout(resolve, ms))
+}
+
+/** Stands for the time of the statement in a text. */
+export const NOW = '{now}'
 
 type Row = Readonly<Record<string, unknown>>
 
 /**
- * What becomes of rows of a table. A row that is updated or removed must still have the version that is given. `count` adds to
- * the counts of a dispatch, whatever its version: two that count at the same time do not conflict.
+ * How rows change. `update` and `remove` require the given version. `count` adds to the counts of a dispatch in any version:
+ * two writers that count at the same time do not conflict.
  */
 export type ChangeKind = 'insert' | 'update' | 'remove' | 'count'
 
@@ -18,16 +49,16 @@ export interface TableChange {
   readonly rows: readonly Row[]
 }
 
-/** What is to be written, all of it or nothing. */
+/** Changes that are written together, all or none. */
 export interface Changes {
   insert<Name extends TableName>(table: Name, row: Records[Name]): void
-  /** @param row With the version that it had when it was read. */
+  /** @param row With the version that was read. */
   update<Name extends TableName>(table: Name, row: Records[Name]): void
-  /** @param row Its key, and the version that it had when it was read. */
+  /** @param row Its key and the version that was read. */
   remove<Name extends TableName>(table: Name, row: Partial<Records[Name]>): void
-  /** @param row Its key, and what is added to each count. */
+  /** @param row Its key and what is added to each count. */
   count(row: DispatchCounts & Pick<Records['dispatches'], 'dispatch_id'>): void
-  /** In the order in which tables are always written, so that two writers do not wait for one another. */
+  /** Sorted by table and primary key: all writers lock rows in the same order. */
   list(): readonly TableChange[]
 }
 
@@ -36,18 +67,18 @@ const ORDER = Object.keys(TABLES)
 export function newChanges(): Changes {
   const byKey = new Map<string, { kind: ChangeKind; table: TableName; rows: Row[] }>()
 
-  function add(kind: ChangeKind, table: TableName, row: Row): void {
+  function add(kind: ChangeKind, table: TableName, row: unknown): void {
     const key = `${table} ${kind}`
     const found = byKey.get(key)
-    if (found) found.rows.push(row)
-    else byKey.set(key, { kind, table, rows: [row] })
+    if (found) found.rows.push(row as Row)
+    else byKey.set(key, { kind, table, rows: [row as Row] })
   }
 
   return {
-    insert: (table, row) => add('insert', table, row as unknown as Row),
-    update: (table, row) => add('update', table, row as unknown as Row),
-    remove: (table, row) => add('remove', table, row as unknown as Row),
-    count: (row) => add('count', 'dispatches', row as unknown as Row),
+    insert: (table, row) => add('insert', table, row),
+    update: (table, row) => add('update', table, row),
+    remove: (table, row) => add('remove', table, row),
+    count: (row) => add('count', 'dispatches', row),
     list() {
       const list = [...byKey.values()].sort((one, other) => ORDER.indexOf(one.table) - ORDER.indexOf(other.table))
       for (const { table, rows } of list) rows.sort(byPrimaryKey(table))
@@ -56,7 +87,6 @@ export function newChanges(): Changes {
   }
 }
 
-/** Two that lock several rows do so in the same order. */
 function byPrimaryKey(table: TableName): (one: Row, other: Row) => number {
   const { primaryKey }: Table = TABLES[table]
   return (one, other) => {
@@ -68,10 +98,167 @@ function byPrimaryKey(table: TableName): (one: Row, other: Row) => number {
   }
 }
 
-/**
- * The version that a row begins with. One that is removed and made again does not come to the same versions: who read the one
- * cannot take the other for it.
- */
+/** A random first version: a row that is removed and inserted again never repeats a version that someone has read. */
 export function firstVersion(): number {
   return Math.floor(Math.random() * 2 ** 50) + 1
+}
+
+/** A change as SQL. Its rows are one JSON parameter, or a parameter for each value. */
+export function changeText(change: TableChange, dialect: Dialect, nameOf: NameTable, parameter: string): string {
+  const { kind } = change
+  const name = nameOf(change.table)
+  const columns = WRITTEN[kind][change.table]
+  const names = columns.map(([column]) => dialect.quote(column)).join(', ')
+  if (!dialect.givesValues) {
+    const rows = dialect.rows(parameter, Object.fromEntries(columns), 'x')
+    if (kind === 'insert') return `insert into ${name} (${names}) select ${names} from ${rows}`
+    return TEXTS[kind](change, dialect, nameOf, rows)
+  }
+  const row = `(${columns.map(() => '?').join(', ')})`
+  const values = `values ${Array(change.rows.length).fill(row).join(', ')}`
+  if (kind === 'insert') return `insert into ${name} (${names}) ${values}`
+  return `with x (${names}) as (${values}) ${TEXTS[kind](change, dialect, nameOf, 'x')}`
+}
+
+/** The parameters of {@link changeText}. */
+export function changeParameters(change: TableChange, dialect: Dialect): readonly unknown[] {
+  if (!dialect.givesValues) return [rowsOf(change, dialect)]
+  const columns = WRITTEN[change.kind][change.table]
+  return change.rows.flatMap((row) => columns.map(([name]) => row[name] ?? null))
+}
+
+/** The rows of one statement that has a parameter for each value: SQLite takes 32,766 parameters. */
+const MAX_ROWS = 512
+
+/** Splits a change into statements of 1, 2, 4, 8 … rows: few distinct texts, which drivers can keep prepared. */
+export function partsOf(change: TableChange, { givesValues }: Dialect): readonly TableChange[] {
+  const { kind, table, rows } = change
+  if (!givesValues) return [change]
+  const parts: TableChange[] = []
+  for (let at = 0; at < rows.length; at += parts.at(-1)?.rows.length ?? 1) {
+    const size = Math.min(MAX_ROWS, 2 ** Math.floor(Math.log2(rows.length - at)))
+    parts.push({ kind, table, rows: rows.slice(at, at + size) })
+  }
+  return parts
+}
+
+/** The rows of a change as JSON, without absent values. */
+export function rowsOf({ kind, table, rows }: TableChange, { nestsJson }: Dialect): string {
+  const written = WRITTEN[kind][table]
+  function textOf(row: Row): string {
+    let text = ''
+    for (const [name, column] of written) {
+      const value = row[name]
+      if (value === null || value === undefined) continue
+      text += `,"${name}":`
+      const isNested = nestsJson && column.kind === 'json' && isPlainJson(value)
+      text += isNested || typeof value === 'number' ? value : JSON.stringify(value)
+    }
+    return `{${text.slice(1)}}`
+  }
+  return `[${rows.map(textOf).join(',')}]`
+}
+
+/** An array or object without escapes that a database might refuse. */
+function isPlainJson(json: unknown): boolean {
+  return typeof json === 'string' && /^[[{]/.test(json) && !json.includes('\\u')
+}
+
+type WriteText = (change: TableChange, dialect: Dialect, nameOf: NameTable, given: string) => string
+
+/**
+ * The given rows come first, and each finds its row by the primary key: a planner that takes the table for empty would otherwise
+ * read all of it. PostgreSQL finds the place (`ctid`) of each row first.
+ */
+const TEXTS: Readonly<Record<'update' | 'remove' | 'count', WriteText>> = {
+  update(change, dialect, nameOf, given) {
+    const table: Table = TABLES[change.table]
+    const sets = Object.entries(table.columns)
+      .filter(([, { fixed }]) => !fixed)
+      .map(([name, { kept }]) => {
+        const column = dialect.quote(name)
+        const target = dialect.updatesFrom ? column : `d.${column}`
+        if (name === 'version') return `${target} = d.version + 1`
+        return `${target} = ${kept ? `coalesce(x.${column}, d.${column})` : `x.${column}`}`
+      })
+      .join(', ')
+    if (!dialect.hasLateral) return joinedUpdate(change, sets, isSame(table, dialect, 'd'), dialect, nameOf, given)
+    const found = placed(change, 'x.*', dialect, nameOf, given)
+    return `update ${nameOf(change.table)} as d set ${sets} from (${found}) x where ${FOUND}`
+  },
+  count(change, dialect, nameOf, given) {
+    const table: Table = TABLES[change.table]
+    const counts = Object.entries(table.columns).filter(([, { counted }]) => counted)
+    const target = dialect.updatesFrom ? '' : 'd.'
+    // The status is set first: MySQL would derive it from counts that the same statement has set already.
+    const sets = [`${target}status = ${statusText('d', 'x')}`]
+      .concat(counts.map(([column]) => `${target}${column} = d.${column} + x.${column}`))
+      .concat(`${target}version = d.version + 1`)
+      .join(', ')
+    const same = table.primaryKey.map((column) => `d.${column} = x.${column}`).join(' and ')
+    if (!dialect.hasLateral) return joinedUpdate(change, sets, same, dialect, nameOf, given)
+    // By its key alone, in any version: additions of others do not matter.
+    const found = table.primaryKey.map((column) => `d.${column} = any (array(select x.${column} from ${given}))`)
+    return `update ${nameOf(change.table)} as d set ${sets} from ${given} where ${same} and ${found.join(' and ')}`
+  },
+  remove(change, dialect, nameOf, given) {
+    const table: Table = TABLES[change.table]
+    const target = tableAlong({ table: change.table, alias: 'd' }, dialect, nameOf)
+    if (dialect.hasLateral)
+      return `delete from ${nameOf(change.table)} as d using (${placed(change, 'x.version', dialect, nameOf, given)}) x where ${FOUND}`
+    if (!dialect.updatesFrom) return `delete d from ${given} straight_join ${target} on ${isSame(table, dialect, 'd')}`
+    const known = (of: string): string =>
+      [...table.primaryKey, 'version'].map((column) => `${of}.${dialect.quote(column)}`).join(', ')
+    return `delete from ${target} where (${known('d')}) in (select ${known('x')} from ${given})`
+  },
+}
+
+function joinedUpdate(
+  { table }: TableChange,
+  sets: string,
+  same: string,
+  dialect: Dialect,
+  nameOf: NameTable,
+  given: string,
+): string {
+  const target = tableAlong({ table, alias: 'd' }, dialect, nameOf)
+  return dialect.updatesFrom
+    ? `update ${target} set ${sets} from ${given} where ${same}`
+    : `update ${given} straight_join ${target} on ${same} set ${sets}`
+}
+
+/** Compares the version again: a row that another transaction has changed in between is a conflict. */
+const FOUND = 'd.ctid = x.found_at and d.version = x.version'
+
+/** The given rows that still have their version, with the place of each. */
+function placed({ table }: TableChange, columns: string, dialect: Dialect, nameOf: NameTable, given: string): string {
+  const found = `select o.ctid as found_at from ${nameOf(table)} o where ${isSame(TABLES[table], dialect, 'o')} offset 0`
+  return `select ${columns}, o.found_at from ${given} cross join lateral (${found}) o`
+}
+
+function isSame({ primaryKey, compared = [] }: Table, dialect: Dialect, of: string): string {
+  return [...primaryKey, 'version']
+    .map((name) => {
+      const [one, other] = [`${of}.${dialect.quote(name)}`, `x.${dialect.quote(name)}`]
+      return compared.includes(name) ? dialect.same(one, other) : `${one} = ${other}`
+    })
+    .join(' and ')
+}
+
+type Columns = readonly (readonly [name: string, column: Column])[]
+
+/** The columns that each kind of change has, besides the primary key. */
+const WRITTEN: Readonly<Record<ChangeKind, Readonly<Record<TableName, Columns>>>> = {
+  insert: columnsIn(() => true),
+  update: columnsIn((_, { fixed }) => !fixed),
+  remove: columnsIn((name) => name === 'version'),
+  count: columnsIn((_, { counted }) => counted === true),
+}
+
+function columnsIn(wanted: (name: string, column: Column) => boolean): Readonly<Record<TableName, Columns>> {
+  const tables = Object.entries<Table>(TABLES).map(([table, { columns, primaryKey }]) => [
+    table,
+    Object.entries(columns).filter(([name, column]) => wanted(name, column) || primaryKey.includes(name)),
+  ])
+  return Object.fromEntries(tables)
 }

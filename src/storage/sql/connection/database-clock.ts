@@ -1,23 +1,23 @@
-/** The time of a database, as it is known here. */
+/** The database's time, as far as this process knows it. */
 export interface DatabaseClock {
   /**
-   * Epoch milliseconds: not ahead of the database, and behind it by less than {@link uncertaintyMs}; unless its clock was set
-   * since it was last asked, a minute ago at most.
+   * Epoch milliseconds: never ahead of the database, and behind it by less than {@link uncertaintyMs}; unless the database's clock
+   * was set since the last answer, a minute ago at most.
    */
   now(): number
   /** The database's time is less than so many milliseconds after {@link now}. */
   uncertaintyMs(): number
-  /** Whether what is known is too old, or nothing is known, or this machine has slept since. */
+  /** Whether the last answer is too old or missing, or this machine has slept since. */
   isStale(): boolean
   /**
-   * Takes in what the database said the time was.
+   * Takes in a time that the database answered.
    *
-   * @param askedAt When it was asked, by the clock of this process that only runs forward.
+   * @param askedAt When it was asked, by the monotonic clock of this process.
    */
   learn(databaseNow: number, askedAt: number): void
 }
 
-/** Asks a database what time it is, until that is known well enough: the first answer may have waited for a connection. */
+/** Asks a database for its time until the uncertainty is small: the first answer may have waited for a connection. */
 export async function askClock(known: DatabaseClock, running: () => number, ask: () => Promise<number>): Promise<void> {
   for (let asked = 1; ; asked++) {
     const askedAt = running()
@@ -26,20 +26,20 @@ export async function askClock(known: DatabaseClock, running: () => number, ask:
   }
 }
 
-/** Records of two processes are told apart by when they were made: it is to be known no worse than this, if it can be. */
+/** Small enough to order records of two processes by time. */
 const SHARP_MS = 20
 const MOST_ASKED = 3
 
 const FRESH_MS = 60_000
-/** Two clocks that were read one after the other may differ by this, and not because one of them stood still. */
+/** Two clocks may differ by this without either having stood still. */
 const APART_MS = 1_000
 
 /**
- * Follows a database's clock without asking it every time. What it said was so at some moment between question and answer: each
- * answer bounds, on both sides, how far its clock is from the one here, that of the process, which nobody sets.
+ * Follows a database's clock without asking it each time. The database read its clock at some moment between question and answer,
+ * so each answer gives a lower and an upper bound for its distance from the monotonic clock of this process.
  *
- * @param running Milliseconds from any beginning, only ever more: `performance.now`. It may stand still while the machine sleeps.
- * @param wall Epoch milliseconds, however wrong. Where it parts from the other, one of the two stood still or was set.
+ * @param running A monotonic clock in milliseconds: `performance.now`. It may stand still while the machine sleeps.
+ * @param wall Epoch milliseconds, however wrong. If its distance from `running` changes, one of the two stood still or was set.
  */
 export function databaseClock(running: () => number, wall: () => number): DatabaseClock {
   let least = Number.NEGATIVE_INFINITY
@@ -53,14 +53,14 @@ export function databaseClock(running: () => number, wall: () => number): Databa
 
   return {
     now: () => Math.floor(least + running()),
-    // One more, for what `now` leaves out of a millisecond.
+    // One more, since `now` rounds down.
     uncertaintyMs: () => Math.ceil(greatest - least) + 1,
     isStale: () => running() - learnedAt > FRESH_MS || hasSlept(),
     learn(databaseNow, askedAt) {
       const answeredAt = running()
-      // It answers in whole milliseconds.
+      // The answer is in whole milliseconds.
       const [lower, upper] = [databaseNow - answeredAt, databaseNow + 1 - askedAt]
-      // Its clock was set, or another took its place, or this one stood still: what was learned before says nothing.
+      // The database's clock was set or replaced, or this machine slept: earlier bounds no longer hold.
       const isNew = hasSlept() || lower > greatest || upper < least
       least = isNew ? lower : Math.max(least, lower)
       greatest = isNew ? upper : Math.min(greatest, upper)

@@ -1,24 +1,63 @@
-import type { QueryResult } from 'kysely'
+import type { CompiledQuery, QueryResult } from 'kysely'
 import type { Clock } from '../../../ports/clock.ts'
-import { storableText } from '../dispatches/delivery-records.ts'
+import { storableText } from '../dispatches/dispatch-records.ts'
 import { functionName, scanStatement } from '../schema/functions.ts'
-import { type NameTable, tableNames } from '../schema/name-table.ts'
-import type { Changes, TableChange } from './changes.ts'
+import {
+  type Changes,
+  Conflict,
+  changeParameters,
+  changeText,
+  NOW,
+  partsOf,
+  pause,
+  rowsOf,
+  type TableChange,
+} from './changes.ts'
 import { askClock, databaseClock } from './database-clock.ts'
-import type { Dialect } from './dialects.ts'
-import { type HostKysely, statement } from './host-kysely.ts'
-import { Conflict, pause } from './retry-on-conflict.ts'
-import { changeParameters, changeText, NOW, partsOf, rowsOf } from './statements.ts'
-import { TimedOut, within } from './timeouts.ts'
+import { type Dialect, type NameTable, tableNames } from './dialects.ts'
 
-export { Conflict }
+/** A host's Kysely, of any tables: the part of it that the store uses. */
+export interface HostKysely {
+  readonly isTransaction: boolean
+  executeQuery<Row>(query: CompiledQuery<Row>): Promise<QueryResult<Row>>
+  withoutPlugins(): HostKysely
+  connection(): { execute<T>(work: (connection: HostKysely) => Promise<T>): Promise<T> }
+}
+
+/** A transaction of it. */
+export interface HostTransaction extends HostKysely {
+  readonly isTransaction: true
+}
+
+/** A statement as Kysely runs it. It is built here so that the store does not load `kysely` itself. */
+export function statement<Row = unknown>(sql: string, parameters: readonly unknown[] = []): CompiledQuery<Row> {
+  return { sql, query: { kind: 'RawNode', sqlFragments: [sql], parameters: [] }, parameters, queryId: { queryId: sql } }
+}
+
+/** The database did not answer in time. */
+export class TimedOut extends Error {
+  readonly code = 'database_timeout'
+}
+
+/** Rejects after `ms`. The work may still be done; its late result is ignored. */
+async function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TimedOut(`The database did not answer within ${ms} ms.`)), ms)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
 
 /** Runs SQL in which {@link NOW} stands for the time of the statement. */
 export interface Queries {
   query<Row>(text: string, parameters: readonly unknown[]): Promise<readonly Row[]>
-  /** Reads rows along indexes, whatever the statistics say. */
+  /** Reads rows along indexes, whatever the statistics are. */
   scan<Row>(text: string, parameters: readonly unknown[]): Promise<readonly Row[]>
-  /** Resolves to how many rows it changed. */
+  /** Resolves to the number of changed rows. */
   change(text: string, parameters: readonly unknown[]): Promise<number>
 }
 
@@ -26,26 +65,26 @@ export interface Queries {
 export interface Database extends Queries {
   readonly dialect: Dialect
   readonly nameOf: NameTable
-  /** What the names of its tables begin with. */
+  /** The prefix of all table names. */
   readonly prefix: string
-  /** How long one statement may take, and how long a call may wait before it is begun, in milliseconds. */
+  /** The limit for one statement, and for the time that a call waits before it begins, in milliseconds. */
   readonly timeoutMs: number
-  /** The store's time, epoch milliseconds; never ahead of the database. {@link sync} first. */
+  /** The store's time, epoch milliseconds; never ahead of the database. Call {@link sync} first. */
   now(): number
-  /** The store's time is less than so many milliseconds after {@link now}. */
+  /** The database's time is less than so many milliseconds after {@link now}. */
   uncertaintyMs(): number
-  /** Sees to it that the time is known. */
+  /** Asks the database for its time if the known time is too old. */
   sync(): Promise<void>
-  /** Takes in the time that the database gave, asked for at {@link askedAt}. */
+  /** Takes in the time that the database answered to a question of {@link askedAt}. */
   learn(databaseNow: unknown, askedAt: number): void
   askedAt(): number
-  /** Milliseconds of a clock that only runs forward: in a test that decides what time it is, its own. */
+  /** Milliseconds of a monotonic clock; in a test with a clock of its own, that clock. */
   elapsed(): number
-  /** Writes all of it or nothing. @throws {Conflict} When something is not as it was read. */
+  /** Writes all changes or none. @throws {Conflict} When a row is not as it was read. */
   write(changes: Changes): Promise<void>
-  /** Whether what is to be written is to blame, and not the database. */
+  /** Whether an error was caused by what was written, and not by the state of the database. */
   isOnesFault(cause: unknown): boolean
-  /** All that `work` does, or nothing. */
+  /** Does all that `work` does, or nothing. */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>
 }
 
@@ -56,9 +95,11 @@ export interface DatabaseOptions {
   readonly prefix: string
   readonly timeoutMs: number
   readonly clock?: Pick<Clock, 'now'> | undefined
-  /** It is a transaction of the host's: what is undone is undone to a savepoint. */
+  /** `db` is a transaction of the host's: the store undoes its work to a savepoint. */
   readonly isTransaction?: boolean
 }
+
+type Executor = Pick<HostKysely, 'executeQuery'>
 
 export function openDatabase(options: DatabaseOptions): Database {
   const { dialect, prefix, timeoutMs, clock, isTransaction = false } = options
@@ -67,8 +108,9 @@ export function openDatabase(options: DatabaseOptions): Database {
   const running = (): number => performance.now()
   const known = databaseClock(running, () => Date.now())
   const texts = new Map<string, string>()
+  /** Others may have committed since the host's transaction took its snapshot. */
+  let isBehind = false
 
-  /** Built once for each kind of writing: tables and kinds of change are few. */
   function cached(key: string, build: () => string): string {
     let text = texts.get(key)
     if (text === undefined) {
@@ -83,37 +125,31 @@ export function openDatabase(options: DatabaseOptions): Database {
     return text.includes(NOW) ? cached(text, () => text.replaceAll(NOW, dialect.now)) : text
   }
 
-  /** In a transaction of the host's, others have committed since it began to read. */
-  let isBehind = false
-
-  /** Where a transaction goes on seeing what it first saw, only what is locked is read as it is now. */
+  /** In a transaction that keeps its first snapshot, only a locking read sees the latest rows. */
   function latest(text: string): string {
     return isBehind && text.startsWith('select ') ? `${text}${dialect.readsLatest}` : text
   }
 
+  function errorIs(test: 'isConflict' | 'isBusy' | 'isRefused', cause: unknown): boolean {
+    return typeof cause === 'object' && cause !== null && dialect[test](cause)
+  }
+
   /**
-   * @param mayWait Nothing was begun on it: where others are writing, the statement waits for them.
-   * @param mayRetry What failed can be undone by itself, and tried again.
+   * @param mayWait No transaction is open on it: while others write, the statement is tried again.
+   * @param mayRetry A failed statement can be undone alone, and tried again.
    */
-  function queriesOn(executor: Pick<typeof db, 'executeQuery'>, mayWait: boolean, mayRetry = true): Queries {
+  function queriesOn(executor: Executor, mayWait: boolean, mayRetry = true): Queries {
     async function run<Row>(text: string, parameters: readonly unknown[]): Promise<QueryResult<Row>> {
       const since = performance.now()
       for (let tries = 1; ; tries++) {
         try {
-          return await runOnce<Row>(text, parameters)
+          return await within(executor.executeQuery<Row>(statement(latest(timed(text)), [...parameters])), timeoutMs)
         } catch (cause) {
-          if (!mayWait || !(cause instanceof Conflict) || !isBusy(cause.cause)) throw cause
+          if (!mayRetry || !errorIs('isConflict', cause)) throw cause
+          if (!mayWait || !errorIs('isBusy', cause)) throw new Conflict('what was read has changed', { cause })
           if (performance.now() - since > timeoutMs) throw new TimedOut('Others kept the database busy.')
           await pause(tries)
         }
-      }
-    }
-    async function runOnce<Row>(text: string, parameters: readonly unknown[]): Promise<QueryResult<Row>> {
-      try {
-        return await within(executor.executeQuery<Row>(statement(latest(timed(text)), [...parameters])), timeoutMs)
-      } catch (cause) {
-        if (mayRetry && isConflict(cause)) throw new Conflict('what was read has changed', { cause })
-        throw cause
       }
     }
     async function query<Row>(text: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
@@ -126,7 +162,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         const call = `select found from ${functionName('scan', dialect, prefix)}(${dialect.parameter(1)}, ${dialect.parameter(2)})`
         const given = JSON.stringify(parameters.map((one) => (typeof one === 'string' ? storableText(one) : one)))
         const rows = await query<{ readonly found: unknown }>(call, [scanStatement(timed(text), parameters), given])
-        // Some drivers give JSON as it is written.
+        // Some drivers return JSON as text.
         return rows.map(({ found }) => (typeof found === 'string' ? JSON.parse(found) : found) as Row)
       },
       async change(text, parameters) {
@@ -135,37 +171,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  function isConflict(cause: unknown): boolean {
-    return typeof cause === 'object' && cause !== null && dialect.isConflict(cause)
-  }
-
-  function isBusy(cause: unknown): boolean {
-    return typeof cause === 'object' && cause !== null && dialect.isBusy(cause)
-  }
-
-  function isOnesFault(cause: unknown): boolean {
-    if (cause instanceof Conflict) return true
-    return typeof cause === 'object' && cause !== null && dialect.isRefused(cause)
-  }
-
-  // What fails in a transaction of the host's, but not after a savepoint, may have undone all of it.
+  // In a transaction of the host's, a failure outside a savepoint may have undone everything.
   const queries = queriesOn(db, !isTransaction, !isTransaction)
 
-  async function undoable<T>(end: string, undo: string, on: Queries, work: () => Promise<T>): Promise<T> {
-    try {
-      const result = await work()
-      await on.change(end, [])
-      return result
-    } catch (cause) {
-      // What cannot be undone was not done: its connection is gone, and with it the transaction.
-      await on.change(undo, []).catch(() => {})
-      throw cause
-    }
-  }
-
   /**
-   * What it does may be tried again only while its savepoint is there. After a deadlock, MySQL has undone the whole transaction:
-   * what came then would be committed by itself, whatever the host does.
+   * Work within a savepoint. It may be tried again only while the savepoint exists: after a deadlock, MySQL has undone the whole
+   * transaction, and later statements would be committed alone.
    */
   async function afterSavepoint<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
     await queries.change('savepoint sallyport', [])
@@ -183,7 +194,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  /** All that it reads is as it was at its beginning: what has changed since cannot be read, however often it is tried. */
+  /** Whether the transaction never sees later commits: a retry cannot help. */
   async function keepsSnapshot(): Promise<boolean> {
     if (dialect.name !== 'postgresql') return false
     const level = `select 1 where current_setting('transaction_isolation') in ('repeatable read', 'serializable')`
@@ -191,8 +202,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     return found.length > 0
   }
 
-  /** Waits for a connection no longer than for a statement: where a pool is used up, nothing is begun later. */
-  async function onConnection<T>(work: (connection: Pick<typeof db, 'executeQuery'>) => Promise<T>): Promise<T> {
+  /** Waits for a connection at most as long as for a statement. A connection that comes later is not used. */
+  async function onConnection<T>(work: (connection: Executor) => Promise<T>): Promise<T> {
     let isLate = false
     let begin = (): void => {}
     const begun = new Promise<void>((resolve) => {
@@ -216,14 +227,20 @@ export function openDatabase(options: DatabaseOptions): Database {
     return onConnection(async (connection) => {
       const patient = queriesOn(connection, true)
       const on = queriesOn(connection, false)
-      // What begins it may be done late, too: it is undone behind that, or the host's statements would follow in it.
-      return undoable('commit', 'rollback', on, async () => {
+      try {
         for (const text of dialect.begin) await patient.change(text, [])
-        return work(on)
-      })
+        const result = await work(on)
+        await on.change('commit', [])
+        return result
+      } catch (cause) {
+        // Also after a `begin` that timed out: if it is done late, this undoes it. If this fails, the connection is gone.
+        await on.change('rollback', []).catch(() => {})
+        throw cause
+      }
     })
   }
 
+  /** All changes in one round trip, as calls of functions of the database. */
   async function writeTogether(list: readonly TableChange[], on: Queries): Promise<void> {
     const key = list.map(({ kind, table }) => `${kind} ${table}`).join(', ')
     const text = cached(key, () => {
@@ -231,7 +248,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         const [rows, amount] = [dialect.parameter(2 * at + 1), dialect.parameter(2 * at + 2)]
         return `${functionName(kind, dialect, prefix)}('${table}', ${rows}, ${amount})`
       })
-      // Every write says what time it is: the clock is followed without asking for it.
+      // Each write also returns the time, so that the clock is followed without extra queries.
       return `select ${NOW} as now, ${calls.join(', ')}`
     })
     const parameters = list.flatMap((change) => [rowsOf(change, dialect), change.rows.length])
@@ -245,28 +262,22 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 
   async function writeInTurn(list: readonly TableChange[], on: Queries): Promise<void> {
-    for (const change of list) {
-      for (const part of partsOf(change, dialect)) {
-        const { kind, table, rows } = part
-        const key = `${kind} ${table} ${dialect.givesValues ? rows.length : ''}`
-        const text = cached(key, () => changeText(part, dialect, nameOf, dialect.parameter(1)))
-        const changed = await on.change(text, changeParameters(part, dialect))
-        if (changed !== rows.length) throw new Conflict(`${kind} of ${changed} rows of ${rows.length}`)
-      }
+    for (const part of list.flatMap((change) => partsOf(change, dialect))) {
+      const { kind, table, rows } = part
+      const key = `${kind} ${table} ${dialect.givesValues ? rows.length : ''}`
+      const text = cached(key, () => changeText(part, dialect, nameOf, dialect.parameter(1)))
+      const changed = await on.change(text, changeParameters(part, dialect))
+      if (changed !== rows.length) throw new Conflict(`${kind} of ${changed} rows of ${rows.length}`)
     }
   }
 
   return {
     ...queries,
-    dialect,
-    nameOf,
-    prefix,
-    timeoutMs,
+    ...{ dialect, nameOf, prefix, timeoutMs, learn, transaction },
     now: () => (clock ? clock.now() : known.now()),
     uncertaintyMs: () => (clock ? 0 : known.uncertaintyMs()),
     askedAt: running,
     elapsed: () => (clock ? clock.now() : running()),
-    learn,
     async sync() {
       if (clock || !known.isStale()) return
       await askClock(known, running, async () => {
@@ -281,7 +292,6 @@ export function openDatabase(options: DatabaseOptions): Database {
       else if (isTransaction) await transaction((on) => writeTogether(list, on))
       else await writeTogether(list, queries)
     },
-    isOnesFault,
-    transaction,
+    isOnesFault: (cause) => cause instanceof Conflict || errorIs('isRefused', cause),
   }
 }

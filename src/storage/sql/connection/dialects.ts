@@ -1,59 +1,60 @@
-import type { Column, Kind } from '../schema/table.ts'
+import type { Records, TableName } from '../schema/records.ts'
+import { type Column, type Kind, TABLES, type Table } from '../schema/tables.ts'
 
 /** The databases that there is a store for. */
 export type DialectName = 'sqlite' | 'postgresql' | 'mysql' | 'mariadb'
 
-/** What of an error of the driver tells what it is about. */
+/** The codes in an error of a driver. */
 interface DriverError {
   readonly code?: unknown
   readonly errcode?: unknown
 }
 
-/** Where databases differ: everything else is the same SQL for all of them. */
+/** Where databases differ; all other SQL is the same. */
 export interface Dialect {
   readonly name: DialectName
   /** Epoch milliseconds by the database's clock, the same throughout a statement. */
   readonly now: string
-  /** How a parameter is written: by its number, or as `?`. */
+  /** A parameter as it is written: by its number, or as `?`. */
   readonly parameter: (number: number) => string
   /** A list of rows from a JSON array of objects: with these columns, under this name. */
   readonly rows: (parameter: string, columns: Readonly<Record<string, Column>>, name: string) => string
-  /** What is written is given as rows of parameters, and not as such a list. */
+  /** Written rows are rows of parameters, and not such a list. */
   readonly givesValues: boolean
-  /** A `json` column of such a list may be given as the array or object itself; it is read as its text. */
+  /** A `json` column of such a list may be the array or object itself; it is read as text. */
   readonly nestsJson: boolean
   readonly concat: (...parts: readonly string[]) => string
-  /** Compares two values in a way that no index serves, where a planner might take the wrong one. */
+  /** Compares two values without any index, where a planner might take the wrong one. */
   readonly same: (one: string, other: string) => string
   readonly quote: (name: string) => string
   readonly types: Readonly<Record<Kind, (length: number) => string>>
-  /** What comes after a definition of a table. */
+  /** The end of a table definition. */
   readonly tableOptions: string
   /** An index may leave out rows. */
   readonly partialIndexes: boolean
-  /** A subquery may depend on what stands before it. */
+  /** A subquery may refer to what stands before it. */
   readonly hasLateral: boolean
-  /** Joins what stands before it with a table, in that order. */
+  /** Joins two tables in this order. */
   readonly straightJoin: string
-  /** Has a table be read along an index, where a database takes hints. */
+  /** Forces an index, where a database takes hints. */
   readonly along: (index: string) => string
-  /** The name of a table's primary key, as {@link along} takes it. */
+  /** The name of a table's primary key for {@link along}. */
   readonly primaryKeyOf: (table: string) => string
-  /** What is done most often is a function of the database: one round trip, and a plan that is kept. */
+  /** The most frequent calls are functions of the database: one round trip, and a plan that is kept. */
   readonly hasFunctions: boolean
   /** `update … from`; otherwise `update … join`. */
   readonly updatesFrom: boolean
-  /** Locks the rows of a `select`, and passes over those that others have locked. */
+  /** Locks the rows of a `select`, and skips rows that others have locked. */
   readonly skipLocked: string
-  /** Has a `select` read what is committed now, where a transaction otherwise goes on seeing what it first saw. */
+  /** Lets a `select` read the latest commits in a transaction that otherwise keeps its first snapshot. */
   readonly readsLatest: string
-  /** Begins a transaction that writes: the statements for it. */
+  /** The statements that begin a writing transaction. */
   readonly begin: readonly string[]
   /** Others are writing: nothing was begun, and the same statement may be tried again. */
   readonly isBusy: (error: DriverError) => boolean
-  /** What was read is no longer so, or others were in the way: to be tried again from the start. */
+  /** What was read has changed, or others were in the way: the work may be tried again from the start. */
   readonly isConflict: (error: DriverError) => boolean
-  /** What is to be written is refused by itself: what is written beside it is not to blame. */
+  /** The database refuses these values, whatever is written beside them. */
   readonly isRefused: (error: DriverError) => boolean
 }
 
@@ -95,7 +96,7 @@ const POSTGRESQL: Dialect = {
   isRefused: ({ code }) => typeof code === 'string' && /^(22|23|54)/.test(code),
 }
 
-/** As `node:sqlite` tells them: busy, locked, a primary key or a unique one that is there already; too big, and the like. */
+/** Numeric codes of `node:sqlite`: busy or locked; a duplicate key; too big, and the like. */
 const SQLITE_BUSY: readonly unknown[] = [5, 6, 261, 262, 517]
 const SQLITE_CONFLICTS: readonly unknown[] = [...SQLITE_BUSY, 1555, 2067]
 const SQLITE_REFUSALS: readonly unknown[] = [18, 19, 20, 25]
@@ -175,7 +176,6 @@ const MYSQL: Dialect = {
     /^ER_(NET_PACKET_TOO_LARGE|DATA_TOO_LONG|TRUNCATED|BAD_NULL|DUP_ENTRY|INVALID_JSON|WARN_DATA)/.test(String(code)),
 }
 
-/** `mariadb` has another name for the collation in which nothing equals anything but itself. */
 export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   sqlite: SQLITE,
   postgresql: POSTGRESQL,
@@ -188,7 +188,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   },
 }
 
-/** @param collation That of the tables: a name that is looked for equals nothing but itself here either. */
+/** @param collation The binary collation of the tables: names equal only themselves here too. */
 function mysqlRows(collation: string): Dialect['rows'] {
   return (parameter, columns, name) => {
     const types = Object.entries(columns).map(([column, { kind, length }]) => {
@@ -202,3 +202,98 @@ function mysqlRows(collation: string): Dialect['rows'] {
 function isNumber(kind: Kind): boolean {
   return kind === 'integer' || kind === 'flag'
 }
+
+/** The names of a store's tables and indexes, quoted. */
+export interface NameTable {
+  (table: TableName): string
+  /** @param index Its short name. Default: the primary key. */
+  index(table: TableName, index?: string): string
+}
+
+export function tableNames(dialect: Dialect, prefix: string): NameTable {
+  return Object.assign((table: TableName) => dialect.quote(`${prefix}${table}`), {
+    index: (table: TableName, index?: string) =>
+      dialect.quote(index === undefined ? dialect.primaryKeyOf(`${prefix}${table}`) : `${prefix}${table}_${index}`),
+  })
+}
+
+/** Collects the parameters of a statement in the order in which its text names them. */
+export class Parameters {
+  readonly values: unknown[] = []
+  readonly #dialect: Dialect
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect
+  }
+
+  add(value: unknown): string {
+    return this.#dialect.parameter(this.values.push(value))
+  }
+
+  /** Replaces each `?` of a text by the parameter for the next value. */
+  bind(text: string, values: readonly unknown[]): string {
+    let at = 0
+    return text.replaceAll('?', () => this.add(values[at++]))
+  }
+}
+
+/** How a table is joined: by one index, for each row before it. */
+export interface LookUp {
+  readonly table: TableName
+  readonly alias: string
+  /** Names the leading columns of the index. May refer to tables before it. */
+  readonly on: string
+  /** Its short name. Default: the primary key. */
+  readonly index?: string
+  /** Rows without a match stay. */
+  readonly isLeft?: boolean
+}
+
+/**
+ * Joins a table in a way that a planner cannot turn round: with the statistics of an empty table it would read the whole table
+ * first. PostgreSQL takes no hints: there it is a lateral subquery that cannot be pulled up.
+ */
+export function lookUp(join: LookUp, dialect: Dialect, nameOf: NameTable): string {
+  const { table, alias, on, isLeft = false } = join
+  if (dialect.hasLateral) {
+    const rows = `lateral (select * from ${nameOf(table)} ${alias} where ${on} offset 0) ${alias}`
+    return isLeft ? `left join ${rows} on true` : `cross join ${rows}`
+  }
+  return `${isLeft ? 'left join' : dialect.straightJoin} ${tableAlong(join, dialect, nameOf)} on ${on}`
+}
+
+/** A table with a hint for one of its indexes, where a database takes hints. */
+export function tableAlong(
+  { table, alias, index }: Pick<LookUp, 'table' | 'alias' | 'index'>,
+  dialect: Dialect,
+  nameOf: NameTable,
+): string {
+  return `${nameOf(table)} as ${alias}${dialect.along(nameOf.index(table, index))}`
+}
+
+/** All columns of a table for a `select`, with a prefix, so that one row can hold several tables. */
+export function columnsOf(table: TableName, alias: string, dialect: Dialect, prefix = ''): string {
+  const names = Object.keys(TABLES[table].columns)
+  return names.map((name) => `${alias}.${dialect.quote(name)} as ${dialect.quote(prefix + name)}`).join(', ')
+}
+
+/** The record of a table from a row that was read. Drivers return large integers as text or `bigint`. */
+export function readRecord<Name extends TableName>(
+  table: Name,
+  row: Readonly<Record<string, unknown>>,
+  prefix = '',
+): Records[Name] {
+  const record: Record<string, unknown> = {}
+  for (const [name, isInteger] of READ[table] ?? []) {
+    const value = row[prefix + name] ?? null
+    record[name] = isInteger && typeof value !== 'number' && value !== null ? Number(value) : value
+  }
+  return record as unknown as Records[Name]
+}
+
+const READ: Readonly<Record<string, readonly (readonly [name: string, isInteger: boolean])[]>> = Object.fromEntries(
+  Object.entries<Table>(TABLES).map(([table, { columns }]) => [
+    table,
+    Object.entries(columns).map(([name, { kind }]) => [name, isNumber(kind)] as const),
+  ]),
+)

@@ -1,47 +1,52 @@
 import type { Clock } from '../../../ports/clock.ts'
-import { after as realAfter, TimedOut } from './timeouts.ts'
+import { TimedOut } from './database.ts'
 
-/** How single calls are made into batches. */
+/** How single calls are joined into batches. */
 export interface BatchOptions<Item, Outcome> {
-  /** An outcome for each, in their order; it rejects for all of them. */
+  /** Gives an outcome for each item, in their order; a rejection is for all of them. */
   run(items: readonly Item[]): Promise<readonly Outcome[]>
-  /** No two that have a key in common are in hand at the same time. Default: none. */
+  /** Two items with a common key are never in flight at the same time. Default: no keys. */
   keysOf?(item: Item): readonly string[]
-  /** Two that have a key in common may be in one batch. Default: they may not. */
+  /** Two items with a common key may be in one batch. Default: they may not. */
   readonly share?: boolean
-  /** Whether one of several may be to blame for it: each is then tried alone. */
+  /** Whether a single item may have caused the error: each is then tried alone. */
   isOnesFault(cause: unknown): boolean
-  /** How large it is, more or less, in bytes: a batch is of so much that a database takes it at once. Default: nothing. */
+  /** The approximate size of an item in bytes, which limits a batch to what a database takes at once. Default: 0. */
   sizeOf?(item: Item): number
   /**
-   * So long a call waits at most before it is begun, in milliseconds, and so long again until it is done: with more it rejects.
-   * Default: it waits for as long as it takes.
+   * The limit for the time that a call waits to begin, and again for the time that it takes, in milliseconds; then it rejects.
+   * Default: no limit.
    */
   readonly timeoutMs?: number
   /** Default: the machine's timers. */
   readonly after?: Clock['after']
 }
 
-/** So many batches are in hand at once: one is prepared here while another is written there. */
-const BATCHES = 2
-/** So many items are in one batch at most. */
-const SIZE = 100
+/** Batches in flight: one is prepared here while the database writes the other. */
+const MAX_BATCHES = 2
+const MAX_ITEMS = 100
 /**
- * And about so many bytes; one item always fits. All that is escaped it may be several times as much, and a database takes no
- * more than 4 MB at once, or 16: nor does it take them at once in the time that a statement has.
+ * The approximate bytes of a batch; one item always fits. Escaping may make it several times as large, and databases take 4 or 16 MB
+ * at once.
  */
-const BYTES = 1_000_000
+const MAX_BYTES = 1_000_000
 
 interface Waiting<Item, Outcome> {
   readonly item: Item
   readonly keys: readonly string[]
-  /** Whoever asked has heard that it took too long. */
+  /** Its caller was already told that it took too long. */
   isLate: boolean
   resolve(outcome: Outcome): void
   reject(cause: unknown): void
 }
 
-/** Joins what is asked at the same time into few batches. What comes alone is run at once: nothing waits for company. */
+/** Timers that keep the process alive. */
+const realAfter: Clock['after'] = (ms, run) => {
+  const timer = setTimeout(run, ms)
+  return () => clearTimeout(timer)
+}
+
+/** Group commit: joins concurrent calls into few batches. A call that comes alone runs at once; nothing waits for others to join. */
 export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>): (item: Item) => Promise<Outcome> {
   const { run, keysOf = () => [], share = false, isOnesFault, sizeOf = () => 0 } = options
   const { timeoutMs, after = realAfter } = options
@@ -50,7 +55,7 @@ export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>)
   let inFlight = 0
   let isPumping = false
 
-  /** The first that may be run now; those that have to wait for another keep their place. */
+  /** Takes the first items that may run now; items that wait for a key keep their place. */
   function take(): Waiting<Item, Outcome>[] {
     const batch: Waiting<Item, Outcome>[] = []
     const left: Waiting<Item, Outcome>[] = []
@@ -61,10 +66,10 @@ export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>)
     for (const one of waiting) {
       const isBlocked = one.keys.some((key) => busy.has(key) || passed.has(key) || (!share && own.has(key)))
       if (!isBlocked && !isFull && batch.length > 0) {
-        // How large one is that goes alone is not asked.
+        // The size of an item that runs alone is never computed.
         if (batch.length === 1) bytes = sizeOf((batch[0] ?? one).item)
         bytes += sizeOf(one.item)
-        isFull = batch.length >= SIZE || bytes > BYTES
+        isFull = batch.length >= MAX_ITEMS || bytes > MAX_BYTES
       }
       if (isBlocked || isFull) {
         left.push(one)
@@ -80,7 +85,7 @@ export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>)
 
   function pump(): void {
     isPumping = false
-    while (inFlight < BATCHES && waiting.length > 0) {
+    while (inFlight < MAX_BATCHES && waiting.length > 0) {
       const batch = take()
       if (batch.length === 0) return
       const keys = batch.flatMap((one) => one.keys)
@@ -94,7 +99,7 @@ export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>)
     }
   }
 
-  /** Gives what was nobody's fault: what is left then fails alike, and is not tried. */
+  /** Resolves to an error that no item caused: the rest of the batch then fails with it, and is not tried. */
   async function settle(batch: readonly Waiting<Item, Outcome>[]): Promise<{ readonly cause: unknown } | undefined> {
     try {
       const outcomes = await run(batch.map(({ item }) => item))
@@ -102,8 +107,10 @@ export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>)
       return undefined
     } catch (cause) {
       const isOnes = isOnesFault(cause)
-      if (batch.length === 1 || !isOnes) for (const one of batch) one.reject(cause)
-      if (batch.length === 1 || !isOnes) return isOnes ? undefined : { cause }
+      if (batch.length === 1 || !isOnes) {
+        for (const one of batch) one.reject(cause)
+        return isOnes ? undefined : { cause }
+      }
       let fault: { readonly cause: unknown } | undefined
       for (const one of batch) {
         if (fault) one.reject(fault.cause)
@@ -113,21 +120,21 @@ export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>)
     }
   }
 
-  /** Rejects it when it waits too long for others, or takes too long itself. The function returned calls that off. */
+  /** Rejects an item that waits too long or takes too long. The returned function cancels that. */
   function limit(one: Waiting<Item, Outcome>, ms: number): () => void {
-    let callOff = after(ms, giveUp)
+    let cancel = after(ms, giveUp)
     function giveUp(): void {
       const at = waiting.indexOf(one)
       if (at >= 0) {
         waiting.splice(at, 1)
-        one.reject(new TimedOut(`The database was busy for ${ms} ms with what came before: nothing was written.`))
-      } else callOff = after(ms, leave)
+        one.reject(new TimedOut(`The database was busy for ${ms} ms with earlier calls: nothing was written.`))
+      } else cancel = after(ms, leave)
     }
     function leave(): void {
       one.isLate = true
       one.reject(new TimedOut(`The database did not do it within ${2 * ms} ms: it may be done yet.`))
     }
-    return () => callOff()
+    return () => cancel()
   }
 
   return (item) =>
@@ -137,19 +144,30 @@ export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>)
         keys: keysOf(item),
         isLate: false,
         resolve(outcome) {
-          callOff()
+          cancel()
           resolve(outcome)
         },
         reject(cause) {
-          callOff()
+          cancel()
           reject(cause)
         },
       }
-      const callOff = timeoutMs === undefined ? () => {} : limit(one, timeoutMs)
+      const cancel = timeoutMs === undefined ? () => {} : limit(one, timeoutMs)
       waiting.push(one)
-      if (isPumping || inFlight >= BATCHES) return
+      if (isPumping || inFlight >= MAX_BATCHES) return
       isPumping = true
-      // All that is asked in this turn goes together.
+      // All calls of this turn of the event loop go together.
       queueMicrotask(pump)
     })
 }
+
+/** The approximate length of plain data as JSON: its texts and names, and a little for everything else. */
+export function jsonSize(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return OTHER_SIZE
+  let size = OTHER_SIZE
+  for (const [name, member] of Object.entries(value)) size += name.length + jsonSize(member)
+  return size
+}
+
+const OTHER_SIZE = 8

@@ -1,30 +1,30 @@
 import { SallyportError } from '../../../errors.ts'
-import { Conflict } from './database.ts'
+import { Conflict } from './changes.ts'
 
-/** As drivers call a function that a database does not have. */
+/** Codes of drivers for a missing function. */
 const NO_FUNCTION: readonly unknown[] = ['42883', 'ER_SP_DOES_NOT_EXIST', 'ER_FUNC_INEXISTENT_NAME_COLLISION']
-/** As they call a table or a column that is not there. */
+/** Codes of drivers for a missing table or column. */
 const NO_TABLE: readonly unknown[] = ['42P01', '42703', 'ER_NO_SUCH_TABLE', 'ER_BAD_FIELD_ERROR']
 
-/** Whether a statement failed because the database has no such function: it is another one. */
+/** Whether a statement failed because the database has no such function. */
 export function isNoSuchFunction(cause: unknown): boolean {
   return NO_FUNCTION.includes(memberOf(cause, 'code')) || /no such function/.test(String(memberOf(cause, 'message')))
 }
 
-/** Whether a statement failed because a table, or a column of it, is not there. */
+/** Whether a statement failed because a table or a column is missing. */
 export function isNoSuchTable(cause: unknown): boolean {
   return NO_TABLE.includes(memberOf(cause, 'code')) || /no such (table|column)/.test(String(memberOf(cause, 'message')))
 }
 
-/** Says what keeps a store from being used, in one sentence, and what to do, in another. */
+/** An error with one sentence for the problem and one for the remedy. */
 export function notReady(what: string, remedy: string, options?: { readonly cause?: unknown }): SallyportError {
   return new SallyportError('config_invalid', `${what} ${remedy}`, [], options)
 }
 
-/** What to do about a database that is not migrated. */
+/** The remedy for a database that is not migrated. */
 export const REMEDY = 'Run `await store.migrate()`, or the statements of `sqlStatements()`.'
 
-/** A failure of the driver, by its code alone: its message may have a password in it, or a host's name. */
+/** A failure of the driver, by its code alone: its message may contain a password or a host name. */
 export function unusable(cause: unknown): SallyportError {
   const code = memberOf(cause instanceof Conflict ? cause.cause : cause, 'code')
   if (code === 'database_timeout') {

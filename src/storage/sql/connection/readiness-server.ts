@@ -2,13 +2,13 @@ import type { Database } from './database.ts'
 import type { DialectName } from './dialects.ts'
 import { isNoSuchFunction, notReady, unusable } from './readiness-errors.ts'
 
-/** What a database is, and of which version. */
+/** A kind of database and its version. */
 interface Server {
   readonly dialect: DialectName
   readonly version: readonly number[]
 }
 
-/** The oldest that can do all that statements of the store ask for, and their usual names. */
+/** The usual names, and the oldest versions that can run the statements of the store. */
 const SERVERS: Readonly<Record<DialectName, { readonly title: string; readonly oldest: readonly number[] }>> = {
   sqlite: { title: 'SQLite', oldest: [3, 38] },
   postgresql: { title: 'PostgreSQL', oldest: [12] },
@@ -17,9 +17,10 @@ const SERVERS: Readonly<Record<DialectName, { readonly title: string; readonly o
 }
 
 /**
- * Asks the database what it is.
+ * Checks the kind, the version and the settings of the database.
  *
- * @throws {SallyportError} `config_invalid`, unless it answers, is what the store was told that it is, is not too old, and is set to what the store needs.
+ * @throws {SallyportError} `config_invalid`, if it does not answer, is another kind than the store's dialect, is too old, or has
+ * settings that the store cannot work with.
  */
 export async function checkServer(db: Database): Promise<void> {
   const { name } = db.dialect
@@ -27,7 +28,7 @@ export async function checkServer(db: Database): Promise<void> {
   const server = serverOf(text)
   if (!server) {
     const known = Object.values(SERVERS).map(({ title }) => title)
-    throw notReady(`The database is none that the store knows.`, `Use one of ${known.join(', ')}.`)
+    throw notReady('The store does not know this database.', `Use one of ${known.join(', ')}.`)
   }
   const { title, oldest } = SERVERS[server.dialect]
   if (server.dialect !== name) {
@@ -45,10 +46,10 @@ export async function checkServer(db: Database): Promise<void> {
   await checkSettings(db)
 }
 
-/** What a server or a connection is set to, and what of it a store cannot be used with. */
+/** A setting of the server or the connection. */
 interface Setting {
   readonly asked: string
-  /** One sentence of what is wrong, and one of what to do; `undefined`: nothing. */
+  /** One sentence for the problem and one for the remedy; `undefined`: no problem. */
   wrong(value: string): readonly [what: string, remedy: string] | undefined
 }
 
@@ -121,23 +122,18 @@ async function checkSettings(db: Database): Promise<void> {
 const ASKED = 'select version() as version'
 const SQLITE_ASKED = `select 'SQLite ' || sqlite_version() as version`
 
-async function ask(db: Database, first: string, second: string): Promise<string> {
+async function ask(db: Database, first: string, ...others: readonly string[]): Promise<string> {
   try {
-    return await versionBy(db, first)
+    const [row] = await db.query<{ readonly version: unknown }>(first, [])
+    return String(row?.version)
   } catch (cause) {
-    if (!isNoSuchFunction(cause)) throw unusable(cause)
+    const [next, ...rest] = others
+    if (next === undefined || !isNoSuchFunction(cause)) throw unusable(cause)
+    return ask(db, next, ...rest)
   }
-  return versionBy(db, second).catch((cause: unknown) => {
-    throw unusable(cause)
-  })
 }
 
-async function versionBy(db: Database, text: string): Promise<string> {
-  const [row] = await db.query<{ readonly version: unknown }>(text, [])
-  return String(row?.version)
-}
-
-/** What answers so. MySQL gives its version alone, and MariaDB at times another one before its own. */
+/** The server with this answer. MySQL gives only a version, and MariaDB sometimes another one before its own. */
 function serverOf(text: string): Server | undefined {
   const own = /^(SQLite|PostgreSQL) (\d[\d.]*)/.exec(text)
   if (own) return { dialect: own[1] === 'SQLite' ? 'sqlite' : 'postgresql', version: numbersOf(own[2]) }

@@ -1,8 +1,7 @@
 import { functions } from '../schema/functions.ts'
 import { MIGRATION_NAMES, recordsName } from '../schema/migrations.ts'
 import type { TableName } from '../schema/records.ts'
-import type { Table } from '../schema/table.ts'
-import { TABLES } from '../schema/tables.ts'
+import { TABLES, type Table } from '../schema/tables.ts'
 import type { Database } from './database.ts'
 import { isNoSuchTable, notReady, REMEDY, unusable } from './readiness-errors.ts'
 import { checkServer } from './readiness-server.ts'
@@ -10,7 +9,7 @@ import { checkServer } from './readiness-server.ts'
 /**
  * Resolves when a store can be used. It only reads.
  *
- * @throws {SallyportError} `config_invalid`, with one sentence of what is wrong and one of what to do.
+ * @throws {SallyportError} `config_invalid`, with one sentence for the problem and one for the remedy.
  */
 export async function checkReadiness(db: Database): Promise<void> {
   await checkServer(db)
@@ -26,7 +25,7 @@ export async function checkReadiness(db: Database): Promise<void> {
   await checkParts(db, (text) => db.query(text, []))
 }
 
-/** The names of the migrations that were made; `undefined`: there is no record of any. */
+/** The names of the migrations that were made; `undefined`: none was recorded. */
 export async function migrationsMade(db: Database): Promise<readonly string[] | undefined> {
   try {
     const rows = await db.query<{ readonly name: string }>(`select name from ${recordsName(db.dialect, db.prefix)}`, [])
@@ -40,7 +39,7 @@ export async function migrationsMade(db: Database): Promise<readonly string[] | 
 /**
  * The names of the migrations that are still to be made, oldest first.
  *
- * @throws {SallyportError} `config_invalid`, when some were made that this version does not know.
+ * @throws {SallyportError} `config_invalid`, if this version does not know one that was made.
  */
 export function migrationsLeft(made: readonly string[]): readonly string[] {
   const unknown = made.filter((name) => !MIGRATION_NAMES.includes(name))
@@ -59,10 +58,10 @@ export function migrationsLeft(made: readonly string[]): readonly string[] {
 }
 
 /**
- * Finds every column of every table, and every function.
+ * Checks that every column of every table and every function is there.
  *
  * @param query Runs a statement.
- * @throws {SallyportError} `config_invalid`, when one of them is missing.
+ * @throws {SallyportError} `config_invalid`, if one is missing.
  */
 export async function checkParts(
   db: Pick<Database, 'dialect' | 'nameOf' | 'prefix'>,

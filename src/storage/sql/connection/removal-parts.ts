@@ -1,16 +1,16 @@
 import { boundedMap } from './bounded-map.ts'
 
-/** What was removed at once, oldest first. */
+/** One removed batch, oldest first. */
 export interface RemovedPart {
   readonly count: number
-  /** The instant of the last one. */
+  /** The instant of the last removed row. */
   readonly until: number
 }
 
 /**
- * Removes some rows at a time, of those that a key stands for. Resolves to how many: fewer than `limit`, and none is left.
+ * Removes some rows of those that a key stands for. Resolves to their number: fewer than `limit` means that none is left.
  *
- * @param remove Removes so many at most, from that instant on.
+ * @param remove Removes at most so many rows, from an instant on.
  */
 export type RemoveSome = (
   key: string,
@@ -18,15 +18,14 @@ export type RemoveSome = (
   remove: (from: number, limit: number) => Promise<RemovedPart>,
 ) => Promise<number>
 
-/** So many keys are remembered. */
-const REMEMBERED = 1_000
+const MAX_KEYS = 1_000
 
 /**
- * Each call goes on where one ended that removed as many as it might: what that removed may be dead entries yet, which all of the
- * following would read again. The last one begins at the start once more, since what was passed over may be removed by then.
+ * Each full batch lets the next call go on where it ended: the removed rows may still be dead entries of the index, which every
+ * later call would read again. The last batch looks from the start once more, for rows that were skipped before.
  */
 export function removalParts(): RemoveSome {
-  const reached = boundedMap<number>(REMEMBERED)
+  const reached = boundedMap<number>(MAX_KEYS)
 
   return async (key, limit, remove) => {
     const from = reached.get(key) ?? 0

@@ -1,43 +1,39 @@
 import type { DispatchAnswer } from '../../../model/dispatch.ts'
 import type { Acceptance, AcceptOutcome, DispatchStore } from '../../../ports/dispatch-store.ts'
+import { compoundKey } from '../../rules/compound-key.ts'
 import { readDispatch } from '../../rules/delivery-copies.ts'
 import { acceptDispatch } from '../../rules/dispatch-changes.ts'
-import { firstVersion, newChanges } from '../connection/changes.ts'
-import { Conflict, type Database } from '../connection/database.ts'
-import { groupCommit } from '../connection/group-commit.ts'
-import { jsonSize } from '../connection/json-size.ts'
-import { retryOnConflict } from '../connection/retry-on-conflict.ts'
+import { digestKey, dispatchRow } from '../../rules/dispatch-rows.ts'
+import { Conflict, firstVersion, newChanges, retryOnConflict } from '../connection/changes.ts'
+import type { Database } from '../connection/database.ts'
+import { columnsOf, lookUp, readRecord, tableAlong } from '../connection/dialects.ts'
+import { groupCommit, jsonSize } from '../connection/group-commit.ts'
 import type { KeyRecord } from '../schema/records.ts'
-import { dispatchUnitOfWork } from './dispatch-unit-of-work.ts'
-import { loadForAdmission, namesOf } from './load-for-admission.ts'
-import { keyReader } from './read-keys.ts'
-import { NO_SPENT_QUOTAS, spentQuotas } from './spent-quotas.ts'
-
-/** Accepts, and remembers what was accepted under which key. */
-export interface Acceptor extends Pick<DispatchStore, 'recall' | 'accept'> {}
+import { TABLES } from '../schema/tables.ts'
+import { limitName, NO_SPENT_QUOTAS, spentQuotas, type TenantName } from './counters.ts'
+import { indexKey } from './dispatch-records.ts'
+import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
+import { loadOpenDigests, readCounters } from './load-dispatches.ts'
 
 const QUOTA_SPENT: AcceptOutcome = { outcome: 'quota_spent' }
 
 /**
- * Most acceptances depend on nothing that is stored: they are written without reading anything, those of the same moment
- * together. A key that is there already fails the whole; then each is looked at alone.
+ * Accepts dispatches, and stores the answers of their idempotency keys. Most acceptances depend on nothing that is stored: they are
+ * written without a read, in a group commit. If a key exists already, the batch fails, and each is accepted alone after its key is
+ * read.
  *
- * @param isAlone One call at a time: within a transaction of the host's.
+ * @param isAlone One call at a time, in a transaction of the host's.
  */
-export function acceptor(db: Database, isAlone: boolean): Acceptor {
+export function acceptor(db: Database, isAlone: boolean): Pick<DispatchStore, 'recall' | 'accept'> {
   const spent = isAlone ? NO_SPENT_QUOTAS : spentQuotas()
   const readKey = keyReader(db, isAlone)
 
-  /** @param found What was found of the key, where it was looked for. */
-  async function acceptAll(
-    acceptances: readonly Acceptance[],
-    found?: { readonly expired: KeyRecord | undefined },
-  ): Promise<readonly AcceptOutcome[]> {
-    const expired = found?.expired
+  /** @param expired The expired answer of the key, if one was found. */
+  async function acceptAll(acceptances: readonly Acceptance[], expired?: KeyRecord): Promise<readonly AcceptOutcome[]> {
     await db.sync()
     const now = db.now()
     if (acceptances.every((acceptance) => spent.has(acceptance, now))) return acceptances.map(() => QUOTA_SPENT)
-    const work = dispatchUnitOfWork(now, db.uncertaintyMs())
+    const work = new DispatchUnitOfWork(now, db.uncertaintyMs())
     await loadForAdmission(acceptances, db, work)
     const changes = newChanges()
     const outcomes = acceptances.map((acceptance): AcceptOutcome => {
@@ -52,21 +48,19 @@ export function acceptor(db: Database, isAlone: boolean): Acceptor {
       if (key) changes[expired ? 'update' : 'insert']('idempotency_keys', key)
       return { outcome: 'accepted', answer }
     })
-    work.save(changes)
-    await db.write(changes)
+    await work.write(db, changes)
     return outcomes
   }
 
-  /** Looks for its key first: something was there, or came in between. */
   async function acceptAfterLook(acceptance: Acceptance): Promise<AcceptOutcome> {
     const { expired, repeat } = await look(acceptance)
     if (repeat) return repeat
-    const [outcome] = await acceptAll([acceptance], { expired })
+    const [outcome] = await acceptAll([acceptance], expired)
     if (!outcome) throw new TypeError('an acceptance had no outcome')
     return outcome
   }
 
-  /** Looks whether its key is there. */
+  /** Looks for a stored answer of its key. */
   async function look({ idempotency, dispatch }: Acceptance): Promise<{ expired?: KeyRecord; repeat?: AcceptOutcome }> {
     const found = idempotency && (await readKey({ tenant: dispatch.tenant, name: idempotency.key }))
     if (!found) return {}
@@ -104,7 +98,7 @@ export function acceptor(db: Database, isAlone: boolean): Acceptor {
         }
       : async (acceptance) => {
           const outcome = await batched(acceptance)
-          // What is a repeat is answered as one, though the quota is spent. Nobody has to wait for this.
+          // A repeated event is answered as such, even if the quota is spent.
           if (outcome.outcome !== 'quota_spent' || !acceptance.idempotency) return outcome
           return (await look(acceptance)).repeat ?? outcome
         },
@@ -117,14 +111,13 @@ export function acceptor(db: Database, isAlone: boolean): Acceptor {
   }
 }
 
-/** What two acceptances must not have in common to be written at the same time. */
+/** Two acceptances with a common key are not written at the same time. */
 function keysOf(acceptance: Acceptance): readonly string[] {
   const { dispatch, idempotency } = acceptance
   const named = namesOf([acceptance]).map(({ tenant, name }) => `${tenant} ${name}`)
   return idempotency ? [...named, `${dispatch.tenant} key ${idempotency.key}`] : named
 }
 
-/** @param expired What was remembered of the key before, and is no longer. */
 function keyRecord(
   { dispatch: { tenant }, idempotency }: Acceptance,
   answer: DispatchAnswer,
@@ -135,4 +128,77 @@ function keyRecord(
   const { key: name, fingerprint, ttlMs } = idempotency
   const version = expired?.version ?? firstVersion()
   return { tenant, name, fingerprint, answer: JSON.stringify(answer), expires_at: now + ttlMs, version }
+}
+
+/** A dispatch with deliveries to be admitted, and its quota. */
+type Admission = Pick<Acceptance, 'dispatch' | 'quota'>
+
+/** Reads what the admission of deliveries depends on, if anything: counters, and digests that they may join. */
+export async function loadForAdmission(
+  admissions: readonly Admission[],
+  db: Database,
+  work: DispatchUnitOfWork,
+): Promise<void> {
+  const named = namesOf(admissions)
+  if (named.length === 0) return
+  for (const counter of await readCounters(named, db)) work.counters.put(counter)
+  for (const turn of admissions.flatMap(turnsOf)) work.counters.takeTurn(turn)
+  await loadOpenDigests([...new Set(admissions.flatMap(openKeysOf))], db, work)
+}
+
+/** The counters of their limits, and those of the turns of digest events. */
+function namesOf(admissions: readonly Admission[]): readonly TenantName[] {
+  return [...admissions.flatMap(limitsOf), ...admissions.flatMap(turnsOf)]
+}
+
+function limitsOf({ dispatch: { tenant, deliveries }, quota }: Admission): readonly TenantName[] {
+  const limits = deliveries.flatMap((delivery) => delivery.limits ?? [])
+  return (quota ? [quota, ...limits] : limits).map(({ key }) => ({ tenant, name: limitName(key) }))
+}
+
+/** Writers that may open or join the same digest conflict on these names. */
+function turnsOf(admission: Admission): readonly TenantName[] {
+  const { tenant } = admission.dispatch
+  return openKeysOf(admission).map((key) => ({ tenant, name: `digest ${key}` }))
+}
+
+function openKeysOf({ dispatch }: Admission): readonly string[] {
+  if (!dispatch.deliveries.some(({ digest }) => digest !== undefined)) return []
+  return dispatchRow(dispatch, 0, 0).deliveries.flatMap((delivery) =>
+    delivery.digest && delivery.status === 'queued' ? [indexKey(digestKey(delivery, delivery.digest))] : [],
+  )
+}
+
+/** Reads idempotency keys, concurrent calls together. A single key is two parameters, which is cheaper than a list. */
+function keyReader(db: Database, isAlone: boolean): (key: TenantName) => Promise<KeyRecord | undefined> {
+  const { dialect, nameOf } = db
+  const table = { table: 'idempotency_keys', alias: 'k' } as const
+  const select = `select ${columnsOf('idempotency_keys', 'k', dialect)} from`
+  const [first, second] = [dialect.parameter(1), dialect.parameter(2)]
+  const one = `${select} ${tableAlong(table, dialect, nameOf)} where k.tenant = ${first} and k.name = ${second}`
+  const { tenant, name } = TABLES.idempotency_keys.columns
+  const found = lookUp({ ...table, on: 'k.tenant = x.tenant and k.name = x.name' }, dialect, nameOf)
+  const several = `${select} ${dialect.rows(first, { tenant, name }, 'x')} ${found}`
+
+  async function read(text: string, parameters: readonly unknown[]): Promise<readonly KeyRecord[]> {
+    const records = await db.query<Readonly<Record<string, unknown>>>(text, parameters)
+    return records.map((row) => readRecord('idempotency_keys', row))
+  }
+
+  async function readOne({ tenant, name }: TenantName): Promise<KeyRecord | undefined> {
+    const [record] = await read(one, [tenant, name])
+    return record
+  }
+
+  async function run(keys: readonly TenantName[]): Promise<readonly (KeyRecord | undefined)[]> {
+    const [only, ...others] = keys
+    if (only && others.length === 0) return [await readOne(only)]
+    const list = JSON.stringify(keys.map(({ tenant, name }) => ({ tenant, name })))
+    const records = await read(several, [list])
+    const byKey = new Map(records.map((record) => [compoundKey(record.tenant, record.name), record]))
+    return keys.map((key) => byKey.get(compoundKey(key.tenant, key.name)))
+  }
+
+  if (isAlone) return readOne
+  return groupCommit<TenantName, KeyRecord | undefined>({ run, isOnesFault: db.isOnesFault, timeoutMs: db.timeoutMs })
 }

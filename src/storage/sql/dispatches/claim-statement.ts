@@ -1,33 +1,38 @@
 import type { ClaimRequest } from '../../../ports/dispatch-store.ts'
+import { NOW } from '../connection/changes.ts'
 import type { Database, Queries } from '../connection/database.ts'
-import { lookUp, tableAlong } from '../connection/look-ups.ts'
-import { Parameters } from '../connection/parameters.ts'
-import { columnsOf, readRecord } from '../connection/read-records.ts'
-import { NOW } from '../connection/statements.ts'
+import { columnsOf, lookUp, Parameters, readRecord, tableAlong } from '../connection/dialects.ts'
 import { functionName } from '../schema/functions.ts'
 import type { DeliveryRecord, DispatchRecord } from '../schema/records.ts'
-import type { Column } from '../schema/table.ts'
-import { TABLES } from '../schema/tables.ts'
-import { type LeaseParameters, leaseSets } from './claim-lease.ts'
-import { type ClaimSummary, notBusy, readSummary, selectSummary } from './claim-summary.ts'
+import { type Column, TABLES } from '../schema/tables.ts'
+import {
+  byWakeTime,
+  type ClaimSummary,
+  type LeaseParameters,
+  leaseSets,
+  notBusy,
+  readSummary,
+  type SummaryRow,
+  summaryOfRows,
+  summaryText,
+} from './claim-texts.ts'
 import type { ClaimLook } from './low-water-marks.ts'
-import { byWakeTime } from './waiting-deliveries.ts'
 
-/** What a claim leased. */
+/** A delivery that a claim leased. */
 export interface ClaimedRecord {
-  /** As it was before. */
+  /** As it was before the claim. */
   readonly delivery: DeliveryRecord
   readonly dispatch: DispatchRecord
 }
 
-/** What a claim found. */
+/** The result of a claim. */
 export interface FoundDue extends ClaimSummary {
   readonly leased: readonly ClaimedRecord[]
 }
 
 /**
- * Leases what is due, oldest first, and counts the attempts: by the database's clock, passing over what others are taking. In one
- * statement, where a database can do that.
+ * Leases due deliveries, oldest first, and counts the attempts, by the database's clock. It skips rows that other claims have locked
+ * (SKIP LOCKED). One statement where the database has functions, otherwise one transaction.
  */
 export async function claimDueRows(
   request: ClaimRequest,
@@ -45,7 +50,7 @@ export async function claimDueRows(
 
 type Row = Readonly<Record<string, unknown>>
 
-/** From a row that has what it was under its own names, and its dispatch with `h_` before theirs. */
+/** From a row with the columns of the delivery, and those of its dispatch with the prefix `h_`. */
 function claimedRecord(row: Row): ClaimedRecord {
   return { delivery: readRecord('deliveries', row), dispatch: readRecord('dispatches', row, 'h_') }
 }
@@ -80,13 +85,16 @@ async function claimInTurn(
   db: Database,
   queries: Queries,
 ): Promise<FoundDue> {
+  const { text, values } = summaryText(request, look, db.dialect, db.nameOf)
+  const summarize = async (): Promise<ClaimSummary> =>
+    summaryOfRows(await queries.query<SummaryRow>(text, values), request, look)
   const due: Due[] = []
   for (const channel of Object.keys(request.limits)) due.push(...(await lockDue(channel, request, look, db, queries)))
-  if (due.length === 0) return { leased: [], ...(await selectSummary(request, look, db, queries)) }
-  // One instant for all that is leased, in the database and here.
+  if (due.length === 0) return { leased: [], ...(await summarize()) }
+  // One instant for all leases, in the database and here.
   const now = Math.max(...due.map(({ found_at }) => Number(found_at)))
   const leased = await leaseThese(due, { fence, leaseMs: request.leaseMs, now }, db, queries)
-  return { leased, ...(await selectSummary(request, look, db, queries)), now }
+  return { leased, ...(await summarize()), now }
 }
 
 /** A delivery that is due. */
@@ -96,7 +104,7 @@ interface Due {
   readonly found_at: unknown
 }
 
-/** What is due in a channel and worth sending, oldest first, and nobody else's. Where rows can be locked, it is. */
+/** The due deliveries of a channel, oldest first, without expired ones. They are locked where the database can lock rows. */
 async function lockDue(
   channel: string,
   request: ClaimRequest,
@@ -127,7 +135,7 @@ async function lockDue(
 
 const INSTANT: Column = { kind: 'integer' }
 
-/** Reads deliveries that are locked, as they were before they are leased. */
+/** Reads locked deliveries as they are before the lease, and leases them. */
 async function leaseThese(
   due: readonly Due[],
   { fence, leaseMs, now }: LeaseParameters,

@@ -1,16 +1,13 @@
 import type { DispatchRemoval } from '../../../ports/dispatch-removal.ts'
 import { isOpenDispatch, leaveDigests } from '../../rules/dispatch-changes.ts'
-import { Conflict, type Database } from '../connection/database.ts'
-import { tableAlong } from '../connection/look-ups.ts'
+import { Conflict, NOW, retryOnConflict } from '../connection/changes.ts'
+import type { Database } from '../connection/database.ts'
+import { tableAlong } from '../connection/dialects.ts'
 import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'
-import { retryOnConflict } from '../connection/retry-on-conflict.ts'
-import { NOW } from '../connection/statements.ts'
-import { dispatchUnitOfWork } from './dispatch-unit-of-work.ts'
-import { loadDispatches } from './load-dispatches.ts'
-import { loadPlans } from './load-plans.ts'
-import { saveWork } from './save-work.ts'
+import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
+import { loadDispatches, loadPlans } from './load-dispatches.ts'
 
-/** Those that were accepted longest ago go first, of those of which nothing may yet be sent. */
+/** Removes dispatches that have no open deliveries, oldest first. */
 export function dispatchRemover(db: Database): (query: DispatchRemoval) => Promise<number> {
   const removeSome = removalParts()
   return ({ tenant, acceptedForMs, limit }) =>
@@ -22,16 +19,16 @@ function removeOver(query: DispatchRemoval, from: number, db: Database): Promise
     await db.sync()
     const over = await findOver(query, from, db)
     const ids = over.map(({ dispatch_id }) => dispatch_id)
-    const work = dispatchUnitOfWork(db.now())
+    const work = new DispatchUnitOfWork(db.now())
     await loadDispatches(ids, 'heads', db, work)
     await loadPlans(ids, db, work)
     for (const id of ids) {
       const row = work.dispatch(id)
-      if (!row || isOpenDispatch(row)) throw new Conflict('what was to go has changed')
+      if (!row || isOpenDispatch(row)) throw new Conflict('a dispatch has changed since it was found')
       leaveDigests(row)
       work.remove(row)
     }
-    await saveWork(work, db)
+    await work.write(db)
     return { count: over.length, until: Number(over.at(-1)?.created_at ?? 0) }
   })
 }
@@ -47,7 +44,7 @@ function findOver(
   db: Database,
 ): Promise<readonly Over[]> {
   const { dialect, nameOf } = db
-  // Not `exists`: databases turn that into a join, and may read all deliveries for it.
+  // Not `exists`: databases turn that into a join, which may read all deliveries.
   const open = (deliveries: string): string =>
     `(select 1 from ${deliveries} and v.status in ('queued', 'sending', 'held') limit 1) is null`
   const own = tableAlong({ table: 'deliveries', alias: 'v', index: 'of_dispatch' }, dialect, nameOf)

@@ -1,3 +1,4 @@
+import type { DeliveryStatus } from '../../../model/dispatch.ts'
 import { type DeliveryPlaces, type Transitions, transitions } from '../../rules/delivery-transitions.ts'
 import {
   type DeliveryRow,
@@ -5,302 +6,300 @@ import {
   type DispatchRow,
   digestKey,
   isOpenDigest,
+  ownersOf,
 } from '../../rules/dispatch-rows.ts'
-import { type Counter, sendLimits } from '../../rules/send-limits.ts'
-import type { Changes } from '../connection/changes.ts'
-import type {
-  CounterRecord,
-  DeliveryRecord,
-  DigestEventRecord,
-  DispatchRecord,
-  PlanSourceRecord,
-} from '../schema/records.ts'
-import { isChanged, isMadeAnew, openedBefore } from './compare-deliveries.ts'
-import { counterKey, counterRecord, endOf, type KnownCounter, knownCounter, limitName } from './counter-records.ts'
-import { countsOfParts } from './counts-of-parts.ts'
-import { deliveryRecord, deliveryRow, dispatchRecord, headOf, readJson, writeJson } from './delivery-records.ts'
-import { isKeptInDelivery, keptStatus } from './dispatch-status.ts'
-import { knownPlans } from './known-plans.ts'
+import { type Changes, newChanges } from '../connection/changes.ts'
+import type { Database } from '../connection/database.ts'
+import type { DeliveryRecord, DigestEventRecord, DispatchRecord, PlanSourceRecord } from '../schema/records.ts'
+import { TABLES } from '../schema/tables.ts'
+import { KnownCounters } from './counters.ts'
+import {
+  addedCounts,
+  type DispatchCounts,
+  deliveryRecord,
+  deliveryRow,
+  dispatchRecord,
+  headOf,
+  isKeptInDelivery,
+  type KnownDelivery,
+  type KnownDispatch,
+  keptStatus,
+  readJson,
+  writeJson,
+} from './dispatch-records.ts'
 
-/**
- * What was read of some dispatches, as the rules of deliveries take it, and what they have made of it: for one attempt at
- * changing it. What has changed is found by comparing.
- */
-export interface DispatchUnitOfWork {
-  readonly moves: Transitions
-  readonly places: DeliveryPlaces
-  /**
-   * Takes in what was read: dispatches first, then events of digests, then deliveries.
-   *
-   * @param whole All its deliveries follow, and something may be decided by looking at them together.
-   */
-  putDispatch(record: DispatchRecord, whole: boolean): void
-  putEvent(record: DigestEventRecord): void
-  putDelivery(record: DeliveryRecord): void
-  putCounter(record: CounterRecord): void
-  /** After its dispatch. */
-  putPlan(record: PlanSourceRecord): void
-  /** Who else comes to this name at the same time has to try again. */
-  takeTurn(tenant: string, name: string): void
-  /** A dispatch that is new. */
-  add(dispatch: DispatchRow): void
-  /** A dispatch that goes, with what is its alone. */
-  remove(dispatch: DispatchRow): void
-  dispatch(dispatchId: string): DispatchRow | undefined
-  delivery(deliveryId: string): DeliveryRow | undefined
-  /** A delivery that was taken in: what has become of it, and what was read. */
-  found(deliveryId: string): KnownDelivery | undefined
-  /** Writes down all that is new or has changed. */
-  save(changes: Changes): void
-}
-
-/** A delivery as it stands in a dispatch: in one that shares it, where that one's own would be. */
+/** The place of a delivery in a dispatch; a shared one takes the place of the dispatch's own. */
 interface Standing {
   readonly place: number
   readonly row: DeliveryRow
 }
 
-/** A dispatch as it is now, and as it was read. */
-export interface KnownDispatch {
-  readonly row: DispatchRow
-  /** Absent: it is new. */
-  readonly record?: DispatchRecord
-  readonly isWhole: boolean
-}
-
-/** A delivery as it is now, and as it was read. */
-export interface KnownDelivery {
-  readonly row: DeliveryRow
-  readonly record: DeliveryRecord
-}
-
-/** What a dispatch keeps of a delivery that it shared, in its place. */
+/** The record that a dispatch keeps of a delivery that it no longer shares. */
 interface LeftRecord {
   readonly place: number
   readonly delivery: DeliveryRecord
   readonly event: string
 }
 
-/** So long a name that somebody took a turn by is kept at least. */
-const TURN_MS = 60_000
-
 /**
- * @param now When all this happens, by the store's clock: never later than it is.
- * @param uncertaintyMs Less than so much later it may be. What is put off counts from then, so that it is never due early.
+ * Unit of work: dispatches as they were read, changed by the rules of deliveries, for one attempt to write them. `save` finds the
+ * changes by comparing the rows with the records.
+ *
+ * Put in dispatches first, then events of digests, then deliveries.
  */
-export function dispatchUnitOfWork(now: number, uncertaintyMs = 0): DispatchUnitOfWork {
-  const dispatches = new Map<string, KnownDispatch>()
-  const deliveries = new Map<string, KnownDelivery>()
-  const events = new Map<string, DigestEventRecord[]>()
-  const counters = new Map<string, KnownCounter>()
-  const standings = new Map<DispatchRow, Standing[]>()
-  const removed = new Set<DispatchRow>()
-  const plans = knownPlans()
+export class DispatchUnitOfWork {
+  readonly moves: Transitions
+  readonly places: DeliveryPlaces
+  readonly counters: KnownCounters
+  readonly #now: number
+  readonly #dispatches = new Map<string, KnownDispatch>()
+  readonly #deliveries = new Map<string, KnownDelivery>()
+  readonly #events = new Map<string, DigestEventRecord[]>()
+  readonly #plans = new Map<string, PlanSourceRecord>()
+  readonly #standings = new Map<DispatchRow, Standing[]>()
+  readonly #removed = new Set<DispatchRow>()
 
-  const places: DeliveryPlaces = {
-    place(row, wakeAt) {
-      row.wakeAt = wakeAt > now ? wakeAt + uncertaintyMs : wakeAt
-      row.slot = 0
-    },
-    remove(row) {
-      row.slot = -1
-    },
-    changed(row) {
-      // In which order digests were first open is told by when.
-      if (row.digest && row.digest.opened === 0 && isOpenDigest(row)) row.digest.opened = now
-    },
-    openDigest(row) {
-      if (!row.digest) return undefined
-      const key = digestKey(row, row.digest)
-      let oldest: DeliveryRow | undefined
-      for (const { row: open } of deliveries.values()) {
-        if (!open.digest || !isOpenDigest(open) || open.wakeAt <= now || digestKey(open, open.digest) !== key) continue
-        if (!oldest || openedBefore(open, oldest)) oldest = open
-      }
-      return oldest
-    },
+  /**
+   * @param now The time of all changes by the store's clock; never ahead of the database.
+   * @param uncertaintyMs The bound for how far behind it is. It is added to delays, so that nothing is due early.
+   */
+  constructor(now: number, uncertaintyMs = 0) {
+    this.#now = now
+    this.places = {
+      place(row, wakeAt) {
+        row.wakeAt = wakeAt > now ? wakeAt + uncertaintyMs : wakeAt
+        row.slot = 0
+      },
+      remove(row) {
+        row.slot = -1
+      },
+      changed(row) {
+        // Digests are ordered by the time at which they were first open.
+        if (row.digest && row.digest.opened === 0 && isOpenDigest(row)) row.digest.opened = now
+      },
+      openDigest: (row) => this.#openDigest(row),
+    }
+    this.counters = new KnownCounters(now)
+    this.moves = transitions(this.places, this.counters.limits)
   }
 
-  const limits = sendLimits({
-    find(tenant, key) {
-      const found = counters.get(counterKey(tenant, limitName(key)))?.counter
-      return found && endOf(found) > now ? found : undefined
-    },
-    keep: (counter) => change(limitName(counter.name), counter),
-  })
-
-  function change(name: string, counter: Counter): void {
-    const key = counterKey(counter.tenant, name)
-    counters.set(key, { name, counter, version: counters.get(key)?.version ?? 0, isChanged: true })
+  /** @param isWhole All its deliveries follow, and something may be decided by looking at them together. */
+  putDispatch(record: DispatchRecord, isWhole: boolean): void {
+    if (this.#dispatches.has(record.dispatch_id)) return
+    const row: DispatchRow = { head: headOf(record), place: 0, deliveries: [], plan: undefined }
+    this.#dispatches.set(record.dispatch_id, { row, record, isWhole })
+    for (const { place, delivery, event } of readJson<LeftRecord[]>(record.records) ?? [])
+      this.#stand(row, place, this.#rowOf(delivery, row, [{ dispatch: row, eventData: JSON.parse(event) }]))
   }
 
-  function stand(dispatch: DispatchRow, place: number, row: DeliveryRow): void {
-    const own = standings.get(dispatch) ?? []
-    standings.set(dispatch, own)
+  putEvent(record: DigestEventRecord): void {
+    const own = this.#events.get(record.delivery_id)
+    if (own) own.push(record)
+    else this.#events.set(record.delivery_id, [record])
+  }
+
+  putDelivery(record: DeliveryRecord): void {
+    const dispatch = this.dispatch(record.dispatch_id)
+    if (!dispatch || this.#deliveries.has(record.delivery_id)) return
+    const own = this.#eventsOf(record.delivery_id).sort((one, other) => one.number - other.number)
+    const gathered = own.flatMap((event): DigestEvent[] => {
+      const owner = this.dispatch(event.dispatch_id)
+      return owner ? [{ dispatch: owner, eventData: JSON.parse(event.event_data) }] : []
+    })
+    const row = this.#rowOf(record, dispatch, gathered)
+    this.#deliveries.set(record.delivery_id, { row, record })
+    if (!row.digest) this.#stand(dispatch, record.place, row)
+    for (const event of row.digest ? own : []) {
+      const owner = this.dispatch(event.dispatch_id)
+      if (owner) this.#stand(owner, event.place, row)
+    }
+  }
+
+  /** After its dispatch. */
+  putPlan(record: PlanSourceRecord): void {
+    const row = this.dispatch(record.dispatch_id)
+    if (!row) return
+    this.#plans.set(record.dispatch_id, record)
+    row.plan = { source: JSON.parse(record.source), version: record.version }
+  }
+
+  /** Adds a new dispatch. */
+  add(row: DispatchRow): void {
+    this.#dispatches.set(row.head.dispatchId, { row, isWhole: true })
+  }
+
+  /** Removes a dispatch, and the deliveries that it does not share. */
+  remove(row: DispatchRow): void {
+    this.#removed.add(row)
+  }
+
+  dispatch(dispatchId: string): DispatchRow | undefined {
+    return this.#dispatches.get(dispatchId)?.row
+  }
+
+  delivery(deliveryId: string): DeliveryRow | undefined {
+    return this.#deliveries.get(deliveryId)?.row
+  }
+
+  found(deliveryId: string): KnownDelivery | undefined {
+    return this.#deliveries.get(deliveryId)
+  }
+
+  /** Writes everything that is new or has changed. @throws {Conflict} */
+  async write(db: Pick<Database, 'write'>, changes: Changes = newChanges()): Promise<void> {
+    let isMoved = false
+    for (const known of this.#deliveries.values()) isMoved = this.#saveDelivery(known, changes) || isMoved
+    this.counters.save(changes)
+    for (const known of this.#dispatches.values()) this.#saveDispatch(known, isMoved, changes)
+    this.#saveCounts(changes)
+    await db.write(changes)
+  }
+
+  #openDigest(row: DeliveryRow): DeliveryRow | undefined {
+    if (!row.digest) return undefined
+    const key = digestKey(row, row.digest)
+    let oldest: DeliveryRow | undefined
+    for (const { row: open } of this.#deliveries.values()) {
+      if (!open.digest || !isOpenDigest(open) || open.wakeAt <= this.#now) continue
+      if (digestKey(open, open.digest) === key && (!oldest || openedBefore(open, oldest))) oldest = open
+    }
+    return oldest
+  }
+
+  #eventsOf(deliveryId: string): DigestEventRecord[] {
+    return this.#events.get(deliveryId) ?? []
+  }
+
+  #rowOf(record: DeliveryRecord, dispatch: DispatchRow, events: DigestEvent[]): DeliveryRow {
+    return deliveryRow(record, dispatch, events, (dispatchId) => this.dispatch(dispatchId))
+  }
+
+  #stand(dispatch: DispatchRow, place: number, row: DeliveryRow): void {
+    const own = this.#standings.get(dispatch) ?? []
+    this.#standings.set(dispatch, own)
     own.push({ place, row })
     own.sort((one, other) => one.place - other.place)
     dispatch.deliveries = own.map((standing) => standing.row)
   }
 
-  const self: DispatchUnitOfWork = {
-    moves: transitions(places, limits),
-    places,
-
-    putDispatch(record, isWhole) {
-      if (dispatches.has(record.dispatch_id)) return
-      const row: DispatchRow = { head: headOf(record), place: 0, deliveries: [], plan: undefined }
-      dispatches.set(record.dispatch_id, { row, record, isWhole })
-      for (const { place, delivery, event } of readJson<LeftRecord[]>(record.records) ?? [])
-        stand(row, place, deliveryRow(delivery, row, [{ dispatch: row, eventData: JSON.parse(event) }], self.dispatch))
-    },
-
-    putEvent(record) {
-      const own = events.get(record.delivery_id)
-      if (own) own.push(record)
-      else events.set(record.delivery_id, [record])
-    },
-
-    putDelivery(record) {
-      const dispatch = self.dispatch(record.dispatch_id)
-      if (!dispatch || deliveries.has(record.delivery_id)) return
-      const own = (events.get(record.delivery_id) ?? []).sort((one, other) => one.number - other.number)
-      const gathered = own.flatMap((event): DigestEvent[] => {
-        const owner = self.dispatch(event.dispatch_id)
-        return owner ? [{ dispatch: owner, eventData: JSON.parse(event.event_data) }] : []
-      })
-      const row = deliveryRow(record, dispatch, gathered, self.dispatch)
-      deliveries.set(record.delivery_id, { row, record })
-      if (!row.digest) return stand(dispatch, record.place, row)
-      for (const event of own) {
-        const owner = self.dispatch(event.dispatch_id)
-        if (owner) stand(owner, event.place, row)
-      }
-    },
-
-    putCounter(record) {
-      counters.set(counterKey(record.tenant, record.name), knownCounter(record))
-    },
-
-    putPlan(record) {
-      const row = self.dispatch(record.dispatch_id)
-      if (row) plans.put(row, record)
-    },
-
-    takeTurn: (tenant, name) => change(name, { tenant, name, times: [now], max: 1, windowMs: TURN_MS }),
-    add(row) {
-      dispatches.set(row.head.dispatchId, { row, isWhole: true })
-    },
-    remove: (row) => void removed.add(row),
-    dispatch: (dispatchId) => dispatches.get(dispatchId)?.row,
-    delivery: (deliveryId) => deliveries.get(deliveryId)?.row,
-    found: (deliveryId) => deliveries.get(deliveryId),
-
-    save(changes) {
-      let isMoved = false
-      for (const { row, record } of deliveries.values()) isMoved = saveDelivery(row, record, changes) || isMoved
-      for (const known of counters.values())
-        if (known.isChanged) changes[known.version === 0 ? 'insert' : 'update']('counters', counterRecord(known))
-      for (const known of dispatches.values()) saveDispatch(known, isMoved, changes)
-      for (const counts of countsOfParts(deliveries.values(), dispatches)) changes.count(counts)
-    },
-  }
-
-  /** Where not all of the dispatch is known, its delivery goes on as it was. */
-  function keepsStatus(row: DeliveryRow, record: DeliveryRecord): boolean {
-    const known = dispatches.get(row.dispatch.head.dispatchId)
-    return known?.isWhole ? isKeptInDelivery(row.dispatch) : record.dispatch_status !== null
+  /** Whether a row was put in as a delivery: a {@link LeftRecord} was not. */
+  #isStored(row: DeliveryRow): boolean {
+    return this.delivery(row.deliveryId) === row
   }
 
   /** @param isMoved Some delivery is written. */
-  function saveDispatch({ row, record, isWhole }: KnownDispatch, isMoved: boolean, changes: Changes): void {
-    plans.save(row, removed.has(row), changes)
+  #saveDispatch({ row, record, isWhole }: KnownDispatch, isMoved: boolean, changes: Changes): void {
+    const isRemoved = this.#removed.has(row)
+    this.#savePlan(row, isRemoved, changes)
     if (!record) {
       changes.insert('dispatches', dispatchRecord(row))
       for (const [place, delivery] of row.deliveries.entries()) {
-        const known = deliveries.get(delivery.deliveryId)?.row === delivery
-        if (!known) changes.insert('deliveries', deliveryRecord(delivery, place, 1, isKeptInDelivery(row)))
-        if (delivery.digest) insertEvent(row, delivery, place, changes)
+        if (!this.#isStored(delivery))
+          changes.insert('deliveries', deliveryRecord(delivery, place, 1, isKeptInDelivery(row)))
+        if (delivery.digest) this.#insertEvent(row, delivery, place, changes)
       }
       return
     }
     if (!isWhole) return
-    if (removed.has(row)) {
+    if (isRemoved) {
       changes.remove('dispatches', { dispatch_id: record.dispatch_id, version: record.version })
       return
     }
-    // Its version guards all that is decided by looking at its deliveries together. Where nothing is, they were read in one
-    // statement, and were so at that moment; but for those that others share.
+    // Its version guards decisions about its deliveries together. Without one, they were read in one statement; shared ones were not.
     if (!isMoved && record.digested === null) return
     const digested = record.digested ?? (row.deliveries.some(({ digest }) => digest) ? 1 : null)
-    changes.update('dispatches', { ...record, digested, records: leftRecords(row), ...keptStatus(row) })
-    for (const [at, { place }] of (standings.get(row) ?? []).entries()) {
+    changes.update('dispatches', { ...record, digested, records: this.#leftRecords(row), ...keptStatus(row) })
+    for (const [at, { place }] of (this.#standings.get(row) ?? []).entries()) {
       const delivery = row.deliveries[at]
-      if (delivery && isNewEvent(row, delivery)) insertEvent(row, delivery, place, changes)
+      if (delivery && this.#isNewEvent(row, delivery)) this.#insertEvent(row, delivery, place, changes)
     }
   }
 
-  /** Whether an event of a dispatch has come to be in a digest by its being planned again. */
-  function isNewEvent({ head }: DispatchRow, delivery: DeliveryRow): boolean {
-    if (!delivery.digest || deliveries.get(delivery.deliveryId)?.row !== delivery) return false
-    return events.get(delivery.deliveryId)?.every((event) => event.dispatch_id !== head.dispatchId) ?? true
+  /** The stored source changes only with its dispatch: the dispatch's version guards it. */
+  #savePlan({ plan, head: { dispatchId: dispatch_id } }: DispatchRow, isRemoved: boolean, changes: Changes): void {
+    const record = this.#plans.get(dispatch_id)
+    if (record && (isRemoved || !plan)) changes.remove('plan_sources', { dispatch_id, version: record.version })
+    else if (record && plan?.version !== record.version) changes.update('plan_sources', record)
+    else if (!record && plan)
+      changes.insert('plan_sources', { dispatch_id, source: JSON.stringify(plan.source), version: plan.version })
   }
 
-  function insertEvent(dispatch: DispatchRow, delivery: DeliveryRow, place: number, changes: Changes): void {
-    const number = delivery.digest?.events.findIndex((event) => event.dispatch === dispatch) ?? 0
-    const last = events.get(delivery.deliveryId)?.at(-1)?.number ?? 0
-    const { eventData } = delivery.digest?.events[number] ?? {}
-    const key = { delivery_id: delivery.deliveryId, dispatch_id: dispatch.head.dispatchId }
+  /** Whether a new plan of the dispatch has put its event into a digest. */
+  #isNewEvent({ head }: DispatchRow, delivery: DeliveryRow): boolean {
+    if (!delivery.digest || !this.#isStored(delivery)) return false
+    return this.#eventsOf(delivery.deliveryId).every((event) => event.dispatch_id !== head.dispatchId)
+  }
+
+  #insertEvent(dispatch: DispatchRow, delivery: DeliveryRow, place: number, changes: Changes): void {
+    const event = delivery.digest?.events.find((one) => one.dispatch === dispatch)
     changes.insert('digest_events', {
-      ...key,
-      number: last + 1,
+      delivery_id: delivery.deliveryId,
+      dispatch_id: dispatch.head.dispatchId,
+      number: (this.#eventsOf(delivery.deliveryId).at(-1)?.number ?? 0) + 1,
       place,
-      event_data: JSON.stringify(eventData),
+      event_data: JSON.stringify(event?.eventData),
       version: 1,
     })
   }
 
-  /** Of the deliveries of a dispatch, those that are records of its own. */
-  function leftRecords(dispatch: DispatchRow): string | null {
-    const left = (standings.get(dispatch) ?? []).flatMap(({ place }, at): LeftRecord[] => {
+  #leftRecords(dispatch: DispatchRow): string | null {
+    const left = (this.#standings.get(dispatch) ?? []).flatMap(({ place }, at): LeftRecord[] => {
       const row = dispatch.deliveries[at]
-      if (!row || deliveries.get(row.deliveryId)?.row === row) return []
+      if (!row || this.#isStored(row)) return []
       const event = JSON.stringify(row.digest?.events[0]?.eventData)
       return [{ place, delivery: deliveryRecord(row, place, 0, false), event }]
     })
-    return writeJson(left.length > 0 ? left : undefined) ?? null
+    return writeJson(left.length > 0 ? left : undefined)
   }
 
-  /** Whether it was to be written. */
-  function saveDelivery(row: DeliveryRow, record: DeliveryRecord, changes: Changes): boolean {
-    const gathered = events.get(record.delivery_id) ?? []
+  /** Whether the delivery is written. */
+  #saveDelivery({ row, record }: KnownDelivery, changes: Changes): boolean {
+    const { delivery_id, version } = record
+    const gathered = this.#eventsOf(delivery_id)
     const owners = new Set(row.digest?.events.map(({ dispatch }) => dispatch.head.dispatchId))
-    const isGone = removed.has(row.dispatch) || hasJoined(row)
-    for (const event of gathered)
-      if (isGone || !owners.has(event.dispatch_id))
-        changes.remove('digest_events', {
-          delivery_id: event.delivery_id,
-          dispatch_id: event.dispatch_id,
-          version: event.version,
-        })
+    const { isWhole = false } = this.#dispatches.get(row.dispatch.head.dispatchId) ?? {}
+    // Joined: it was planned again, and its event is now in the digest of another delivery.
+    const hasJoined = isWhole && !row.dispatch.deliveries.includes(row)
+    const isGone = hasJoined || this.#removed.has(row.dispatch)
+    for (const { dispatch_id, version } of gathered)
+      if (isGone || !owners.has(dispatch_id)) changes.remove('digest_events', { delivery_id, dispatch_id, version })
     if (isGone) {
-      changes.remove('deliveries', { delivery_id: record.delivery_id, version: record.version })
+      changes.remove('deliveries', { delivery_id, version })
       return true
     }
     const own = gathered.find((event) => event.dispatch_id === row.dispatch.head.dispatchId)
-    const after = deliveryRecord(row, own?.place ?? record.place, record.version, keepsStatus(row, record))
-    if (!isChanged(record, after) && owners.size === gathered.length) return false
-    if (isMadeAnew(record, after)) {
-      changes.remove('deliveries', { delivery_id: record.delivery_id, version: record.version })
-      changes.insert('deliveries', { ...after, version: record.version + 1 })
+    // If the dispatch is not whole, the row keeps the status or not as it did before.
+    const isKept = isWhole ? isKeptInDelivery(row.dispatch) : record.dispatch_status !== null
+    const after = deliveryRecord(row, own?.place ?? record.place, version, isKept)
+    const differs = (name: keyof DeliveryRecord): boolean => record[name] !== after[name]
+    if (!COLUMNS.some(differs) && owners.size === gathered.length) return false
+    if (FIXED.some(differs)) {
+      // No update writes these columns: the delivery was planned again.
+      changes.remove('deliveries', { delivery_id, version })
+      changes.insert('deliveries', { ...after, version: version + 1 })
     } else changes.update('deliveries', after.content === record.content ? { ...after, content: null } : after)
     return true
   }
 
-  /** It was to be planned again, and its event joined the digest of another delivery. */
-  function hasJoined(row: DeliveryRow): boolean {
-    const { isWhole = false } = dispatches.get(row.dispatch.head.dispatchId) ?? {}
-    return isWhole && !row.dispatch.deliveries.includes(row)
+  /** Adds changed deliveries to the counts of dispatches that were not read as a whole. */
+  #saveCounts(changes: Changes): void {
+    const added = new Map<string, DispatchCounts>()
+    for (const { row, record } of this.#deliveries.values()) {
+      for (const { head } of ownersOf(row)) {
+        const known = this.#dispatches.get(head.dispatchId)
+        if (!known?.record || known.isWhole || known.record.status === null) continue
+        const counts = addedCounts(record.status as DeliveryStatus, row.status, added.get(head.dispatchId))
+        if (counts) added.set(head.dispatchId, counts)
+      }
+    }
+    for (const [dispatch_id, counts] of added) changes.count({ dispatch_id, ...counts })
   }
+}
 
-  return self
+const COLUMNS = Object.keys(TABLES.deliveries.columns) as (keyof DeliveryRecord)[]
+const FIXED = COLUMNS.filter((name) => TABLES.deliveries.columns[name].fixed)
+
+function openedBefore(one: DeliveryRow, other: DeliveryRow): boolean {
+  const before = (one.digest?.opened ?? 0) - (other.digest?.opened ?? 0)
+  return before < 0 || (before === 0 && one.deliveryId < other.deliveryId)
 }

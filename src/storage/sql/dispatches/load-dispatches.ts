@@ -1,27 +1,27 @@
 import type { Database } from '../connection/database.ts'
-import { lookUp } from '../connection/look-ups.ts'
-import { columnsOf, readRecord } from '../connection/read-records.ts'
-import type { CounterRecord, DeliveryRecord, DigestEventRecord, DispatchRecord } from '../schema/records.ts'
-import { TABLES } from '../schema/tables.ts'
-import { limitName } from './counter-records.ts'
+import { columnsOf, type LookUp, lookUp, readRecord } from '../connection/dialects.ts'
+import type {
+  CounterRecord,
+  DeliveryRecord,
+  DigestEventRecord,
+  DispatchRecord,
+  Records,
+  TableName,
+} from '../schema/records.ts'
+import { type Column, TABLES } from '../schema/tables.ts'
+import { limitName, type TenantName } from './counters.ts'
 import type { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** A name within a tenant. */
-export interface TenantName {
-  readonly tenant: string
-  readonly name: string
-}
-
-/** So often dispatches are read again that others changed meanwhile. */
+/** Reads of dispatches that others change meanwhile. */
 const TRIES = 5
 
 /**
- * Takes dispatches into a workspace: whole, with the deliveries that they share with others. What shares deliveries may be of
- * several moments: the versions of what is written tell whether it is.
+ * Reads dispatches into a unit of work, with the deliveries that they share with others. Shared deliveries take several statements,
+ * so they may be of different moments; the versions guard what is written.
  *
- * @param owners `whole`: those others too, since a delivery's end is to be followed by what is held in each.
+ * @param owners `whole` also reads the other dispatches as a whole: the end of a delivery may release held ones in each of them.
  */
 export async function loadDispatches(
   ids: readonly string[],
@@ -31,20 +31,27 @@ export async function loadDispatches(
 ): Promise<void> {
   const read = await readShared(ids, owners, db)
   put(read, into)
-  for (const counter of await readCounters(limitsIn(read), db)) into.putCounter(counter)
+  for (const counter of await readCounters(limitsIn(read), db)) into.counters.put(counter)
 }
 
-/** Takes dispatches into a workspace as they all were at one moment: to be shown. */
+/** Reads dispatches into a unit of work as they all were at one moment, to be shown. */
 export async function loadToShow(ids: readonly string[], db: Database, into: DispatchUnitOfWork): Promise<void> {
   let read = await readShared(ids, 'heads', db)
-  for (let tries = 1; tries < TRIES && !(await isStillSo(read, db)); tries++) read = await readShared(ids, 'heads', db)
+  for (let tries = 1; tries < TRIES && !(await isUnchanged(read, db)); tries++)
+    read = await readShared(ids, 'heads', db)
   put(read, into)
 }
 
-/** What was read of some dispatches, in the order in which a workspace takes it in. */
+/** Reads the data to plan dispatches again, for dispatches in the unit of work. */
+export async function loadPlans(ids: readonly string[], db: Database, into: DispatchUnitOfWork): Promise<void> {
+  const on = 'p.dispatch_id = x.dispatch_id'
+  for (const plan of await readRecords('plan_sources', ID, ids, { alias: 'p', on }, db)) into.putPlan(plan)
+}
+
+/** The dispatches that were read, in the order in which a unit of work takes them. */
 interface Read {
   readonly found: readonly Found[]
-  /** The dispatches of others that share deliveries with them. */
+  /** Other dispatches that share deliveries with them. */
   readonly heads: readonly DispatchRecord[]
   readonly events: readonly DigestEventRecord[]
   readonly shared: readonly DeliveryRecord[]
@@ -58,8 +65,10 @@ async function readShared(ids: readonly string[], owners: 'whole' | 'heads', db:
     found.push(...(await readDispatches(missing(events, found), db)))
     events = await readEvents(idsOf(found), db)
   }
-  const shared = await readDeliveries(events, db)
-  // Once more, after the deliveries: their versions guard which events they have.
+  const digests = [...new Set(events.map(({ delivery_id }) => delivery_id))]
+  const on = 'd.delivery_id = x.delivery_id'
+  const shared = await readRecords('deliveries', DELIVERY_ID, digests, { alias: 'd', on }, db)
+  // Again after the deliveries, whose versions guard which events they have.
   events = await readEvents(idsOf(found), db)
   const heads = await readHeads(missing(events, found), db)
   return { found, heads, events, shared }
@@ -73,18 +82,24 @@ function put({ found, heads, events, shared }: Read, into: DispatchUnitOfWork): 
   for (const delivery of shared) into.putDelivery(delivery)
 }
 
-/** What is counted for the limits of dispatches: one of their deliveries may be let out. */
+/** The counters that admit their deliveries. */
 function limitsIn({ found }: Read): readonly TenantName[] {
   return found.flatMap(({ record: { tenant }, deliveries }) =>
     deliveries.flatMap(limitsOf).map((key) => ({ tenant, name: limitName(key) })),
   )
 }
 
+function limitsOf({ limits }: DeliveryRecord): readonly string[] {
+  if (limits === null) return []
+  const named: readonly { readonly key: string }[] = JSON.parse(limits)
+  return named.map(({ key }) => key)
+}
+
 /**
- * Whether everything that took more than one statement to read still has the version that it was read with: then all of it was
- * so at that moment. A dispatch that shares nothing took one.
+ * Whether everything that took several statements to read still has its version: then all of it was so at one moment. A dispatch that
+ * shares nothing took one statement.
  */
-async function isStillSo({ found, shared }: Read, { dialect, nameOf, query }: Database): Promise<boolean> {
+async function isUnchanged({ found, shared }: Read, { dialect, nameOf, query }: Database): Promise<boolean> {
   const digested = found.filter((one) => one.digested)
   if (digested.length === 0) return true
   const dispatches = digested.map(({ record: { dispatch_id, version } }) => ({ dispatch_id, version }))
@@ -103,36 +118,33 @@ async function isStillSo({ found, shared }: Read, { dialect, nameOf, query }: Da
   return Number(row?.amount) === dispatches.length + deliveries.length
 }
 
-/** The dispatches that deliveries belong to. */
+/** The ids of the dispatches that deliveries belong to. */
 export async function loadOwners(
   ids: readonly string[],
   { dialect, nameOf, query }: Database,
 ): Promise<readonly string[]> {
-  const { delivery_id } = TABLES.deliveries.columns
-  const [own, shared] = [1, 2].map((number) => dialect.rows(dialect.parameter(number), { delivery_id }, 'x'))
+  const [own, shared] = [1, 2].map((number) => dialect.rows(dialect.parameter(number), DELIVERY_ID, 'x'))
   const owner = lookUp({ table: 'deliveries', alias: 'd', on: 'd.delivery_id = x.delivery_id' }, dialect, nameOf)
   const events = lookUp({ table: 'digest_events', alias: 'e', on: 'e.delivery_id = x.delivery_id' }, dialect, nameOf)
   const text = `select d.dispatch_id from ${own} ${owner} union select e.dispatch_id from ${shared} ${events}`
-  const list = JSON.stringify(ids.map((id) => ({ delivery_id: id })))
+  const list = listOf('delivery_id', ids)
   const found = await query<{ dispatch_id: string }>(text, [list, list])
   return found.map(({ dispatch_id }) => dispatch_id)
 }
 
-/** Takes the digests into a workspace that an event may join, by how their keys begin. */
+/** Reads the digests that an event may join into a unit of work. @param openKeys The beginnings of their keys. */
 export async function loadOpenDigests(
   openKeys: readonly string[],
   db: Database,
   into: DispatchUnitOfWork,
 ): Promise<void> {
-  if (openKeys.length === 0) return
-  const { dialect, nameOf } = db
-  const keys = dialect.rows(dialect.parameter(1), { open_key: TABLES.deliveries.columns.open_key }, 'x')
-  const own = { table: 'deliveries', alias: 'd', on: 'd.open_key = x.open_key', index: 'open_digests' } as const
-  const text = `select ${columnsOf('deliveries', 'd', dialect)} from ${keys} ${lookUp(own, dialect, nameOf)}`
-  const rows = await db.query<Row>(text, [JSON.stringify(openKeys.map((open_key) => ({ open_key })))])
-  const open = rows.map((row) => readRecord('deliveries', row)).filter(({ delivery_id }) => !into.delivery(delivery_id))
-  if (open.length === 0) return
-  const events = await readEventsOf(open, db)
+  const keys = { open_key: TABLES.deliveries.columns.open_key }
+  const own = { alias: 'd', on: 'd.open_key = x.open_key', index: 'open_digests' }
+  const rows = await readRecords('deliveries', keys, openKeys, own, db)
+  const open = rows.filter(({ delivery_id }) => !into.delivery(delivery_id))
+  const digests = [...new Set(open.map(({ delivery_id }) => delivery_id))]
+  const on = 'e.delivery_id = x.delivery_id'
+  const events = await readRecords('digest_events', DELIVERY_ID, digests, { alias: 'e', on }, db)
   for (const head of await readHeads([...new Set(events.map(({ dispatch_id }) => dispatch_id))], db))
     into.putDispatch(head, false)
   for (const event of events) into.putEvent(event)
@@ -159,11 +171,12 @@ async function readDispatches(ids: readonly string[], db: Database): Promise<Fou
   if (ids.length === 0) return []
   const { dialect, nameOf } = db
   const columns = `${columnsOf('dispatches', 'h', dialect, 'h_')}, ${columnsOf('deliveries', 'd', dialect)}`
+  const heads = lookUp({ table: 'dispatches', ...HEAD }, dialect, nameOf)
   const own = { alias: 'd', on: 'd.dispatch_id = h.dispatch_id', index: 'of_dispatch', isLeft: true } as const
   const deliveries = lookUp({ table: 'deliveries', ...own }, dialect, nameOf)
-  const text = `select ${columns} from ${idRows(db)} ${headsOfIds(db)} ${deliveries}`
+  const text = `select ${columns} from ${dialect.rows(dialect.parameter(1), ID, 'x')} ${heads} ${deliveries}`
   const found = new Map<string, Found>()
-  for (const row of await db.scan<Row>(text, [idList(ids)])) {
+  for (const row of await db.scan<Row>(text, [listOf('dispatch_id', ids)])) {
     const id = String(row.h_dispatch_id)
     let one = found.get(id)
     if (!one) {
@@ -176,10 +189,8 @@ async function readDispatches(ids: readonly string[], db: Database): Promise<Fou
   return [...found.values()]
 }
 
-async function readHeads(ids: readonly string[], db: Database): Promise<readonly DispatchRecord[]> {
-  if (ids.length === 0) return []
-  const text = `select ${columnsOf('dispatches', 'h', db.dialect)} from ${idRows(db)} ${headsOfIds(db)}`
-  return (await db.query<Row>(text, [idList(ids)])).map((row) => readRecord('dispatches', row))
+function readHeads(ids: readonly string[], db: Database): Promise<readonly DispatchRecord[]> {
+  return readRecords('dispatches', ID, ids, HEAD, db)
 }
 
 /** All events of the digests that these dispatches have events in. */
@@ -187,48 +198,34 @@ async function readEvents(ids: readonly string[], db: Database): Promise<DigestE
   const { dialect, nameOf } = db
   const table = 'digest_events'
   const own = { table, alias: 'o', on: 'o.dispatch_id = x.dispatch_id', index: 'of_dispatch' } as const
-  const digests = `select distinct o.delivery_id from ${idRows(db)} ${lookUp(own, dialect, nameOf)}`
+  const rows = dialect.rows(dialect.parameter(1), ID, 'x')
+  const digests = `select distinct o.delivery_id from ${rows} ${lookUp(own, dialect, nameOf)}`
   const all = lookUp({ table, alias: 'e', on: 'e.delivery_id = g.delivery_id' }, dialect, nameOf)
   const text = `select ${columnsOf(table, 'e', dialect)} from (${digests}) g ${all}`
-  return (await db.query<Row>(text, [idList(ids)])).map((row) => readRecord('digest_events', row))
+  return (await db.query<Row>(text, [listOf('dispatch_id', ids)])).map((row) => readRecord(table, row))
 }
 
-async function readEventsOf(digests: readonly DeliveryRecord[], db: Database): Promise<DigestEventRecord[]> {
-  const { dialect, nameOf } = db
-  const events = lookUp({ table: 'digest_events', alias: 'e', on: 'e.delivery_id = x.delivery_id' }, dialect, nameOf)
-  const text = `select ${columnsOf('digest_events', 'e', dialect)} from ${deliveryRows(db)} ${events}`
-  return (await db.query<Row>(text, [deliveryList(digests)])).map((row) => readRecord('digest_events', row))
+const ID: Readonly<Record<string, Column>> = { dispatch_id: TABLES.dispatches.columns.dispatch_id }
+const DELIVERY_ID: Readonly<Record<string, Column>> = { delivery_id: TABLES.deliveries.columns.delivery_id }
+const HEAD = { alias: 'h', on: 'h.dispatch_id = x.dispatch_id' }
+
+/** The records of a table that belong to values of one column, as `x`. */
+async function readRecords<Name extends TableName>(
+  table: Name,
+  column: Readonly<Record<string, Column>>,
+  values: readonly string[],
+  join: Omit<LookUp, 'table'>,
+  { dialect, nameOf, query }: Database,
+): Promise<readonly Records[Name][]> {
+  if (values.length === 0) return []
+  const [name = ''] = Object.keys(column)
+  const rows = dialect.rows(dialect.parameter(1), column, 'x')
+  const text = `select ${columnsOf(table, join.alias, dialect)} from ${rows} ${lookUp({ table, ...join }, dialect, nameOf)}`
+  return (await query<Row>(text, [listOf(name, values)])).map((row) => readRecord(table, row))
 }
 
-async function readDeliveries(events: readonly DigestEventRecord[], db: Database): Promise<readonly DeliveryRecord[]> {
-  const { dialect, nameOf } = db
-  const own = lookUp({ table: 'deliveries', alias: 'd', on: 'd.delivery_id = x.delivery_id' }, dialect, nameOf)
-  const text = `select ${columnsOf('deliveries', 'd', dialect)} from ${deliveryRows(db)} ${own}`
-  return (await db.query<Row>(text, [deliveryList(events)])).map((row) => readRecord('deliveries', row))
-}
-
-/** Of the ids of {@link idRows}. */
-function headsOfIds({ dialect, nameOf }: Database): string {
-  return lookUp({ table: 'dispatches', alias: 'h', on: 'h.dispatch_id = x.dispatch_id' }, dialect, nameOf)
-}
-
-function idRows({ dialect }: Database): string {
-  const { dispatch_id } = TABLES.dispatches.columns
-  return dialect.rows(dialect.parameter(1), { dispatch_id }, 'x')
-}
-
-function idList(ids: readonly string[]): string {
-  return JSON.stringify(ids.map((dispatch_id) => ({ dispatch_id })))
-}
-
-function deliveryRows({ dialect }: Database): string {
-  const { delivery_id } = TABLES.deliveries.columns
-  return dialect.rows(dialect.parameter(1), { delivery_id }, 'x')
-}
-
-function deliveryList(records: readonly { readonly delivery_id: string }[]): string {
-  const ids = new Set(records.map(({ delivery_id }) => delivery_id))
-  return JSON.stringify([...ids].map((delivery_id) => ({ delivery_id })))
+function listOf(column: string, values: readonly string[]): string {
+  return JSON.stringify(values.map((value) => ({ [column]: value })))
 }
 
 function idsOf(found: readonly Found[]): readonly string[] {
@@ -239,10 +236,4 @@ function idsOf(found: readonly Found[]): readonly string[] {
 function missing(events: readonly DigestEventRecord[], found: readonly Found[]): readonly string[] {
   const known = new Set(idsOf(found))
   return [...new Set(events.map(({ dispatch_id }) => dispatch_id))].filter((id) => !known.has(id))
-}
-
-function limitsOf({ limits }: DeliveryRecord): readonly string[] {
-  if (limits === null) return []
-  const named: readonly { readonly key: string }[] = JSON.parse(limits)
-  return named.map(({ key }) => key)
 }

@@ -2,77 +2,76 @@
 export interface ClaimLook {
   /** By the clock of this process. */
   readonly begunAt: number
-  /** In what is queued in a channel, and in its leases. */
   from(channel: string): ChannelLook
-  /** From which instant on in what has expired. */
+  /** The instant from which on it looks for expired deliveries. */
   readonly expiring: number
 }
 
-/** From which instants on a claim looks, by the database's clock: no live entry was before these. */
+/** The instants from which on a claim looks, by the database's clock: no live entry is before them. */
 export interface ChannelLook {
   readonly queued: number
   readonly leased: number
-  /** From the start, and at leases that have not ended. */
+  /** It looks from the start, and also at leases that have not ended. */
   readonly isWhole: boolean
 }
 
-/** The first live entries that a claim saw after all that it changed. */
+/** The first live entries that a claim saw after its own changes. */
 export interface SeenEntries {
-  /** When the claim was, by the database's clock. */
+  /** The time of the claim, by the database's clock. */
   readonly now: number
   readonly channels: readonly SeenChannel[]
-  /** Of what has expired by then. */
+  /** Of the expired deliveries. */
   readonly expiring: number | undefined
 }
 
 export interface SeenChannel {
   readonly channel: string
   readonly queued: number | undefined
-  /** Of a look that is not whole only leases that have ended. */
+  /** A look that is not whole sees only leases that have ended. */
   readonly leased: number | undefined
 }
 
 /**
- * Low-water marks of the indexes that claims read. What was claimed, settled or expired leaves dead entries there for as long as
- * any transaction may still see the rows, in front of all that is due: a claim that began at the start would read them again.
+ * Low-water marks of the indexes that claims read. Claimed, settled and expired deliveries leave dead entries there, in front of all
+ * due ones, until no transaction can see the rows. A claim from the start would read them all again.
  *
- * So a process remembers the first live entry that its last claim saw, and the next one begins there. The invariant: when that
- * claim was made, no live entry was before the mark, and the mark was at least a margin old. Nothing is written down as
- * due earlier than now. So entries come before the mark only in transactions that took longer than that to commit, and when a
- * clock was set back. Whole looks find these, from the start: one a second in each channel that is asked for or, where that takes
- * long, in a twentieth of the time, and every {@link WHOLE_WITHIN_MS} at the latest.
+ * So a process remembers the first live entry that its last claim saw, and the next claim begins there. The invariant: at that claim,
+ * no live entry was before the mark, and the mark was at least a margin old. Nothing is stored as due earlier than now. So only a
+ * transaction that took longer than the margin, or a clock that was set back, can put an entry before the mark. Whole looks, from the
+ * start, find these: one a second in each channel that is asked for, or, where that takes long, in a twentieth of the time, and every
+ * {@link WHOLE_WITHIN_MS} at the latest.
  *
- * A provisional mark stands in where the first whole look failed: {@link WINDOW_MS} before now. Otherwise each next look would be
- * whole again, and a process that starts while a whole look takes longer than a statement may would never claim anything. Live
- * entries may be before a provisional mark; the next whole look that succeeds finds them.
+ * If the first whole look fails, the mark is provisional: {@link WINDOW_MS} before now. Otherwise each next look would be whole again,
+ * and a process whose whole look takes longer than a statement may would never claim anything. Live entries may be before a
+ * provisional mark; the next successful whole look finds them.
  */
 export interface LowWaterMarks {
-  /** To be asked right before a claim. */
+  /** Call it right before a claim. */
   begin(): ClaimLook
   /**
    * Takes in what a claim saw.
    *
-   * @param leaseEnd Until when it leased something.
-   * @returns When another claim may find what this one did not look at; `Infinity`: it looked at everything.
+   * @param leaseEnd The end of the leases that it took.
+   * @returns When another claim may find entries that this one did not look at; `Infinity`: it looked at everything.
    */
   learn(look: ClaimLook, seen: SeenEntries, leaseEnd: number | undefined): number
-  /** A lease was renewed, and may end sooner than it would have: then the next claim is due by then. */
+  /** A lease was renewed. It may now end sooner, and the next claim must come by then. */
   renewed(leaseEnd: number): void
   /**
-   * The claim failed: it is not known what it saw.
+   * The claim failed, and what it saw is unknown.
    *
-   * @param now The time of the database, epoch milliseconds; absent: it is not known.
+   * @param now The time of the database, epoch milliseconds, if it is known.
    */
   failed(look: ClaimLook, channels: readonly string[], now: number | undefined): void
 }
 
 const LEAST_MARGIN_MS = 2_000
-/** A provisional mark is so long before now. */
+/** The age of a provisional mark. */
 const WINDOW_MS = 60_000
-/** The database's clock was set back when it is more than this behind the latest time that a claim saw. */
+/** A database this far behind the latest time that a claim saw has had its clock set back. */
 const STEP_MS = 1_000
 const WHOLE_EVERY_MS = 1_000
-/** Whole looks take one part in so many of the time, */
+/** Whole looks take one part of so many of the time, */
 const SHARE = 20
 /** but no two are further apart than this. */
 const WHOLE_WITHIN_MS = 30_000
@@ -80,9 +79,9 @@ const WHOLE_WITHIN_MS = 30_000
 interface Known {
   readonly queued: number
   readonly leased: number
-  /** From then on, by the clock of this process, a look is whole. */
+  /** When the next look is whole, by the clock of this process. */
   readonly wholeFrom: number
-  /** When the first lease ends that has not ended, as far as it was seen. */
+  /** The first end of a running lease that was seen. */
   readonly leaseEnd: number
 }
 
@@ -92,20 +91,20 @@ const UNKNOWN: Known = {
   wholeFrom: Number.NEGATIVE_INFINITY,
   leaseEnd: Number.POSITIVE_INFINITY,
 }
-/** What expires is of no channel. */
+/** The key of expired deliveries, which belong to no channel. */
 const EXPIRING = Symbol('expiring')
 
 /**
- * @param time Milliseconds of a clock that only runs forward.
- * @param timeoutMs How long a statement may take.
+ * @param time Milliseconds of a monotonic clock.
+ * @param timeoutMs The limit for one statement.
  */
 export function lowWaterMarks(time: () => number, timeoutMs: number): LowWaterMarks {
-  // An acceptance may wait for a statement's time to be begun, and for another one to be written.
+  // An acceptance may wait for one time-out to begin, and take another to be written.
   const marginMs = Math.max(LEAST_MARGIN_MS, 2 * timeoutMs)
   const all = new Map<string | typeof EXPIRING, Known>()
   let seenAt = Number.NEGATIVE_INFINITY
 
-  /** Whole looks take no more than their share of the time, those that fail neither. */
+  /** Whole looks, also failed ones, take no more than their share of the time. */
   function nextWhole(name: string | typeof EXPIRING, wasWhole: boolean, begunAt: number): number {
     if (!wasWhole) return (all.get(name) ?? UNKNOWN).wholeFrom
     return time() + Math.min(WHOLE_WITHIN_MS, Math.max(WHOLE_EVERY_MS, SHARE * (time() - begunAt)))
@@ -131,7 +130,7 @@ export function lowWaterMarks(time: () => number, timeoutMs: number): LowWaterMa
     learn(look, { now, channels, expiring }, leaseEnd = Number.POSITIVE_INFINITY) {
       const latest = now - marginMs
       if (now < seenAt - STEP_MS) {
-        // The database's clock was set back: what is due from now on is before the marks.
+        // The database's clock was set back: new entries are before the marks.
         lowerTo(latest)
         seenAt = now
         return now + 1

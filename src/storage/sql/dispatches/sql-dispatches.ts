@@ -1,77 +1,102 @@
 import type { DispatchChange, DispatchStore } from '../../../ports/dispatch-store.ts'
 import { readDispatch } from '../../rules/delivery-copies.ts'
-import type { Transitions } from '../../rules/delivery-transitions.ts'
-import { cancelDispatch, requeueDispatch } from '../../rules/dispatch-changes.ts'
+import { cancelDispatch, readReplannable, replanDispatch, requeueDispatch } from '../../rules/dispatch-changes.ts'
 import type { DispatchRow } from '../../rules/dispatch-rows.ts'
+import { retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
-import { retryOnConflict } from '../connection/retry-on-conflict.ts'
-import { acceptor } from './accept.ts'
+import { acceptor, loadForAdmission } from './accept.ts'
 import { claims } from './claims.ts'
 import { dispatchRemover } from './dispatch-removal.ts'
-import { dispatchUnitOfWork } from './dispatch-unit-of-work.ts'
-import { expiredForgetter } from './forget-expired.ts'
-import { leaseCache } from './lease-cache.ts'
+import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
+import { expiredForgetter } from './expiry.ts'
 import { listDispatches } from './list-dispatches.ts'
-import { loadDispatches, loadToShow } from './load-dispatches.ts'
+import { loadDispatches, loadPlans, loadToShow } from './load-dispatches.ts'
 import { lowWaterMarks } from './low-water-marks.ts'
-import { renewals } from './renewals.ts'
-import { replans } from './replans.ts'
-import { saveWork } from './save-work.ts'
-import { settlements } from './settlements.ts'
+import { leaseCache, renewals, settlements } from './settlements.ts'
 
-/** How the dispatch half of an SQL store is made. */
+/** Options of {@link sqlDispatches}. */
 export interface SqlDispatchesOptions {
-  /** New for every claim of every process. */
+  /** A new fencing token for every claim of every process. */
   readonly newFence: () => string
-  /** It is within a transaction of the host's: nothing is joined with what others ask. */
+  /** It is in a transaction of the host's: no group commit, and nothing is cached. */
   readonly isAlone: boolean
 }
 
 /** The dispatch half of an SQL store. */
 export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatchesOptions): DispatchStore {
-  /** @param change Gives which deliveries it changed. */
-  function changeDispatch(
+  /** Reads a dispatch into a unit of work, which `apply` changes and writes; again after a conflict. */
+  function change<T>(
     tenant: string,
     dispatchId: string,
-    change: (row: DispatchRow, now: number, moves: Transitions) => DispatchChange['changed'],
-  ): Promise<DispatchChange | undefined> {
+    apply: (row: DispatchRow, work: DispatchUnitOfWork, now: number) => Promise<T>,
+  ): Promise<T | undefined> {
     return retryOnConflict(async () => {
       await db.sync()
       const now = db.now()
-      const work = dispatchUnitOfWork(now, db.uncertaintyMs())
+      const work = new DispatchUnitOfWork(now, db.uncertaintyMs())
       await loadDispatches([dispatchId], 'heads', db, work)
       const row = work.dispatch(dispatchId)
       if (row?.head.tenant !== tenant) return undefined
-      const changed = change(row, now, work.moves)
-      await saveWork(work, db)
-      return { changed, dispatch: readDispatch(row) }
+      return apply(row, work, now)
     })
   }
 
-  const memory = leaseCache()
+  async function written(
+    work: DispatchUnitOfWork,
+    row: DispatchRow,
+    changed: DispatchChange['changed'],
+  ): Promise<DispatchChange> {
+    await work.write(db)
+    return { changed, dispatch: readDispatch(row) }
+  }
+
+  /** A dispatch to be shown. */
+  async function find(tenant: string, dispatchId: string) {
+    await db.sync()
+    const now = db.now()
+    const work = new DispatchUnitOfWork(now)
+    await loadToShow([dispatchId], db, work)
+    const row = work.dispatch(dispatchId)
+    return row?.head.tenant === tenant ? { row, work, now } : undefined
+  }
+
+  const leases = leaseCache()
   const marks = lowWaterMarks(db.elapsed, db.timeoutMs)
   const forgetExpired = expiredForgetter(db)
-  const settle = settlements(db, memory)
+  const settle = settlements(db, leases)
 
   return {
     ...acceptor(db, isAlone),
-    ...replans(db),
-    claim: claims(db, { memory, marks, settle, newFence }),
-    renew: renewals(db, memory, marks),
+    claim: claims(db, { leases, marks, settle, newFence }),
+    renew: renewals(db, leases, marks),
     settle,
 
     cancel: (tenant, dispatchId) =>
-      changeDispatch(tenant, dispatchId, (row, _now, moves) => cancelDispatch(row, moves)),
+      change(tenant, dispatchId, (row, work) => written(work, row, cancelDispatch(row, work.moves))),
 
     retry: (tenant, dispatchId, options) =>
-      changeDispatch(tenant, dispatchId, (row, now, moves) => requeueDispatch(row, options, now, moves)),
+      change(tenant, dispatchId, (row, work, now) =>
+        written(work, row, requeueDispatch(row, options, now, work.moves)),
+      ),
+
+    replan: (tenant, dispatchId, version, deliveries, options) =>
+      change(tenant, dispatchId, async (row, work, now) => {
+        await loadPlans([dispatchId], db, work)
+        await loadForAdmission([{ dispatch: { ...row.head, deliveries } }], db, work)
+        const changed = replanDispatch(row, { ...options, version, deliveries }, now, work.places, work.moves)
+        return changed ? { outcome: 'replanned', ...(await written(work, row, changed)) } : { outcome: 'conflict' }
+      }),
+
+    async findReplannable(tenant, dispatchId) {
+      const found = await find(tenant, dispatchId)
+      if (!found) return undefined
+      await loadPlans([dispatchId], db, found.work)
+      return readReplannable(found.row, found.now)
+    },
 
     async findDispatch(tenant, dispatchId) {
-      await db.sync()
-      const work = dispatchUnitOfWork(db.now())
-      await loadToShow([dispatchId], db, work)
-      const row = work.dispatch(dispatchId)
-      return row?.head.tenant === tenant ? readDispatch(row) : undefined
+      const found = await find(tenant, dispatchId)
+      return found && readDispatch(found.row)
     },
 
     async listDispatches(query) {

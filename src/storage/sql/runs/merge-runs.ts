@@ -1,121 +1,120 @@
 import type { MergeDecision, MergeSnapshot, RunKey, RunStore, StoredRun } from '../../../ports/run-store.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
-import { newChanges } from '../connection/changes.ts'
-import { Conflict, type Database } from '../connection/database.ts'
+import { boundedMap } from '../connection/bounded-map.ts'
+import { Conflict, newChanges, retryOnConflict } from '../connection/changes.ts'
+import type { Database } from '../connection/database.ts'
 import { groupCommit } from '../connection/group-commit.ts'
-import { retryOnConflict } from '../connection/retry-on-conflict.ts'
-import { mergeCache } from './merge-cache.ts'
-import { snapshotReader } from './merge-snapshots.ts'
+import { functionName } from '../schema/functions.ts'
+import { SNAPSHOT_COLUMNS, snapshotText } from './merge-snapshot-query.ts'
 import { spendWriter } from './merge-spends.ts'
-import { type RunUnitOfWork, runUnitOfWork } from './run-unit-of-work.ts'
+import { readTotals, storedRun, storedSession } from './run-records.ts'
+import { type LastMerge, RunUnitOfWork } from './run-unit-of-work.ts'
 
 interface Merge {
   readonly key: RunKey
   readonly decide: (snapshot: MergeSnapshot) => MergeDecision<unknown>
 }
 
-/** What a merge came to, or what its decision threw. */
+/** The result of a merge, or what its decision threw. */
 type Outcome = { readonly result: unknown; readonly run: StoredRun | undefined } | { readonly threw: unknown }
 
 /**
- * Merges of the same moment are read together, decided one after the other, each seeing what those before it came to, and
- * written together. Nothing is locked meanwhile: where another process was quicker, all is read and decided again.
+ * Merges runs with optimistic concurrency. Concurrent merges are read in one query, decided one after the other, and written in one
+ * group commit. Nothing is locked: after a conflict everything is read and decided again.
  *
- * A run that is only heard of is guarded by itself; everything else that is written within a session, by the session.
+ * A merge that only touches a run is guarded by the run's version, every other one by the session's.
  *
- * @param isAlone One call at a time: within a transaction of the host's.
+ * @param isAlone One call at a time, in a transaction of the host's.
  */
 export function merger(db: Database, isAlone: boolean): Pick<RunStore, 'mergeRun'> {
   const readSnapshots = snapshotReader(db)
   const spends = spendWriter(db, isAlone)
-  const memory = mergeCache()
+  const cache = mergeCache()
 
-  /** Reads until all that the merges ask for has been read: usually what they were about is all. */
+  /** Reads until everything that the decisions ask for is loaded; usually once. */
   async function decideAll(
     merges: readonly Merge[],
-  ): Promise<{ harness: RunUnitOfWork; outcomes: readonly Outcome[] }> {
+  ): Promise<{ readonly work: RunUnitOfWork; readonly outcomes: readonly Outcome[] }> {
     const keys = merges.map(({ key }) => key)
     for (;;) {
-      const harness = await readSnapshots(keys)
-      const outcomes = await decideWith(harness, merges)
-      if (outcomes) return { harness, outcomes }
-      keys.push(...harness.missing)
+      const work = await readSnapshots(keys)
+      const outcomes = await decideOn(work, merges)
+      if (outcomes) return { work, outcomes }
+      keys.push(...work.missing)
     }
   }
 
-  async function decideWith(harness: RunUnitOfWork, merges: readonly Merge[]): Promise<readonly Outcome[] | undefined> {
+  /** `undefined`: results are invalid until the missing keys are loaded. */
+  async function decideOn(work: RunUnitOfWork, merges: readonly Merge[]): Promise<readonly Outcome[] | undefined> {
     await db.sync()
     const now = db.now()
     const outcomes: Outcome[] = []
-    for (const merge of merges) {
-      const snapshot = harness.snapshot(merge.key)
-      if (harness.missing.length > 0) return undefined
-      outcomes.push(outcomeOf(merge, snapshot, harness, now))
-      if (harness.missing.length > 0) return undefined
+    for (const { key, decide } of merges) {
+      const snapshot = work.snapshot(key)
+      if (work.missing.length > 0) return undefined
+      const decided = decisionOf(snapshot, decide)
+      outcomes.push('threw' in decided ? decided : { result: decided.result, run: work.decide(key, decided, now) })
+      if (work.missing.length > 0) return undefined
     }
     return outcomes
   }
 
-  async function write(harness: RunUnitOfWork): Promise<void> {
+  async function write(work: RunUnitOfWork): Promise<void> {
     const changes = newChanges()
-    harness.save(changes)
-    await spends.write(harness.spent, changes)
+    work.save(changes)
+    await spends.write(work.spent, changes)
   }
 
   /**
-   * Goes on from what was merged last, without reading. `undefined`: it cannot be told from that, and nothing was written. What
-   * is decided must be written, to the run and within its session: only then is it known that it was still so.
+   * Merges on the cached rows, without a read. `undefined`: this was not possible, and nothing was written. The decision must write
+   * the run within its session: only the versions of that write prove that the cached rows were current.
    */
-  async function goOn({ key, decide }: Merge): Promise<Outcome | undefined> {
-    const last = memory.take(key)
+  async function mergeOnCache({ key, decide }: Merge): Promise<Outcome | undefined> {
+    const last = cache.take(key)
     if (!last || key.parentRunId !== undefined) return undefined
     await db.sync()
-    const harness = runUnitOfWork()
-    harness.putRun(last.run, key.sessionId, last.runVersion)
-    harness.putSession(last.session, last.sessionVersion)
-    if (last.descendants)
-      harness.putSum(key.tenant, key.sessionId, key.runId, last.descendants.totals, last.descendants.version)
-    harness.begin([key])
-    const decided = decidedOn(harness.snapshot(key), decide)
+    const { tenant, sessionId, runId } = key
+    const { descendants } = last
+    const work = new RunUnitOfWork()
+    work.putRun(last.run, sessionId, last.runVersion)
+    work.putSession(last.session, last.sessionVersion)
+    if (descendants) work.putSum(tenant, sessionId, runId, descendants.totals, descendants.version)
+    work.begin([key])
+    const decided = decisionOf(work.snapshot(key), decide)
     if ('threw' in decided || !(decided.state || decided.derived)) return undefined
-    const run = harness.decide(key, decided, db.now())
-    if (harness.missing.length > 0) return undefined
+    const run = work.decide(key, decided, db.now())
+    if (work.missing.length > 0) return undefined
     try {
-      await write(harness)
+      await write(work)
     } catch (cause) {
       if (!(cause instanceof Conflict)) throw cause
-      memory.wasWrong()
+      cache.wasStale()
       return undefined
     }
-    remember(key, harness)
+    remember(key, work)
     return { result: decided.result, run }
   }
 
-  function remember(key: RunKey, harness: RunUnitOfWork): void {
-    const last = isAlone ? undefined : harness.last(key)
-    if (last) memory.put(last)
+  function remember(key: RunKey, work: RunUnitOfWork): void {
+    const last = isAlone ? undefined : work.last(key)
+    if (last) cache.put(last)
   }
 
   async function run(merges: readonly Merge[]): Promise<readonly Outcome[]> {
     const [first, ...others] = merges
-    const gone = first && others.length === 0 ? await goOn(first) : undefined
-    if (gone) return [gone]
+    const merged = first && others.length === 0 ? await mergeOnCache(first) : undefined
+    if (merged) return [merged]
     return retryOnConflict(async () => {
-      for (const { key } of merges) memory.forget(key)
-      const { harness, outcomes } = await decideAll(merges)
-      await write(harness)
-      for (const { key } of merges) remember(key, harness)
+      for (const { key } of merges) cache.forget(key)
+      const { work, outcomes } = await decideAll(merges)
+      await write(work)
+      for (const { key } of merges) remember(key, work)
       return outcomes
     })
   }
 
-  const batched = groupCommit<Merge, Outcome>({
-    run,
-    keysOf,
-    share: true,
-    timeoutMs: db.timeoutMs,
-    isOnesFault: db.isOnesFault,
-  })
+  const { timeoutMs, isOnesFault } = db
+  const batched = groupCommit<Merge, Outcome>({ run, keysOf, share: true, timeoutMs, isOnesFault })
 
   async function merged(merge: Merge): Promise<Outcome | undefined> {
     if (!isAlone) return batched(merge)
@@ -134,13 +133,8 @@ export function merger(db: Database, isAlone: boolean): Pick<RunStore, 'mergeRun
   }
 }
 
-function outcomeOf({ key, decide }: Merge, snapshot: MergeSnapshot, harness: RunUnitOfWork, now: number): Outcome {
-  const decided = decidedOn(snapshot, decide)
-  return 'threw' in decided ? decided : { result: decided.result, run: harness.decide(key, decided, now) }
-}
-
-/** What a decision throws concerns nobody else, and nothing has been changed by it. */
-function decidedOn(
+/** A decision that throws has changed nothing, and fails its own merge only. */
+function decisionOf(
   snapshot: MergeSnapshot,
   decide: Merge['decide'],
 ): MergeDecision<unknown> | { readonly threw: unknown } {
@@ -151,7 +145,77 @@ function decidedOn(
   }
 }
 
-/** Two sessions may be told of the same run. */
+/** Two sessions may report the same run. */
 function keysOf({ key: { tenant, sessionId, runId } }: Merge): readonly string[] {
   return [compoundKey('session', tenant, sessionId), compoundKey('run', tenant, runId)]
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+/** Reads merge snapshots: one statement for all keys, so that they are of one moment. */
+function snapshotReader({
+  dialect,
+  nameOf,
+  prefix,
+  query,
+}: Database): (keys: readonly RunKey[]) => Promise<RunUnitOfWork> {
+  const parameter = dialect.parameter(1)
+  const text = dialect.hasFunctions
+    ? `select ${SNAPSHOT_COLUMNS.join(', ')} from ${functionName('snapshots', dialect, prefix)}(${parameter})`
+    : snapshotText(parameter, dialect, nameOf)
+  return async (keys) => {
+    const wanted = keys.map(({ tenant, sessionId, runId, parentRunId = null }) => ({
+      tenant,
+      session_id: sessionId,
+      run_id: runId,
+      parent_run_id: parentRunId,
+    }))
+    const work = new RunUnitOfWork()
+    for (const row of await query<Row>(text, [JSON.stringify(wanted)])) put(row, work)
+    work.begin(keys)
+    return work
+  }
+}
+
+function put(row: Row, work: RunUnitOfWork): void {
+  const { kind, tenant, session_id, run_id, state, derived } = row
+  const version = Number(row.version)
+  if (kind === 'run') work.putRun(storedRun(row), String(session_id), version)
+  else if (kind === 'sum') work.putSum(String(tenant), String(session_id), String(run_id), readTotals(state), version)
+  else work.putSession(storedSession({ ...row, totals: state, failures: derived }), version)
+}
+
+/** The merge cache: the last merge of some sessions. The next merge of that run needs no read while no other process writes there. */
+interface MergeCache {
+  /** Removes the entry: it is put back when the stored rows are known again. */
+  take(key: RunKey): LastMerge | undefined
+  forget(key: RunKey): void
+  put(last: LastMerge): void
+  /** Another process had written in between. */
+  wasStale(): void
+}
+
+const MAX_SESSIONS = 1_000
+/** The merges that do not use the cache after a stale entry: other processes merge into the same sessions. */
+const PAUSE = 50
+
+function mergeCache(): MergeCache {
+  const sessions = boundedMap<LastMerge>(MAX_SESSIONS)
+  let pause = 0
+
+  return {
+    take({ tenant, sessionId, runId }) {
+      const key = compoundKey(tenant, sessionId)
+      const last = sessions.get(key)
+      sessions.delete(key)
+      if (pause > 0) pause--
+      else if (last?.run.state.runId === runId) return last
+      return undefined
+    },
+    forget: ({ tenant, sessionId }) => sessions.delete(compoundKey(tenant, sessionId)),
+    put: (last) => sessions.put(compoundKey(last.session.tenant, last.session.sessionId), last),
+    wasStale() {
+      pause = PAUSE
+    },
+  }
 }

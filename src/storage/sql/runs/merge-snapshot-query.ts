@@ -1,19 +1,17 @@
 import { MAX_RUNS_ABOVE } from '../../../model/run-tree-limit.ts'
-import type { Dialect } from '../connection/dialects.ts'
-import { type LookUp, lookUp } from '../connection/look-ups.ts'
-import type { NameTable } from '../schema/name-table.ts'
+import { type Dialect, type LookUp, lookUp, type NameTable } from '../connection/dialects.ts'
 import { TABLES } from '../schema/tables.ts'
 
-/** The columns of what merges see. */
+/** The columns of a merge snapshot. */
 export const SNAPSHOT_COLUMNS: readonly string[] = [
   ...['kind', 'tenant', 'session_id', 'run_id', 'state', 'derived'],
   ...['created_at', 'updated_at', 'last_seen_at', 'revision', 'version'],
 ]
 
 /**
- * Reads what merges see, in one statement, so that it is of one moment: the runs and those above them, the sums below all of
- * these, and the sessions, each as a row of the same columns. A sum's tally is where a run's state is, a session's tally and
- * failures are where a run's state and account are.
+ * Snapshot query: reads merge snapshots in one statement, so that they are of one moment. It gives the runs with their ancestors, the
+ * totals of the descendants of all these, and the sessions, each as a row of the same columns: totals are in `state`, and the
+ * failures of a session in `derived`.
  *
  * @param parameter The keys of the merges, as a JSON array.
  */

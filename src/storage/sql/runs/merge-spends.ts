@@ -1,21 +1,17 @@
 import { addSpend, noSpend, type Spend } from '../../../model/totals.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
 import { boundedMap } from '../connection/bounded-map.ts'
-import { type Changes, firstVersion } from '../connection/changes.ts'
-import { Conflict, type Database } from '../connection/database.ts'
-import { lookUp } from '../connection/look-ups.ts'
-import { columnsOf, readRecord } from '../connection/read-records.ts'
+import { type Changes, Conflict, firstVersion } from '../connection/changes.ts'
+import type { Database } from '../connection/database.ts'
+import { columnsOf, lookUp, readRecord } from '../connection/dialects.ts'
 import { TABLES } from '../schema/tables.ts'
 import { readSpend } from './run-records.ts'
 import type { Spent } from './run-unit-of-work.ts'
 
-/**
- * What a user spends on a day is kept in so many parts at most. One writer adds to one of them: writers that meet at a user
- * seldom meet in a row, and what was spent is the sum of few.
- */
+/** The rows of one user's spend of a day, at most. Each writer adds to one, so that writers seldom meet; the spend is their sum. */
 const PARTS = 16
-/** So many parts are remembered as they were written last; others are read first. */
-const REMEMBERED = 10_000
+/** The parts that are cached as they were written last; others are read first. */
+const MAX_SHARES = 10_000
 
 interface Share {
   readonly tenant: string
@@ -27,21 +23,21 @@ interface Share {
   readonly version?: number
 }
 
-/** Adds to what users spend. */
+/** Adds to the spend of users. */
 export interface SpendWriter {
-  /** Writes changes, with what was spent among them. @throws {Conflict} When something is not as it was read. */
+  /** Writes changes together with spends. @throws {Conflict} When something is not as it was read. */
   write(spent: readonly Spent[], changes: Changes): Promise<void>
 }
 
-/** @param isAlone What is written may yet be undone: nothing of it is remembered. */
+/** @param isAlone Writes may be undone by the host: nothing is cached. */
 export function spendWriter(db: Database, isAlone: boolean): SpendWriter {
   const readShares = shareReader(db)
-  const remembered = boundedMap<Share>(REMEMBERED)
+  const remembered = boundedMap<Share>(MAX_SHARES)
   const busy = new Set<number>()
   let own = anyPart()
   let conflicts = 0
 
-  /** One that no other call has in hand. */
+  /** A part that no other call is writing. */
   function takePart(): number {
     let part = own
     for (let tried = 0; tried < PARTS && busy.has(part); tried++) part = (part + 1) % PARTS
@@ -49,7 +45,7 @@ export function spendWriter(db: Database, isAlone: boolean): SpendWriter {
     return part
   }
 
-  /** They are taken out of memory: what becomes of them is not known until they are written. */
+  /** Takes shares out of the cache: their versions are unknown until they are written. */
   async function take(spent: readonly Spent[], part: number): Promise<Map<string, Share>> {
     const shares = new Map<string, Share>()
     for (const { tenant, userId, day } of spent) {
@@ -89,7 +85,7 @@ export function spendWriter(db: Database, isAlone: boolean): SpendWriter {
         await writeShares(spent, part, changes)
         conflicts = 0
       } catch (cause) {
-        // Who was in the way may be in the way again.
+        // The other writer of this part may come again.
         if (cause instanceof Conflict && ++conflicts > 1) own = anyPart()
         throw cause
       } finally {

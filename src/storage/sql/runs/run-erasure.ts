@@ -1,23 +1,20 @@
 import type { RunFailure } from '../../../model/run.ts'
-import { newChanges } from '../connection/changes.ts'
-import { Conflict, type Database, type Queries } from '../connection/database.ts'
-import { columnsOf, readRecord } from '../connection/read-records.ts'
-import { retryOnConflict } from '../connection/retry-on-conflict.ts'
-import { changeParameters, changeText, partsOf } from '../connection/statements.ts'
+import { Conflict, changeParameters, changeText, newChanges, partsOf, retryOnConflict } from '../connection/changes.ts'
+import type { Database, Queries } from '../connection/database.ts'
+import { columnsOf, readRecord } from '../connection/dialects.ts'
 import type { RunSumRecord, SessionRecord } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
-import { readTotals } from './run-records.ts'
+import { contains, readTotals } from './run-records.ts'
 import { removeRunsWhere, removeWhere } from './run-removal.ts'
-import { holds } from './run-texts.ts'
 
-/** So many rows are looked at by one statement. */
+/** The rows that one statement reads. */
 const SEEN = 2_000
-/** So many sessions are changed by one statement. */
+/** The sessions that one statement changes. */
 const SOME = 100
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Whom to forget, and which runs named them when that began. */
+/** The user to erase, and the user's runs at the beginning. */
 interface Erased {
   readonly tenant: string
   readonly userId: string
@@ -25,9 +22,9 @@ interface Erased {
 }
 
 /**
- * Removes what is known of a user. First it is looked for which sessions have anything of it: that reads all sums and failures
- * of the tenant, and locks nothing. Then all of it goes in one transaction, session by session: each is locked, and looked at
- * again. What others merge at the same time into sessions that had nothing of the user comes after it.
+ * Erases a user. First it finds the sessions with data of the user: this reads all sums and failures of the tenant, and locks nothing.
+ * Then one transaction removes the data: it locks each session and reads it again. Concurrent merges into other sessions count as
+ * later than the erasure.
  */
 export async function eraseUserRows(tenant: string, userId: string, db: Database): Promise<number> {
   const runs = await readRuns(tenant, userId, db)
@@ -55,7 +52,7 @@ async function eraseFrom(sessionIds: readonly string[], erased: Erased, on: Quer
   const list = JSON.stringify(sessionIds.map((session_id) => ({ tenant, session_id })))
   const same = 'd.tenant = x.tenant and d.session_id = x.session_id'
   const name = nameOf('sessions')
-  // Who has read one of them finds its version changed; who comes now waits for the end of this.
+  // Locks the sessions: merges that have read one of them will conflict, and new ones wait.
   const touch = dialect.updatesFrom
     ? `update ${name} as d set version = d.version + 1 from ${wanted} where ${same}`
     : `update ${name} as d join ${wanted} on ${same} set d.version = d.version + 1`
@@ -68,7 +65,7 @@ async function eraseFrom(sessionIds: readonly string[], erased: Erased, on: Quer
     if (session) changes.update('sessions', session)
   }
   const sums = `select ${columnsOf('run_sums', 'd', dialect)} from ${wanted} join ${nameOf('run_sums')} d on ${same}
-    where ${holds('d.tally', dialect.parameter(2), dialect)}`
+    where ${contains('d.totals', dialect.parameter(2), dialect)}`
   for (const row of await on.query<Row>(sums, [list, memberOf(userId)])) {
     const sum = withoutUser(readRecord('run_sums', row), userId)
     if (sum) changes.update('run_sums', sum)
@@ -76,7 +73,7 @@ async function eraseFrom(sessionIds: readonly string[], erased: Erased, on: Quer
   for (const change of changes.list().flatMap((one) => partsOf(one, dialect))) {
     const text = changeText(change, dialect, nameOf, dialect.parameter(1))
     const changed = await on.change(text, changeParameters(change, dialect))
-    if (changed !== change.rows.length) throw new Conflict('what is to be forgotten has changed')
+    if (changed !== change.rows.length) throw new Conflict('a row of the erased user has changed')
   }
 
   let removed = 0
@@ -99,7 +96,7 @@ function withoutUser(sum: RunSumRecord, userId: string): RunSumRecord | undefine
   return { ...sum, totals: JSON.stringify(totals) }
 }
 
-/** How a name begins a member of an object, in JSON: what has it may have the name; what has it not has not. */
+/** A name as a member of an object in JSON: a text without it has no such member; a text with it may have one. */
 function memberOf(name: string): string {
   return `${JSON.stringify(name)}:`
 }
@@ -115,7 +112,7 @@ async function readRuns(
   return rows.map(({ run_id, session_id }) => ({ runId: String(run_id), sessionId: String(session_id) }))
 }
 
-/** The sessions that say of failures of the user, or of these runs. */
+/** The sessions with failures of the user, or of these runs. */
 async function sessionsThatFail({ tenant, userId, runIds }: Erased, db: Database): Promise<readonly string[]> {
   const [first, second] = [db.dialect.parameter(1), db.dialect.parameter(2)]
   const text = `select s.session_id, case when s.failures <> '[]' then s.failures end as failures
@@ -130,11 +127,11 @@ async function sessionsThatFail({ tenant, userId, runIds }: Erased, db: Database
   return found
 }
 
-/** The sessions that have sums below runs with a share of the user's. */
+/** The sessions with totals in which the user has a share. */
 async function sessionsWithSums({ tenant, userId }: Erased, db: Database): Promise<readonly string[]> {
   const { dialect, nameOf } = db
   const [member, first, second, third, fourth] = [1, 2, 3, 4, 5].map(dialect.parameter)
-  const text = `select s.session_id, s.run_id, case when ${holds('s.tally', member ?? '', dialect)} then 1 end as found
+  const text = `select s.session_id, s.run_id, case when ${contains('s.totals', member ?? '', dialect)} then 1 end as found
     from ${nameOf('run_sums')} s
     where s.tenant = ${first} and s.session_id >= ${second} and (s.session_id > ${third} or s.run_id > ${fourth})
     order by s.session_id, s.run_id limit ${SEEN}`
@@ -146,7 +143,7 @@ async function sessionsWithSums({ tenant, userId }: Erased, db: Database): Promi
   return found
 }
 
-/** Reads some rows at a time, to the end. `see` is told each, and tells from which parameters it goes on after it. */
+/** Reads all rows in batches. @param see Takes a row, and returns the parameters to go on after it. */
 async function readOn(
   text: string,
   from: readonly unknown[],

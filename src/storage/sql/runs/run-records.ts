@@ -2,9 +2,10 @@ import { facetsOf } from '../../../model/run-facets.ts'
 import { addSpend, addTotals, noSpend, noTotals, type Spend, type Totals } from '../../../model/totals.ts'
 import type { StoredRun, StoredSession } from '../../../ports/run-store.ts'
 import { isOpenRun } from '../../rules/run-rules.ts'
+import type { Dialect } from '../connection/dialects.ts'
 import type { RunRecord, SessionRecord } from '../schema/records.ts'
 
-/** Which of its texts a record of a run has: an update leaves alone what has not changed. */
+/** The long texts of a run that are written; an update leaves the others as they are. */
 export interface Written {
   readonly state: boolean
   readonly derived: boolean
@@ -39,14 +40,19 @@ export function runRecord(run: StoredRun, sessionId: string, version: number, wr
   }
 }
 
-/** Tags such that one is found as {@link tagLines} of it alone: no JSON has a line break within. */
+/** Tags, one a line. A list contains a tag if it contains {@link tagLines} of it: JSON has no line breaks. */
 export function tagLines(tags: readonly string[]): string {
   return `\n${tags.map((tag) => JSON.stringify(tag)).join('\n')}\n`
 }
 
+/** A condition: one text contains another, to the letter. */
+export function contains(text: string, part: string, { name }: Dialect): string {
+  return `${name === 'postgresql' ? 'strpos' : 'instr'}(${text}, ${part}) > 0`
+}
+
 type Row = Readonly<Record<string, unknown>>
 
-/** The columns of `runs` that a stored run is read from. */
+/** The columns of `runs` for {@link storedRun}. */
 export const RUN_COLUMNS = [
   'tenant',
   'state',
@@ -69,7 +75,7 @@ export function storedRun(row: Row): StoredRun {
   }
 }
 
-/** The columns of `sessions` that a stored session is read from. */
+/** The columns of `sessions` for {@link storedSession}. */
 export const SESSION_COLUMNS = ['tenant', 'session_id', 'totals', 'failures', 'created_at', 'updated_at'] as const
 
 export function storedSession(row: Row): StoredSession {
@@ -83,7 +89,7 @@ export function storedSession(row: Row): StoredSession {
   }
 }
 
-/** @param written Which of its texts the record has, as with {@link runRecord}. */
+/** @param written The texts that are written, as in {@link runRecord}. */
 export function sessionRecord(
   { tenant, sessionId, createdAt, updatedAt, totals, failures }: StoredSession,
   version: number,
@@ -100,7 +106,7 @@ export function sessionRecord(
   }
 }
 
-/** A sum that may be added to: names come from callers, and an object that was read has some of its own. */
+/** Totals that may be added to: `noTotals()` has objects without a prototype, since callers choose the names. */
 export function readTotals(text: unknown): Totals {
   const totals = noTotals()
   addTotals(totals, JSON.parse(String(text)))

@@ -1,21 +1,19 @@
 import type { RunStatus } from '../../../model/run.ts'
 import type { RemovalQuery } from '../../../ports/run-store.ts'
 import { isOpenRun } from '../../rules/run-rules.ts'
+import { NOW, pause, retryOnConflict } from '../connection/changes.ts'
 import type { Database, Queries } from '../connection/database.ts'
-import { tableAlong } from '../connection/look-ups.ts'
+import { type Dialect, type NameTable, Parameters, tableAlong } from '../connection/dialects.ts'
 import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'
-import { pause, retryOnConflict } from '../connection/retry-on-conflict.ts'
-import { NOW } from '../connection/statements.ts'
 import type { TableName } from '../schema/records.ts'
-import { TABLES } from '../schema/tables.ts'
-import { removalText } from './run-texts.ts'
+import { TABLES, type Table } from '../schema/tables.ts'
 
-/** So many rows are removed by one statement, so that none takes long. */
+/** The rows that one statement removes at most, so that none takes long. */
 const SOME = 1_000
-/** So often it is tried to remove what others hold: for a fifth of a second, give or take. */
+/** Tries to remove runs that others have locked, for about a fifth of a second. */
 const TRIES = 30
 
-/** Those that have ended go first; then those that have not, if they are asked for. */
+/** Removes runs: ended ones first, then open ones, if they are asked for. */
 export function runRemover(db: Database): (query: RemovalQuery) => Promise<number> {
   const removeSome = removalParts()
   return async ({ status, limit, ...of }) => {
@@ -32,24 +30,24 @@ export function runRemover(db: Database): (query: RemovalQuery) => Promise<numbe
   }
 }
 
-/** Runs of some statuses. */
+/** A class of runs. */
 interface Kept {
-  /** The short name of the index that has them. */
+  /** The short name of their index. */
   readonly index: string
-  /** When one last changed. */
+  /** The time of the last change. */
   readonly changed: string
   readonly condition: string
 }
 
-/** Which of them are removed at once. */
+/** The runs of one batch. */
 interface Wanted extends Omit<RemovalQuery, 'status'> {
-  /** Last changed then or later, epoch milliseconds. */
+  /** The earliest last change, epoch milliseconds. */
   readonly from: number
 }
 
 /**
- * What changed longest ago goes first. What others hold at this moment, since they merge into it or remove it, is passed over,
- * and looked at again while there is nothing else left. What they go on holding is left to the next removal.
+ * Removes the runs that changed longest ago. Runs that others have locked, to merge into them or remove them, are skipped, and tried
+ * again once nothing else is left; if they stay locked, the next removal finds them.
  */
 async function removeOf(
   status: readonly RunStatus[],
@@ -59,12 +57,12 @@ async function removeOf(
 ): Promise<RemovedPart> {
   if (status.length === 0 || limit <= 0) return { count: 0, until: from }
   const { dialect, nameOf } = db
-  const parameters: unknown[] = []
-  const next = (value: unknown): string => dialect.parameter(parameters.push(value))
+  const parameters = new Parameters(dialect)
+  const next = (value: unknown): string => parameters.add(value)
   const text = `select ${REMOVED}, ${changed} as changed_at from ${tableAlong({ table: 'runs', alias: 'r', index }, dialect, nameOf)}
     where ${condition} and ${changed} >= ${next(from)} and ${changed} < ${NOW} - ${next(Math.floor(unchangedForMs))}
     and r.status in (${status.map(next).join(', ')})${tenant === undefined ? '' : ` and r.tenant = ${next(tenant)}`}
-    order by ${changed} limit ${dialect.parameter(parameters.length + 1)}`
+    order by ${changed} limit ${dialect.parameter(parameters.values.length + 1)}`
   const free = `${text}${dialect.skipLocked}`
   let count = 0
   let until = from
@@ -72,7 +70,7 @@ async function removeOf(
     const most = Math.min(Math.floor(limit) - count, SOME)
     const removed = await retryOnConflict(() =>
       db.transaction(async (on) => {
-        const runs = await on.scan<RemovedRun>(free, [...parameters, most])
+        const runs = await on.scan<RemovedRun>(free, [...parameters.values, most])
         until = Number(runs.at(-1)?.changed_at ?? until)
         return removeRows(runs, on, db)
       }),
@@ -81,13 +79,13 @@ async function removeOf(
     if (count >= Math.floor(limit)) return { count, until }
     if (removed === SOME) continue
     if (dialect.skipLocked === '' || tries >= TRIES) return { count, until }
-    const left = await db.scan(text, [...parameters, 1])
+    const left = await db.scan(text, [...parameters.values, 1])
     if (left.length === 0) return { count, until }
     await pause(tries)
   }
 }
 
-/** What a run that is to be removed is known by, and whether it has tags. */
+/** The columns of {@link RemovedRun}. */
 const REMOVED = 'r.tenant, r.run_id, case when r.tags is null then 0 else 1 end as is_tagged'
 
 interface RemovedRun {
@@ -110,7 +108,7 @@ async function removeRows(runs: readonly RemovedRun[], on: Queries, { dialect, n
   return removed
 }
 
-/** Removes the runs of a session, or those of a user in it, some at a time. */
+/** Removes the runs of a session, or those of a user in it, in batches. */
 export async function removeRunsWhere(
   values: Readonly<Partial<Record<'tenant' | 'session_id' | 'user_id', string>>>,
   on: Queries,
@@ -125,8 +123,8 @@ export async function removeRunsWhere(
 }
 
 /**
- * Removes a session with all that is in it. The session goes first: who merges into it meanwhile finds it gone, and begins it
- * anew once this is done.
+ * Removes a session with everything in it. The session goes first: a concurrent merge finds it gone, and creates it again after this
+ * transaction.
  */
 export function eraseSessionRows(tenant: string, sessionId: string, db: Database): Promise<number> {
   const of = { tenant, session_id: sessionId }
@@ -139,7 +137,7 @@ export function eraseSessionRows(tenant: string, sessionId: string, db: Database
   )
 }
 
-/** Removes the rows that have these values, some at a time. */
+/** Removes the rows with these values, in batches. */
 export async function removeWhere(
   table: TableName,
   values: Readonly<Record<string, string>>,
@@ -154,4 +152,35 @@ export async function removeWhere(
   let removed = 0
   for (let count = SOME; count >= SOME; removed += count) count = await on.change(text, Object.values(values))
   return removed
+}
+
+/**
+ * Removes the rows that a `select` finds. It runs once, since it may have a limit, and comes first: each of its rows finds its row by
+ * the primary key, which begins with `columns`.
+ */
+function removalText(
+  table: TableName,
+  columns: readonly string[],
+  select: string,
+  dialect: Dialect,
+  nameOf: NameTable,
+): string {
+  const { compared = [] }: Table = TABLES[table]
+  const of = (row: string, column: string): string => `${row}.${dialect.quote(column)}`
+  const target = tableAlong({ table, alias: 'd' }, dialect, nameOf)
+  const same = columns.map((column) => {
+    const sides = [of('d', column), of('x', column)] as const
+    return compared.includes(column) ? dialect.same(...sides) : sides.join(' = ')
+  })
+  if (dialect.hasLateral) {
+    // Not by `ctid`: a row that another transaction changes meanwhile is removed all the same.
+    const found = columns
+      .filter((column) => !compared.includes(column))
+      .map((column) => `${of('d', column)} = any (array(select ${of('x', column)} from x))`)
+    return `with x as materialized (${select}) delete from ${target} using x where ${[...same, ...found].join(' and ')}`
+  }
+  const list = (row: string): string => columns.map((column) => of(row, column)).join(', ')
+  if (dialect.updatesFrom)
+    return `with x as materialized (${select}) delete from ${target} where (${list('d')}) in (select ${list('x')} from x)`
+  return `delete d from (${select}) as x straight_join ${target} on ${same.join(' and ')}`
 }

@@ -1,17 +1,16 @@
 import { addSpend, noSpend, noTotals } from '../../../model/totals.ts'
 import type { RunStore, StoredRun, StoredSession } from '../../../ports/run-store.ts'
-import { firstVersion, newChanges } from '../connection/changes.ts'
+import { firstVersion, newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
-import { retryOnConflict } from '../connection/retry-on-conflict.ts'
 import { merger } from './merge-runs.ts'
 import { eraseUserRows } from './run-erasure.ts'
 import { listRunRows } from './run-lists.ts'
 import { RUN_COLUMNS, readSpend, SESSION_COLUMNS, sessionRecord, storedRun, storedSession } from './run-records.ts'
 import { eraseSessionRows, runRemover } from './run-removal.ts'
 
-/** How the run half of an SQL store is made. */
+/** Options of {@link sqlRuns}. */
 export interface SqlRunsOptions {
-  /** It is within a transaction of the host's: nothing is joined with what others ask. */
+  /** It is in a transaction of the host's: no group commit, and nothing is cached. */
   readonly isAlone: boolean
 }
 
@@ -21,7 +20,7 @@ type Row = Readonly<Record<string, unknown>>
 export function sqlRuns(db: Database, { isAlone }: SqlRunsOptions): RunStore {
   const { dialect, nameOf } = db
   const [first, second, third] = [dialect.parameter(1), dialect.parameter(2), dialect.parameter(3)]
-  // By its id alone: other indexes begin with the tenant.
+  // Along the primary key: other indexes begin with the tenant.
   const ofRun = `${dialect.same('tenant', first)} and run_id = ${second}`
   const runText = `select ${RUN_COLUMNS.join(', ')} from ${nameOf('runs')} where ${ofRun}`
   const sessionText = `select ${SESSION_COLUMNS.join(', ')} from ${nameOf('sessions')} where tenant = ${first} and session_id = ${second}`

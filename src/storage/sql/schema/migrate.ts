@@ -1,12 +1,11 @@
-import type { Database } from '../connection/database.ts'
+import { type Database, type HostKysely, statement } from '../connection/database.ts'
 import type { Dialect, DialectName } from '../connection/dialects.ts'
-import { type HostKysely, statement } from '../connection/host-kysely.ts'
 import { checkParts, migrationsLeft, migrationsMade } from '../connection/readiness.ts'
 import { notReady } from '../connection/readiness-errors.ts'
 import { checkServer } from '../connection/readiness-server.ts'
 import { migrationsFor, recordsDefinition, recordsName } from './migrations.ts'
 
-/** How one of several that migrate at once keeps the others waiting: statements, of one connection. */
+/** Statements that keep other migrating processes waiting, on one connection. */
 interface Lock {
   begin(name: string): readonly string[]
   end(name: string): string
@@ -16,11 +15,13 @@ interface Lock {
 type Row = Readonly<Record<string, unknown>>
 type Run = (text: string) => Promise<readonly Row[]>
 
-/** So long one waits for another that migrates. */
+/** How long one process waits for another that migrates. */
 const WAIT_MS = 60_000
 const WAIT_SECONDS = WAIT_MS / 1_000
 
-/** It is the server's, and not the database's. */
+const TRANSACTION = { end: () => 'commit', undo: () => 'rollback' } as const
+
+/** Named locks belong to the server, so the name has the database in it. */
 const mysqlName = (name: string): string => `sha1(concat(database(), ' ${name}'))`
 
 const MYSQL: Lock = {
@@ -30,28 +31,27 @@ const MYSQL: Lock = {
 }
 
 const LOCKS: Readonly<Record<DialectName, Lock>> = {
-  sqlite: { begin: () => ['begin immediate'], end: () => 'commit', undo: () => 'rollback' },
+  sqlite: { begin: () => ['begin immediate'], ...TRANSACTION },
   postgresql: {
-    // Each statement sees what was committed before it, whatever the host's default is: what another did before it let go.
+    // Read committed, whatever the host's default is: each statement sees what the previous holder of the lock committed.
     begin: (name) => [
       'begin isolation level read committed read write',
       `set local lock_timeout = '${WAIT_SECONDS}s'`,
       'set local statement_timeout = 0',
       `select pg_advisory_xact_lock(hashtextextended('${name}', 0))`,
     ],
-    end: () => 'commit',
-    undo: () => 'rollback',
+    ...TRANSACTION,
   },
   mysql: MYSQL,
   mariadb: MYSQL,
 }
 
 /**
- * Makes the migrations that were not made yet: one process at a time, others wait for it. On SQLite and PostgreSQL all of it or
- * nothing; on MySQL and MariaDB it goes on, the next time, where it broke off.
+ * Makes the missing migrations; other processes wait meanwhile. On SQLite and PostgreSQL all or nothing; on MySQL and MariaDB the
+ * next call goes on where a failed one stopped.
  *
  * @param host Without plugins.
- * @throws {SallyportError} `config_invalid`, where the database cannot be used, or a newer version migrated it: nothing was changed.
+ * @throws {SallyportError} `config_invalid`, if the database cannot be used, or a newer version migrated it: nothing was changed.
  */
 export async function migrate(host: HostKysely, db: Database): Promise<void> {
   await checkServer(db)
@@ -61,7 +61,7 @@ export async function migrate(host: HostKysely, db: Database): Promise<void> {
   await checkParts(db, (text) => db.query(text, []))
 }
 
-/** Waits as often as SQLite says that another has it, or what was there is not as it was read. */
+/** Tries again while SQLite is locked, or a conflict was found. */
 async function untilFree(dialect: Dialect, attempt: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + WAIT_MS
   for (;;) {
@@ -71,12 +71,12 @@ async function untilFree(dialect: Dialect, attempt: () => Promise<void>): Promis
       const isConflict = typeof cause === 'object' && cause !== null && dialect.isConflict(cause)
       if (!isConflict || performance.now() > deadline) throw cause
     }
-    // Not all at once again.
+    // A random time, so that waiting processes do not meet again.
     await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 40))
   }
 }
 
-/** @param connection One, and the same for every statement. */
+/** @param connection One connection for all statements. */
 async function makeAll(connection: HostKysely, db: Database): Promise<void> {
   const lock = LOCKS[db.dialect.name]
   const name = `${db.prefix}migrations`
@@ -91,7 +91,7 @@ async function makeAll(connection: HostKysely, db: Database): Promise<void> {
     await makeMissing(run, db)
     await run(lock.end(name))
   } catch (cause) {
-    // What cannot be undone was not done: its connection is gone.
+    // If this fails, the connection is gone, and with it the lock.
     if (isHeld) await run(lock.undo(name)).catch(() => {})
     throw cause
   }
@@ -106,7 +106,7 @@ async function makeMissing(run: Run, db: Database): Promise<void> {
   for (const { name, statements } of migrationsFor(dialect, prefix)) {
     if (!left.includes(name)) continue
     for (const [at, text] of statements.entries()) {
-      // Where a table of the host's has the name of one, it is not recorded that all are there.
+      // Before the last migration is recorded: a table of the host's may have the name of one of the store's.
       if (name === left.at(-1) && at === statements.length - 1) await checkParts(db, run)
       if (text !== records) await run(text)
     }

@@ -1,18 +1,19 @@
-import type { Dialect } from '../connection/dialects.ts'
-import { definitions } from './definitions.ts'
-import { tableNames } from './name-table.ts'
+import { type Dialect, type NameTable, tableNames } from '../connection/dialects.ts'
+import { functions } from './functions.ts'
+import type { TableName } from './records.ts'
+import { type Index, TABLES, type Table } from './tables.ts'
 
 /** One step of a store's tables from one version to the next. */
 export interface SqlMigration {
-  /** Under which it is recorded once it was made. */
+  /** The name that the last statement records. */
   readonly name: string
   /** In their order, each without a semicolon at its end. The last one records the migration. */
   readonly statements: readonly string[]
 }
 
 /**
- * All of them, oldest first. What was released never changes: a change of the tables is another migration. As MySQL ends a
- * transaction with every definition, each must bear being run again from its start, after it broke off anywhere.
+ * All migrations, oldest first. A released one never changes: a change of the tables is another migration. MySQL ends a transaction
+ * with every definition, so each migration must bear to be run again from its start after it stopped anywhere.
  */
 const MIGRATIONS: readonly {
   readonly name: string
@@ -36,14 +37,56 @@ export function migrationsFor(dialect: Dialect, prefix: string): readonly SqlMig
   }))
 }
 
-/** The table that has a row for each migration that was made. */
+/** The table with a row for each migration that was made. */
 export function recordsName(dialect: Dialect, prefix: string): string {
   return dialect.quote(`${prefix}migrations`)
 }
 
-/** Makes that table, unless it is there. */
+/** Makes that table if it is missing. */
 export function recordsDefinition(dialect: Dialect, prefix: string): string {
   const columns = [`name ${dialect.types.key(200)} not null`, `migrated_at ${dialect.types.integer(0)} not null`]
-  const lines = [...columns, 'primary key (name)'].map((line) => `  ${line}`)
-  return `create table if not exists ${recordsName(dialect, prefix)} (\n${lines.join(',\n')}\n)${dialect.tableOptions}`
+  return tableText(recordsName(dialect, prefix), [...columns, 'primary key (name)'], dialect)
+}
+
+/** The statements that make all missing tables, indexes and functions as they are now. */
+export function definitions(dialect: Dialect, nameOf: NameTable, prefix: string): readonly string[] {
+  const tables = Object.entries<Table>(TABLES).flatMap(([table, definition]) => {
+    const name = nameOf(table as TableName)
+    const indexes = indexesOf(definition, dialect).map((index) => indexOf(index, `${prefix}${table}`, dialect))
+    const lines = linesOf(definition, dialect)
+    // MySQL has no `create index if not exists`: it makes the indexes of a table together with it.
+    if (dialect.name !== 'sqlite' && dialect.name !== 'postgresql')
+      return [tableText(name, [...lines, ...indexes.map((index) => `index ${index.name} ${index.of}`)], dialect)]
+    const apart = indexes.map((index) => `create index if not exists ${index.name} on ${name} ${index.of}`)
+    return [tableText(name, lines, dialect), ...apart]
+  })
+  return dialect.hasFunctions ? [...tables, ...functions(dialect, nameOf, prefix)] : tables
+}
+
+function tableText(name: string, lines: readonly string[], { tableOptions }: Dialect): string {
+  return `create table if not exists ${name} (\n${lines.map((line) => `  ${line}`).join(',\n')}\n)${tableOptions}`
+}
+
+function linesOf(table: Table, dialect: Dialect): readonly string[] {
+  const columns = Object.entries(table.columns).map(([column, { kind, length = 0, optional }]) => {
+    const type = dialect.types[kind](length)
+    return `${dialect.quote(column)} ${type}${optional ? '' : ' not null'}`
+  })
+  const derived = Object.entries(dialect.partialIndexes ? {} : (table.derived ?? {})).map(
+    ([column, text]) => `${dialect.quote(column)} ${dialect.types.integer(0)} as (${text}) stored`,
+  )
+  return [...columns, ...derived, `primary key (${table.primaryKey.map(dialect.quote).join(', ')})`]
+}
+
+function indexesOf({ indexes }: Table, { partialIndexes }: Dialect): readonly Index[] {
+  return partialIndexes ? indexes : indexes.flatMap((index) => index.instead ?? index)
+}
+
+function indexOf(
+  { name, columns, present }: Index,
+  table: string,
+  dialect: Dialect,
+): { readonly name: string; readonly of: string } {
+  const where = present !== undefined && dialect.partialIndexes ? ` where ${dialect.quote(present)} is not null` : ''
+  return { name: dialect.quote(`${table}_${name}`), of: `(${columns.map(dialect.quote).join(', ')})${where}` }
 }

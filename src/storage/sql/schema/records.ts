@@ -1,4 +1,4 @@
-/** A row of `dispatches`, as a database gives it: `null` is what is absent. */
+/** A row of `dispatches`. `null` is an absent value, here and below. */
 export interface DispatchRecord {
   readonly dispatch_id: string
   readonly tenant: string
@@ -92,7 +92,7 @@ export interface CounterRecord {
   readonly version: number
 }
 
-/** A row of `sessions`. In an update, `null` leaves the tally or the failures as they are. */
+/** A row of `sessions`. In an update, `null` leaves the totals or the failures as they are. */
 export interface SessionRecord {
   readonly tenant: string
   readonly session_id: string
@@ -103,7 +103,7 @@ export interface SessionRecord {
   readonly version: number
 }
 
-/** A row of `runs`. In an update, `null` leaves the state or the account as it is. */
+/** A row of `runs`. In an update, `null` leaves the state or the derived data as it is. */
 export interface RunRecord {
   readonly tenant: string
   readonly run_id: string

@@ -1,32 +1,59 @@
 import type { Records, TableName } from './records.ts'
-import type { Column, Table } from './table.ts'
 
-const ID = 200
+/**
+ * The content of a column. `key`: text in an index, up to `length` characters; `text`: any text; `json`: JSON that only this store
+ * reads; `integer`: up to 2^53 - 1, instants in epoch milliseconds; `flag`: 1 or absent.
+ */
+export type Kind = 'key' | 'text' | 'json' | 'integer' | 'flag'
 
-const id: Column = { kind: 'key', length: ID, fixed: true }
+/** One column of a table. */
+export interface Column {
+  readonly kind: Kind
+  readonly length?: number
+  readonly optional?: true
+  /** It is never updated. */
+  readonly fixed?: true
+  /** An update with `null` leaves it as it is. */
+  readonly kept?: true
+  /** A change of the kind `count` adds to it. */
+  readonly counted?: true
+}
+
+/** An index. With `present`, it holds only the rows in which that column is not null, where a database can do that. */
+export interface Index {
+  readonly name: string
+  readonly columns: readonly string[]
+  readonly present?: string
+  /** Its replacement where an index cannot leave out rows. */
+  readonly instead?: readonly Index[]
+}
+
+/** One table. Every row has a `version`, which grows by 1 with every update; an update of another version changes nothing. */
+export interface Table<Of = Readonly<Record<string, unknown>>> {
+  readonly columns: Readonly<Record<keyof Of, Column>>
+  readonly primaryKey: readonly (keyof Of)[]
+  /** Columns of the primary key that are only compared: other indexes begin with them, and a planner might take one of those. */
+  readonly compared?: readonly (keyof Of)[]
+  readonly indexes: readonly Index[]
+  /** Generated instants, absent in rows that an index is to leave out, for databases without partial indexes. */
+  readonly derived?: Readonly<Record<string, string>>
+}
+
+const fixed = (column: Column): Column => ({ ...column, fixed: true })
+const optional = (column: Column): Column => ({ ...column, optional: true })
+const kept = (column: Column): Column => ({ ...column, kept: true })
+
+const key: Column = { kind: 'key', length: 200 }
+const id: Column = fixed(key)
 const word: Column = { kind: 'key', length: 32 }
 const integer: Column = { kind: 'integer' }
 const text: Column = { kind: 'text' }
 const json: Column = { kind: 'json' }
 const flag: Column = { kind: 'flag', optional: true }
+const counted: Column = { kind: 'integer', optional: true, counted: true }
 const version: Column = integer
 
-function fixed(column: Column): Column {
-  return { ...column, fixed: true }
-}
-
-function optional(column: Column): Column {
-  return { ...column, optional: true }
-}
-
-function kept(column: Column): Column {
-  return { ...column, kept: true }
-}
-
-/** Absent where nothing is counted. */
-const counted: Column = { kind: 'integer', optional: true, counted: true }
-
-/** What this store keeps, and how it finds it again. */
+/** The tables of a store with their indexes. */
 export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
   /** One row for each accepted event. */
   dispatches: {
@@ -35,21 +62,21 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       tenant: id,
       event_type: { kind: 'key', length: 256, fixed: true },
       recipient: fixed(text),
-      /** How the recipient begins: all of it may be longer than what an index takes. */
+      /** The beginning of the recipient, which may be too long for an index. */
       recipient_key: id,
       session_id: fixed(optional(id)),
       route: fixed(word),
       critical: fixed(flag),
       sandboxed: fixed(flag),
       locale: fixed(optional(text)),
-      /** One of its deliveries is a digest, which others may share. */
+      /** One of its deliveries is a digest, which other dispatches may share. */
       digested: flag,
       created_at: fixed(integer),
-      /** What is left of deliveries that it shared and was taken out of. */
+      /** Records of shared deliveries that it was taken out of. */
       records: optional(json),
-      /** Derived from its deliveries, for lists; absent where its only delivery has it. */
+      /** Derived from its deliveries, for lists; absent if its only delivery has it. */
       status: optional(word),
-      /** How many of its deliveries may yet be sent, were sent, failed or expired, and were cancelled; absent where the status is. */
+      /** Deliveries that may yet be sent, were sent, failed or expired, were cancelled; absent if the status is. */
       open_count: counted,
       sent_count: counted,
       lost_count: counted,
@@ -66,17 +93,16 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       { name: 'by_age', columns: ['created_at'] },
     ],
   },
-  /** One row for each delivery: it is the job. Of a digest it is that of the oldest event's dispatch. */
+  /** One row for each delivery: it is the job. A digest belongs to the dispatch of its oldest event. */
   deliveries: {
     columns: {
       delivery_id: id,
-      dispatch_id: { kind: 'key', length: ID },
+      dispatch_id: key,
       tenant: id,
-      /** When the dispatch was created. */
       created_at: fixed(integer),
-      /** The status of its dispatch, where it is the only delivery and no digest: one row is written when it ends. */
+      /** The status of its dispatch, if it is the only delivery and no digest: then a settlement writes one row. */
       dispatch_status: optional(word),
-      /** Where it stands among those of its dispatch. */
+      /** Its place among the deliveries of its dispatch. */
       place: integer,
       channel: fixed(id),
       concurrency_key: fixed(optional(text)),
@@ -84,23 +110,23 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       reason: optional(word),
       attempts: integer,
       attempts_before: integer,
-      /** A JSON object for each attempt, and a comma after each. */
+      /** A JSON object for each attempt, each with a comma after it. */
       attempt_log: text,
       accepted_at: fixed(integer),
       expires_at: integer,
-      /** When it is due, or its lease ends; absent where it waits for no time. */
+      /** When it is due, or its lease ends; absent if it waits for neither. */
       wake_at: optional(integer),
       fence: { kind: 'key', length: 64, optional: true },
-      /** The dispatches that asked for its end when it could not be had yet. */
+      /** The dispatches that asked to cancel it while it could not be cancelled. */
       cancelled_by: optional(json),
-      /** Nothing else follows from how it ends: it is no digest, nothing is held behind it and nobody asked for its end. */
+      /** Its end affects nothing else: no digest, no held delivery behind it, no cancellation asked for. */
       alone: flag,
       address: fixed(optional(text)),
       content: { ...optional(json), kept: true },
-      /** Key, size, recipient and when it was opened. */
+      /** Key, size, recipient and time of opening. */
       digest: optional(json),
-      /** How all that a digest is gathered by begins, while an event may join it. */
-      open_key: { kind: 'key', length: ID, optional: true },
+      /** The beginning of the digest's key, while an event may join it. */
+      open_key: optional(key),
       limits: optional(json),
       deferred: fixed(flag),
       trace: fixed(optional(json)),
@@ -111,7 +137,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
     primaryKey: ['delivery_id'],
     indexes: [
       { name: 'of_dispatch', columns: ['dispatch_id'] },
-      // By status, since leases and what is queued are looked through from different places.
+      // By status: claims read leases and queued deliveries from different low-water marks.
       {
         name: 'due',
         columns: ['channel', 'status', 'wake_at'],
@@ -145,9 +171,9 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
     columns: {
       delivery_id: id,
       dispatch_id: id,
-      /** In which order they came. */
+      /** Their order. */
       number: fixed(integer),
-      /** Where the digest stands among the deliveries of the event's dispatch. */
+      /** The digest's place among the deliveries of the event's dispatch. */
       place: fixed(integer),
       event_data: fixed(text),
       version,
@@ -155,13 +181,13 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
     primaryKey: ['delivery_id', 'dispatch_id'],
     indexes: [{ name: 'of_dispatch', columns: ['dispatch_id'] }],
   },
-  /** One row for each dispatch of which a delivery failed in host code: what it is planned from again. */
+  /** One row for each dispatch with a delivery that failed in host code: the data to plan it again. */
   plan_sources: {
     columns: { dispatch_id: id, source: fixed(text), version },
     primaryKey: ['dispatch_id'],
     indexes: [],
   },
-  /** What was answered under an idempotency key. */
+  /** The stored answers of idempotency keys. */
   idempotency_keys: {
     columns: {
       tenant: id,
@@ -174,7 +200,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
     primaryKey: ['tenant', 'name'],
     indexes: [{ name: 'expiring', columns: ['expires_at'] }],
   },
-  /** What was let out under a limit, and what events of a digest take their turn by. */
+  /** Uses of a limit, and the turns of events that join a digest. */
   counters: {
     columns: {
       tenant: id,
@@ -188,7 +214,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
     primaryKey: ['tenant', 'name'],
     indexes: [{ name: 'expiring', columns: ['expires_at'] }],
   },
-  /** One row for each session. Its version grows with every merge in it: merges of one session follow one another. */
+  /** One row for each session. Every merge in it changes its version, so merges of one session are serialized. */
   sessions: {
     columns: {
       tenant: id,
@@ -202,20 +228,20 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
     primaryKey: ['tenant', 'session_id'],
     indexes: [],
   },
-  /** One row for each run. While it has not ended and nothing is untold of it, no merge changes what an index has. */
+  /** One row for each run. While it is open and has no pending events, a merge changes no indexed column. */
   runs: {
     columns: {
       tenant: id,
       run_id: id,
       session_id: id,
-      parent_run_id: { kind: 'key', length: ID, optional: true },
-      /** Its account says so: it is counted as if it had no parent. */
+      parent_run_id: optional(key),
+      /** Its derived data says so: it counts as a run without a parent. */
       top: flag,
       status: word,
-      provider: { kind: 'key', length: ID, optional: true },
-      model: { kind: 'key', length: ID, optional: true },
-      user_id: { kind: 'key', length: ID, optional: true },
-      /** Each as JSON, in a line of its own, with an empty line before and after. */
+      provider: optional(key),
+      model: optional(key),
+      user_id: optional(key),
+      /** Each as JSON on a line of its own, with line breaks before and after. */
       tags: optional(text),
       state: kept(json),
       derived: kept(json),
@@ -223,11 +249,11 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       updated_at: integer,
       last_seen_at: integer,
       revision: integer,
-      /** When it was created, while it has not ended. */
+      /** Its creation time, while it is open. */
       open_since: optional(integer),
-      /** When it was created, while something of it is untold. */
+      /** Its creation time, while it has pending events. */
       pending_since: optional(integer),
-      /** When it last changed, once it has ended and nothing of it is untold. */
+      /** Its last change, once it has ended and has no pending events. */
       over_since: optional(integer),
       version,
     },
@@ -245,14 +271,13 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       { name: 'over', columns: ['over_since'], present: 'over_since' },
     ],
   },
-  /** One row for each tag of a run: by these lists find it. */
+  /** One row for each tag of a run, for lists by tag. */
   run_tags: {
     columns: {
       run_id: id,
       tenant: id,
-      /** How the tag begins. */
+      /** The beginning of the tag. */
       tag_key: id,
-      /** When the run was created. */
       created_at: fixed(integer),
       version,
     },
@@ -260,13 +285,13 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
     compared: ['tenant'],
     indexes: [{ name: 'by_tag', columns: ['tenant', 'tag_key', 'created_at', 'run_id'] }],
   },
-  /** What was summed up below a run, stored or not. */
+  /** Totals of the descendants of a run, whether the run is stored or not. */
   run_sums: {
     columns: { tenant: id, session_id: id, run_id: id, totals: json, version },
     primaryKey: ['tenant', 'session_id', 'run_id'],
     indexes: [],
   },
-  /** A part of what a user spent on a day: there are several, so that not all who add to it meet in one row. */
+  /** A part of a user's spend of a day: several rows, so that writers seldom meet in one. */
   spends: {
     columns: { tenant: id, user_id: id, day: fixed(integer), part: fixed(integer), spend: json, version },
     primaryKey: ['tenant', 'user_id', 'day', 'part'],

@@ -1,6 +1,8 @@
 import type { Attempt, DeliveryReason, DeliveryStatus, DispatchHead, Route } from '../../../model/dispatch.ts'
+import { statusOfDispatch } from '../../../model/dispatch-status.ts'
 import {
   type AttemptRow,
+  currentStatus,
   type DeliveryRow,
   type DigestEvent,
   type DigestRow,
@@ -9,17 +11,30 @@ import {
   isOpenDigest,
 } from '../../rules/dispatch-rows.ts'
 import type { DeliveryRecord, DispatchRecord } from '../schema/records.ts'
-import { keptStatus, statusInDelivery } from './dispatch-status.ts'
 
-/** So much of a long text is looked for by an index; the rest is compared. */
+/** A dispatch as it is now, and as it was read. */
+export interface KnownDispatch {
+  readonly row: DispatchRow
+  /** Absent: it is new. */
+  readonly record?: DispatchRecord
+  readonly isWhole: boolean
+}
+
+/** A delivery as it is now, and as it was read. */
+export interface KnownDelivery {
+  readonly row: DeliveryRow
+  readonly record: DeliveryRecord
+}
+
+/** An index holds so many characters of a long text; the whole text is compared as well. */
 const INDEXED = 200
 
-/** How a text begins, for an index. */
+/** The beginning of a text, for an index. */
 export function indexKey(text: string): string {
   return text.length <= INDEXED ? text : text.slice(0, INDEXED).toWellFormed()
 }
 
-/** A text of somebody else's, without what databases refuse. */
+/** A foreign text without characters that databases refuse. */
 export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
@@ -61,8 +76,7 @@ export function dispatchRecord(dispatch: DispatchRow): DispatchRecord {
 }
 
 /**
- * A delivery that stands at that place among those of its dispatch.
- *
+ * @param place Its place among the deliveries of its dispatch.
  * @param isKept Whether it keeps the status of its dispatch.
  */
 export function deliveryRecord(row: DeliveryRow, place: number, version: number, isKept: boolean): DeliveryRecord {
@@ -85,15 +99,11 @@ export function deliveryRecord(row: DeliveryRow, place: number, version: number,
     expires_at: row.expiresAt,
     wake_at: row.slot < 0 ? null : row.wakeAt,
     fence: row.fence ?? null,
-    cancelled_by: row.cancelledBy?.size
-      ? JSON.stringify([...row.cancelledBy].map(({ head }) => head.dispatchId))
-      : null,
-    alone: isAlone(row) ? 1 : null,
+    cancelled_by: row.cancelledBy?.size ? JSON.stringify([...row.cancelledBy].map(idOf)) : null,
+    alone: affectsNothingElse(row) ? 1 : null,
     address: row.address ?? null,
     content: writeJson(row.content),
-    digest: digest
-      ? JSON.stringify({ key: digest.key, max: digest.max, recipient: digest.recipient, opened: digest.opened })
-      : null,
+    digest: digest ? writeDigest(digest) : null,
     open_key: digest && isOpenDigest(row) ? indexKey(digestKey(row, digest)) : null,
     limits: writeJson(row.limits),
     deferred: row.deferred ? 1 : null,
@@ -104,7 +114,7 @@ export function deliveryRecord(row: DeliveryRow, place: number, version: number,
   }
 }
 
-/** @param dispatchOf The dispatch by that id: those that asked for the delivery's end. */
+/** @param dispatchOf The dispatch with an id, for those that asked to cancel the delivery. */
 export function deliveryRow(
   record: DeliveryRecord,
   dispatch: DispatchRow,
@@ -138,7 +148,7 @@ export function deliveryRow(
   }
 }
 
-function isAlone(row: DeliveryRow): boolean {
+function affectsNothingElse(row: DeliveryRow): boolean {
   if (row.digest || row.cancelledBy?.size) return false
   return row.dispatch.deliveries.every((other) => other === row || other.status !== 'held')
 }
@@ -152,11 +162,19 @@ function readOwners(
   return new Set(ids.flatMap((dispatchId) => dispatchOf(dispatchId) ?? []))
 }
 
+function idOf({ head }: DispatchRow): string {
+  return head.dispatchId
+}
+
+function writeDigest({ key, max, recipient, opened }: DigestRow): string {
+  return JSON.stringify({ key, max, recipient, opened })
+}
+
 function readDigest(written: string | null, events: DigestEvent[]): DigestRow | undefined {
   return written === null ? undefined : { ...JSON.parse(written), events }
 }
 
-/** As a claim can add to it by putting more behind it: an object for each attempt, and a comma after each. */
+/** An object for each attempt with a comma after it, so that a claim can append to it in SQL. */
 function writeLog(log: readonly Attempt[] | undefined): string {
   return log && log.length > 0 ? `${JSON.stringify(log).slice(1, -1)},` : ''
 }
@@ -171,4 +189,78 @@ export function writeJson(value: unknown): string | null {
 
 export function readJson<T>(written: string | null): T | undefined {
   return written === null ? undefined : JSON.parse(written)
+}
+
+/** The deliveries of a dispatch by kind. Skipped ones do not count. */
+export interface DispatchCounts {
+  readonly open_count: number
+  readonly sent_count: number
+  readonly lost_count: number
+  readonly cancelled_count: number
+}
+
+type Kept = Pick<DispatchRecord, 'status' | keyof DispatchCounts>
+
+const COUNTED_AS: Readonly<Record<DeliveryStatus, keyof DispatchCounts | undefined>> = {
+  queued: 'open_count',
+  sending: 'open_count',
+  held: 'open_count',
+  sent: 'sent_count',
+  failed: 'lost_count',
+  expired: 'lost_count',
+  cancelled: 'cancelled_count',
+  skipped: undefined,
+}
+
+const NONE: DispatchCounts = { open_count: 0, sent_count: 0, lost_count: 0, cancelled_count: 0 }
+const IN_DELIVERY: Kept = { status: null, open_count: null, sent_count: null, lost_count: null, cancelled_count: null }
+
+/** Whether the row of a delivery keeps the status of its dispatch: it is the only one, and no digest. */
+export function isKeptInDelivery({ deliveries }: DispatchRow): boolean {
+  return deliveries.length === 1 && deliveries[0]?.digest === undefined
+}
+
+/** The status and the counts in the row of a dispatch. All its deliveries must be known. */
+export function keptStatus(dispatch: DispatchRow): Kept {
+  if (isKeptInDelivery(dispatch)) return IN_DELIVERY
+  let counts = NONE
+  for (const { status } of dispatch.deliveries) counts = countsAfter(counts, status, 1)
+  return { status: currentStatus(dispatch), ...counts }
+}
+
+/** The status of its dispatch in the row of an only delivery. */
+function statusInDelivery({ status, dispatch }: DeliveryRow): string {
+  return statusOfDispatch([status], dispatch.head.route)
+}
+
+/** The counts of a dispatch after a delivery changed its status; `undefined`: no change. */
+export function addedCounts(
+  before: DeliveryStatus,
+  after: DeliveryStatus,
+  counts: DispatchCounts = NONE,
+): DispatchCounts | undefined {
+  if (COUNTED_AS[before] === COUNTED_AS[after]) return undefined
+  return countsAfter(countsAfter(counts, before, -1), after, 1)
+}
+
+function countsAfter(counts: DispatchCounts, status: DeliveryStatus, by: 1 | -1): DispatchCounts {
+  const name = COUNTED_AS[status]
+  return name === undefined ? counts : { ...counts, [name]: counts[name] + by }
+}
+
+/**
+ * `statusOfDispatch` as SQL, after counts are added.
+ *
+ * @param row The row of the dispatch.
+ * @param added The row of what is added.
+ */
+export function statusText(row: string, added: string): string {
+  const has = (count: keyof DispatchCounts): string => `${row}.${count} + ${added}.${count} > 0`
+  return `case
+    when ${has('lost_count')} and ${row}.route = 'all' and (${has('open_count')} or ${has('sent_count')}) then 'partial'
+    when ${has('open_count')} then 'queued'
+    when ${has('sent_count')} then 'sent'
+    when ${has('lost_count')} then 'failed'
+    when ${has('cancelled_count')} then 'cancelled'
+    else 'skipped' end`
 }

@@ -1,0 +1,116 @@
+import type { Acceptance } from '../../../ports/dispatch-store.ts'
+import { compoundKey } from '../../rules/compound-key.ts'
+import { type Counter, type SendLimits, sendLimits } from '../../rules/send-limits.ts'
+import { boundedMap } from '../connection/bounded-map.ts'
+import { type Changes, firstVersion } from '../connection/changes.ts'
+import type { CounterRecord } from '../schema/records.ts'
+import { storableText } from './dispatch-records.ts'
+
+/** A name within a tenant. */
+export interface TenantName {
+  readonly tenant: string
+  readonly name: string
+}
+
+const LIMIT = 'limit '
+
+/** The name of a limit's counter. Counters that are no limits have other names. */
+export function limitName(key: string): string {
+  return `${LIMIT}${storableText(key)}`
+}
+
+/** How long the counter of a turn is kept at least. */
+const TURN_MS = 60_000
+
+interface KnownCounter {
+  readonly name: string
+  readonly counter: Counter
+  /** 0: it is new. */
+  readonly version: number
+  readonly isChanged: boolean
+}
+
+/** The counters of a unit of work: as they were read, and as they are now. */
+export class KnownCounters {
+  readonly limits: SendLimits
+  readonly #now: number
+  readonly #counters = new Map<string, KnownCounter>()
+
+  constructor(now: number) {
+    this.#now = now
+    this.limits = sendLimits({
+      find: (tenant, key) => {
+        const found = this.#counters.get(compoundKey(tenant, limitName(key)))?.counter
+        return found && endOf(found) > now ? found : undefined
+      },
+      keep: (counter) => this.#change(limitName(counter.name), counter),
+    })
+  }
+
+  put({ tenant, name, times, max, window_ms: windowMs, version }: CounterRecord): void {
+    const key = name.startsWith(LIMIT) ? name.slice(LIMIT.length) : name
+    const counter = { tenant, name: key, times: JSON.parse(times), max, windowMs }
+    this.#counters.set(compoundKey(tenant, name), { name, counter, version, isChanged: false })
+  }
+
+  /** Makes concurrent writers of the same name conflict. */
+  takeTurn({ tenant, name }: TenantName): void {
+    this.#change(name, { tenant, name, times: [this.#now], max: 1, windowMs: TURN_MS })
+  }
+
+  save(changes: Changes): void {
+    for (const { name, counter, version, isChanged } of this.#counters.values()) {
+      if (!isChanged) continue
+      changes[version === 0 ? 'insert' : 'update']('counters', {
+        tenant: counter.tenant,
+        name,
+        times: JSON.stringify(counter.times),
+        max: counter.max,
+        window_ms: Math.ceil(counter.windowMs),
+        expires_at: Math.ceil(endOf(counter)),
+        version: version || firstVersion(),
+      })
+    }
+  }
+
+  #change(name: string, counter: Counter): void {
+    const key = compoundKey(counter.tenant, name)
+    this.#counters.set(key, { name, counter, version: this.#counters.get(key)?.version ?? 0, isChanged: true })
+  }
+}
+
+/** When a counter no longer matters. */
+function endOf({ times, windowMs }: Counter): number {
+  return (times.at(-1) ?? 0) + windowMs
+}
+
+/** Quotas that were found spent a moment ago. */
+export interface SpentQuotas {
+  has(acceptance: Acceptance, now: number): boolean
+  add(acceptance: Acceptance, now: number): void
+}
+
+const MAX_QUOTAS = 10_000
+/** The longest delay until a quota that has become free is seen. */
+const SPENT_MS = 1_000
+
+/** In a transaction of the host's, which may be undone with all that it counted. */
+export const NO_SPENT_QUOTAS: SpentQuotas = { has: () => false, add() {} }
+
+/** Remembers spent quotas, so that a burst does not ask the database for each event. */
+export function spentQuotas(): SpentQuotas {
+  const kept = boundedMap<number>(MAX_QUOTAS)
+  const keyOf = ({ dispatch: { tenant }, quota }: Acceptance): string | undefined =>
+    quota && compoundKey(tenant, `${quota.max} ${quota.windowMs} ${quota.key}`)
+  return {
+    has(acceptance, now) {
+      const key = keyOf(acceptance)
+      const until = key === undefined ? undefined : kept.get(key)
+      return until !== undefined && now < until
+    },
+    add(acceptance, now) {
+      const key = keyOf(acceptance)
+      if (key !== undefined) kept.put(key, now + Math.min(SPENT_MS, acceptance.quota?.windowMs ?? 0))
+    },
+  }
+}
