@@ -1,4 +1,4 @@
-import { decideMerge } from '../../../src/core/runs/merge/decide-merge.ts'
+import { decideMerge } from '../../../src/core/runs/merge-update.ts'
 import type { RunUpdate } from '../../../src/model/run.ts'
 import type { PriceBook } from '../../../src/ports/price-book.ts'
 import type { RunStore, StoredRun } from '../../../src/ports/run-store.ts'

@@ -19,7 +19,7 @@ const WORDS: readonly (readonly [run: object, place: string, detail: string])[] 
     '/status',
     `${STATUSES}; interrupted is ambiguous: waiting, if the run will go on, or cancelled`,
   ],
-  [{ status: 'expired' }, '/status', `${STATUSES}; expired is set here, when nothing is heard of a run`],
+  [{ status: 'expired' }, '/status', `${STATUSES}; only the stale sweep sets expired`],
   [{ counts: 5 }, '/counts', 'expected an object'],
   [{ counts: { A: 1 } }, '/counts/A', 'expected a name of a-z, then A-Z a-z 0-9 _, at most 64'],
   [{ counts: many(33, 'c') }, '/counts', 'expected at most 32 counters of your own'],

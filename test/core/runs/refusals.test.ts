@@ -273,7 +273,7 @@ describe('a body that is refused', () => {
     const { post } = recorder()
     const detail = async (status: string) => problemOf(await post({ runId: 'r1', status })).errors?.[0]?.detail
     expect(await detail('interrupted')).toContain('ambiguous')
-    expect(await detail('expired')).toContain('set here')
+    expect(await detail('expired')).toContain('stale sweep')
   })
 
   it('but not for what is just allowed', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { toRunState } from '../../../src/core/runs/merge/to-run-state.ts'
-import { viewRun } from '../../../src/core/runs/run-view.ts'
+import { toRunState } from '../../../src/core/runs/merge/merge-run.ts'
+import { viewRun } from '../../../src/core/runs/merge/selectors.ts'
 import type { Run, RunUpdate } from '../../../src/model/run.ts'
 import { NOW } from './recorder.ts'
 import { storedAs } from './stored.ts'

@@ -240,7 +240,7 @@ describe('an expired run', () => {
       ...deps,
       exporters: [{ export: (run: EndedRun) => void exported.push(run) }],
       publisher: {
-        tells: (signal: RunSignal) => signal === 'expired',
+        publishes: (signal: RunSignal) => signal === 'expired',
         publish: ({ state }: StoredRun) => void published.push(state.runId),
         publishPending: async () => 0,
       },

@@ -13,7 +13,7 @@ describe('a warning', () => {
     ],
     [
       { usage: { input_tokens: 5, output_tokens: 1 }, counts: { inputTokens: 6 } },
-      [['/run/counts/inputTokens', 'is not what the usage tells, and was taken instead']],
+      [['/run/counts/inputTokens', 'differs from the usage object, and was taken instead']],
     ],
     [{ timings: { endedAt: Date.UTC(2026, 0) } }, [['/run/timings/endedAt', NOT_FINAL]]],
     [{ timings: { durationMs: 5, toolMs: 1 } }, [['/run/timings/durationMs', NOT_FINAL]]],

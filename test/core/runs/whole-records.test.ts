@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { joinRuns } from '../../../src/core/runs/merge/join-runs.ts'
-import { toRunState } from '../../../src/core/runs/merge/to-run-state.ts'
+import { toRunState } from '../../../src/core/runs/merge/merge-run.ts'
 import { normaliseRun } from '../../../src/core/runs/normalise-run.ts'
 import { redactRun } from '../../../src/core/runs/redact-run.ts'
 import type { CheckedSessionRun } from '../../../src/core/runs/session-run-schema.ts'

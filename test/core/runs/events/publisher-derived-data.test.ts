@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decideMerge } from '../../../../src/core/runs/merge/decide-merge.ts'
+import { decideMerge } from '../../../../src/core/runs/merge-update.ts'
 import type { RunSignal, RunUpdate } from '../../../../src/model/run.ts'
 import { memoryStore } from '../../../../src/storage/memory/index.ts'
 
@@ -8,7 +8,7 @@ const clock = { now: () => 0 }
 /** What a run has to tell after posts, where those signals are wanted. */
 async function pendingAfter(wanted: readonly RunSignal[], ...posts: readonly Partial<RunUpdate>[]) {
   const store = memoryStore({ clock })
-  const rules = { tenant: 'default', now: 0, tells: (signal: RunSignal) => wanted.includes(signal) }
+  const rules = { tenant: 'default', now: 0, publishes: (signal: RunSignal) => wanted.includes(signal) }
   const key = { tenant: 'default', sessionId: 's1', runId: 'r1' }
   for (const post of posts)
     await store.mergeRun(key, (snapshot) => decideMerge(snapshot, { sessionId: 's1', runId: 'r1', ...post }, rules))

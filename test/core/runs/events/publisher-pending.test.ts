@@ -5,7 +5,7 @@ import {
   type RunEventPublisher,
 } from '../../../../src/core/runs/events/publisher.ts'
 import type { RunEvents } from '../../../../src/core/runs/events/run-events.ts'
-import { decideMerge } from '../../../../src/core/runs/merge/decide-merge.ts'
+import { decideMerge } from '../../../../src/core/runs/merge-update.ts'
 import type { RunSignal } from '../../../../src/model/run.ts'
 import type { Clock } from '../../../../src/ports/clock.ts'
 import { memoryStore } from '../../../../src/storage/memory/index.ts'
@@ -22,7 +22,7 @@ const clock: Clock = {
 }
 
 async function leave(store: Store, runIds: readonly string[], signals: readonly RunSignal[] = ['failed']) {
-  const rules = { tenant: 'default', now: 0, tells: (signal: RunSignal) => signals.includes(signal) }
+  const rules = { tenant: 'default', now: 0, publishes: (signal: RunSignal) => signals.includes(signal) }
   for (const runId of runIds) {
     const update = { sessionId: 's1', runId, status: 'failed', counts: { inputTokens: 1 } } as const
     await store.mergeRun({ ...rules, sessionId: 's1', runId }, (snapshot) => decideMerge(snapshot, update, rules))

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { histogramOf, percentilesOf } from '../../../../src/core/runs/sessions/percentiles.ts'
-import { addNumbers } from '../../../../src/model/sums.ts'
-import { noTotals } from '../../../../src/model/totals.ts'
+import { addNumbers, noTotals } from '../../../../src/model/totals.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
 const MOST = 0.016

@@ -1,4 +1,4 @@
-import { viewRun } from '../../../../src/core/runs/run-view.ts'
+import { viewRun } from '../../../../src/core/runs/merge/selectors.ts'
 import { histogramOf } from '../../../../src/core/runs/sessions/percentiles.ts'
 import type { Run } from '../../../../src/model/run.ts'
 import type { Spend, Totals } from '../../../../src/model/totals.ts'

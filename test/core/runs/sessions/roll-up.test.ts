@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { KNOWN_COUNTS } from '../../../../src/core/runs/merge/counts.ts'
-import { decideMerge, type Recording } from '../../../../src/core/runs/merge/decide-merge.ts'
+import { decideMerge, type Recording } from '../../../../src/core/runs/merge-update.ts'
 import { viewSession } from '../../../../src/core/runs/sessions/session-view.ts'
+import { KNOWN_COUNTS } from '../../../../src/core/runs/usage/counts.ts'
 import type { RunUpdate } from '../../../../src/model/run.ts'
 import { noSpend, noTotals, type Totals } from '../../../../src/model/totals.ts'
 import type {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toRunState } from '../../../../src/core/runs/merge/to-run-state.ts'
+import { toRunState } from '../../../../src/core/runs/merge/merge-run.ts'
 import { percentilesOf } from '../../../../src/core/runs/sessions/percentiles.ts'
 import { totalsOfRun } from '../../../../src/core/runs/sessions/run-totals.ts'
 import type { RunUpdate } from '../../../../src/model/run.ts'

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  BELOW_PLACES,
+  type CardinalityLimits,
   capCardinality,
-  type FreePlaces,
-  SESSION_PLACES,
-} from '../../../../src/core/runs/sessions/cap-cardinality.ts'
+  DESCENDANT_LIMITS,
+  SESSION_LIMITS,
+} from '../../../../src/core/runs/sessions/roll-up.ts'
 import {
   addSpend,
   addTotals,
@@ -59,7 +59,7 @@ const ofModels = (names: readonly string[], runs = 1): Totals => ({
 })
 
 /** Adds as a merge and a store do together. */
-function add(sum: Totals, more: Totals, places: FreePlaces = SESSION_PLACES): void {
+function add(sum: Totals, more: Totals, places: CardinalityLimits = SESSION_LIMITS): void {
   addTotals(sum, capCardinality(sum, more, places))
 }
 
@@ -157,14 +157,14 @@ describe('a sum that is full', () => {
 
   it('takes 32 models below a run', () => {
     const sum = noTotals()
-    for (const each of namesOf(35)) add(sum, ofModels([each]), BELOW_PLACES)
+    for (const each of namesOf(35)) add(sum, ofModels([each]), DESCENDANT_LIMITS)
     expect(Object.keys(sum.models.p ?? {})).toHaveLength(32)
     expect(sum.models['']?.['(other)']?.runs).toBe(3)
   })
 
   it.each([
-    ['session', SESSION_PLACES, 256, 0],
-    ['run', BELOW_PLACES, 64, 256],
+    ['session', SESSION_LIMITS, 256, 0],
+    ['run', DESCENDANT_LIMITS, 64, 256],
   ])('leaves out counters and users that it has no place for: a %s', (_, places, counters, users) => {
     const sum = noTotals()
     for (const from of [0, 100, 200])
@@ -191,7 +191,7 @@ describe('a sum that is full', () => {
     add(late, { ...noTotals(), counts: { more: 1, ...known } })
     expect(late.counts).toEqual({ ...byName(namesOf(256), 1), ...known })
     const others = { ...noTotals(), counts: { n0: 1, toolCalls: 1 } }
-    expect(capCardinality(late, others, SESSION_PLACES)).toBe(others)
+    expect(capCardinality(late, others, SESSION_LIMITS)).toBe(others)
     const early = noTotals()
     add(early, { ...noTotals(), counts: known })
     add(early, { ...noTotals(), counts: { ...byName(namesOf(256), 1), ...known, more: 1 } })
@@ -201,9 +201,9 @@ describe('a sum that is full', () => {
   it('gives what fits as it came', () => {
     const sum = noTotals()
     const more = ofModels(['a', 'b'])
-    expect(capCardinality(undefined, more, SESSION_PLACES)).toBe(more)
+    expect(capCardinality(undefined, more, SESSION_LIMITS)).toBe(more)
     add(sum, ofModels(namesOf(198)))
-    expect(capCardinality(sum, more, SESSION_PLACES)).toBe(more)
+    expect(capCardinality(sum, more, SESSION_LIMITS)).toBe(more)
   })
 
   it('does not change what it takes', () => {
@@ -211,7 +211,7 @@ describe('a sum that is full', () => {
     add(sum, ofModels(namesOf(200)))
     const [before, more] = [structuredClone(sum), { ...ofModels(['x', 'y']), counts: byName(namesOf(300), 1) }]
     const reported = structuredClone(more)
-    const fitting = capCardinality(sum, more, SESSION_PLACES)
+    const fitting = capCardinality(sum, more, SESSION_LIMITS)
     expect(structuredClone(more)).toEqual(reported)
     expect(Object.keys(fitting.counts)).toEqual(namesOf(256))
     expect(structuredClone(sum)).toEqual(before)
