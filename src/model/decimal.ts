@@ -1,11 +1,11 @@
-/** At most so many digits are read from a decimal that comes from outside. */
+/** The most digits of a decimal from outside. */
 const MAX_DIGITS = 40
 const CANONICAL = /^-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?$/
 const PLAIN = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/
 
 /**
- * Writes a finite number, or a decimal string without an exponent, as the one exact decimal that says the same: no exponent,
- * no needless zeros, no sign on zero. `undefined`: it is neither, or has more than 40 digits.
+ * Writes a finite number, or a decimal string without an exponent, in canonical form: exact, no exponent, no needless zeros, no
+ * sign on zero. `undefined`: it is neither, or has more than 40 digits.
  */
 export function canonicalDecimal(value: string | number): string | undefined {
   if (typeof value === 'string' && (value.length > MAX_DIGITS + 2 || value.includes('e'))) return undefined
@@ -35,24 +35,24 @@ export function addDecimals(a: string, b: string): string {
   return writeScaled(scaleShort(a, places) + scaleShort(b, places), places)
 }
 
-/** The decimal with the other sign. */
+/** Changes the sign of a decimal. */
 export function negateDecimal(decimal: string): string {
   if (decimal === '0') return decimal
   return decimal.startsWith('-') ? decimal.slice(1) : `-${decimal}`
 }
 
-/** How many digits a decimal has behind its point. */
+/** The number of digits after the point. */
 export function decimalPlaces(decimal: string): number {
   const point = decimal.indexOf('.')
   return point < 0 ? 0 : decimal.length - point - 1
 }
 
-/** A decimal as an integer, its point moved that far to the right: not less than its own places. */
+/** A decimal times 10^`places`, as an integer. `places` is at least the decimal's own. */
 export function scaleDecimal(decimal: string, places: number): bigint {
   return BigInt(decimal.replace('.', '') + '0'.repeat(places - decimalPlaces(decimal)))
 }
 
-/** The decimal that an integer says, its point moved that far to the left. A number must be a safe integer. */
+/** An integer divided by 10^`places`, as a decimal. A number must be a safe integer. */
 export function writeScaled(value: bigint | number, places: number): string {
   const sign = value < 0 ? '-' : ''
   const text = String(value)
@@ -66,7 +66,7 @@ export function writeScaled(value: bigint | number, places: number): string {
 
 const ZERO = '0'.charCodeAt(0)
 
-/** The sum of two integers of so many digits is exact as a number. */
+/** The sum of two integers of 15 digits is exact as a number. */
 const SHORT = 15
 const POWERS = Array.from({ length: SHORT + 1 }, (_, power) => 10 ** power)
 
@@ -74,7 +74,7 @@ function fitsNumber(decimal: string, places: number): boolean {
   return decimal.length + places - decimalPlaces(decimal) <= SHORT
 }
 
-/** {@link scaleDecimal} for what {@link fitsNumber}. */
+/** {@link scaleDecimal} for decimals that pass {@link fitsNumber}. */
 function scaleShort(decimal: string, places: number): number {
   return Number(decimal.replace('.', '')) * (POWERS[places - decimalPlaces(decimal)] as number)
 }

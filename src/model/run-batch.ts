@@ -8,17 +8,17 @@ export interface SessionRunBatchRequest {
   readonly runs: readonly SessionRunRequest[]
 }
 
-/** A post of a batch that was recorded: the answer that it would have got by itself, with its status. */
+/** A recorded post of a batch: the answer and status that it would have got alone. */
 export interface RecordedPost extends RunAnswer {
   readonly status: number
   readonly problem?: never
 }
 
-/** A post of a batch that was refused: the problem that it would have been answered with by itself. */
+/** A refused post of a batch: the problem that it would have got alone. */
 export interface RefusedPost {
   readonly status: number
   readonly problem: Problem
-  /** When to send it again, in milliseconds from now. Absent where that is no use, or nobody knows. */
+  /** When to retry, in milliseconds from now. Absent when a retry is no use, or the time is unknown. */
   readonly retryAfterMs?: number
 }
 
@@ -26,6 +26,6 @@ export interface RefusedPost {
 export interface SessionRunBatchAnswer {
   /** One for each post, in their order. */
   readonly results: readonly (RecordedPost | RefusedPost)[]
-  /** About the batch itself; what is told of a post is in its result. Pointers always go into the body that was sent. */
+  /** About the batch itself; warnings about a post are in its result. All pointers go into the body that was sent. */
   readonly warnings: readonly Warning[]
 }

@@ -1,6 +1,6 @@
 import type { RunState, RunStatus } from './run.ts'
 
-/** What runs are looked for by. */
+/** The fields by which runs are searched. */
 export interface RunFacets {
   readonly status: RunStatus
   readonly provider?: string
@@ -10,7 +10,7 @@ export interface RunFacets {
   readonly tags: readonly string[]
 }
 
-/** What a run shows of itself where stores look for it: columns, in a database. */
+/** Gives the searchable fields of a run: in a database, its columns. */
 export function facetsOf({ status = 'running', latest, parentRunId, tags }: RunState): RunFacets {
   const { provider, model, userId } = latest
   return {

@@ -1,2 +1,2 @@
-/** How many runs above one are looked at: who walks further up walks in no tree that anybody made on purpose. */
+/** How many ancestors of a run count. Deeper trees are mistakes. */
 export const MAX_RUNS_ABOVE = 32

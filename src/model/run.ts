@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from './json.ts'
 
 /**
- * Where a run is. `queued`, `running` and `waiting` may follow one another; the others are final, and a final run never
- * reopens. `expired` is set by the stale sweep alone, and a final status that arrives late replaces it.
+ * The status of a run. `queued`, `running` and `waiting` may follow one another; the others are final, and a final run never
+ * reopens. Only the stale sweep sets `expired`; a final status that arrives later replaces it.
  */
 export type RunStatus =
   | 'queued'
@@ -14,10 +14,10 @@ export type RunStatus =
   | 'cancelled'
   | 'expired'
 
-/** What a waiting run waits for. */
+/** The reason why a run waits. */
 export type WaitingFor = 'input' | 'approval' | 'auth' | 'tool'
 
-/** Which agent ran. */
+/** The agent of a run. */
 export interface RunAgent {
   readonly id?: string
   readonly name?: string
@@ -33,7 +33,7 @@ export interface RunError {
   readonly retryable?: boolean
 }
 
-/** What a run cost. `amount` is an exact decimal. */
+/** The cost of a run. `amount` is an exact decimal. */
 export interface RunCost {
   readonly amount: string
   /** ISO 4217. */
@@ -43,8 +43,8 @@ export interface RunCost {
 }
 
 /**
- * Absolute totals, never deltas; a count that is not known is absent, never 0. `inputTokens` includes what was read from and
- * written to a cache, `outputTokens` includes reasoning. Up to 32 counters of one's own may stand beside the known ones.
+ * Absolute totals, never deltas; an unknown count is absent, never 0. `inputTokens` includes tokens read from and written to a
+ * cache, `outputTokens` includes reasoning. Up to 32 custom counters may stand beside the known ones.
  */
 export interface RunCounts {
   readonly inputTokens?: number
@@ -70,7 +70,7 @@ export interface ModelUsage {
   readonly cost?: RunCost
 }
 
-/** When it happened and how long it took. Durations are integer milliseconds. `Instant` is a number or a string. */
+/** Times and durations of a run. Durations are integer milliseconds. `Instant` is a number or a string. */
 export interface RunTimings<Instant> {
   readonly queuedAt?: Instant
   readonly startedAt?: Instant
@@ -83,7 +83,7 @@ export interface RunTimings<Instant> {
   readonly timeToFirstTokenMs?: number
 }
 
-/** The parts that a post, an update and a run have in common. */
+/** The fields that a post, an update and a run share. */
 export interface RunFields<Instant> {
   readonly runId: string
   readonly provider?: string
@@ -91,16 +91,16 @@ export interface RunFields<Instant> {
   readonly model?: string
   /** The model that answered. */
   readonly responseModel?: string
-  /** Grows with every post of a run: orders what cannot be ordered otherwise. */
+  /** Increases with every post of a run; orders its last-writer-wins fields. */
   readonly seq?: number
   readonly parentRunId?: string
   readonly resumedFromRunId?: string
-  /** 1 for the first. */
+  /** 1: the first. */
   readonly attempt?: number
   readonly agent?: RunAgent
   readonly timings?: RunTimings<Instant>
   readonly counts?: RunCounts
-  /** `self` (default): without child runs. `tree`: with them. */
+  /** Whether counts and cost include child runs: `self` (default) does not, `tree` does. */
   readonly countsScope?: 'self' | 'tree'
   readonly usageByModel?: readonly ModelUsage[]
   readonly cost?: RunCost
@@ -109,13 +109,13 @@ export interface RunFields<Instant> {
   readonly error?: RunError
   /** W3C trace context: 32 and 16 hex digits. */
   readonly trace?: { readonly traceId: string; readonly spanId: string }
-  /** As its agent says: no proof of who it was, and not to be written to unseen. */
+  /** Self-reported by the agent: no proof of identity. Check it before you send anything to that user. */
   readonly userId?: string
   readonly environment?: string
   readonly tags?: readonly string[]
 }
 
-/** One post about a run, checked and normalised: the right-hand side of `mergeRun`. Instants are epoch milliseconds. */
+/** One valid, normalised post about a run, for `mergeRun`. Instants are epoch milliseconds. */
 export interface RunUpdate extends RunFields<number> {
   readonly sessionId: string
   readonly status?: RunStatus
@@ -130,13 +130,13 @@ export interface Run extends RunFields<string> {
   readonly metadata?: Readonly<Record<string, string | number | boolean>>
   readonly createdAt: string
   readonly updatedAt: string
-  /** When it was last heard of, whether or not that told anything new. */
+  /** The time of the last post, whether or not it changed the run. */
   readonly lastSeenAt: string
   /** Counts the posts that changed the run. */
   readonly revision: number
 }
 
-/** What belongs to a final status. */
+/** The fields that belong to a final status. */
 export type FinalFields = {
   readonly endedAt?: number
   readonly durationMs?: number
@@ -144,15 +144,15 @@ export type FinalFields = {
   readonly finishReason?: string
 }
 
-/** A status, and the `seq` of the post that told it; -1 when the post had none. */
+/** A status, and the `seq` of its post; -1 when the post had none. */
 export interface StatusReport {
   readonly status: RunStatus
   readonly seq: number
 }
 
 /**
- * A run as it is stored: for every field what is needed to merge it with any other post in any order. Plain JSON.
- * `mergeRun` makes it, `RunStore` keeps it; `facetsOf` shows what to look for it by, and nobody else needs to look inside.
+ * The stored state of a run: for every field the facts that a merge with any other post, in any order, needs. Plain JSON.
+ * `mergeRun` makes it, a `RunStore` keeps it, `facetsOf` gives its searchable fields. Stores need no other part of it.
  */
 export interface RunState {
   readonly runId: string
@@ -160,48 +160,48 @@ export interface RunState {
   readonly parentRunId?: string
   readonly resumedFromRunId?: string
   readonly attempt?: number
-  /** The greatest that was posted; -1: none. */
+  /** The greatest posted `seq`; -1: none. */
   readonly seq: number
   readonly status?: RunStatus
   readonly earliest: { readonly queuedAt?: number; readonly startedAt?: number; readonly firstTokenAt?: number }
   readonly counts: Readonly<Record<string, number>>
   readonly final: FinalFields
-  /** What was told last, by path, such as `model`, `agent.name` or `timings.toolMs`. */
+  /** The last-writer-wins registers, by path, such as `model`, `agent.name` or `timings.toolMs`. */
   readonly latest: Readonly<Record<string, JsonValue>>
   /** `null`: deleted. It wins over any other value of the same `seq`. */
   readonly metadata: Readonly<Record<string, string | number | boolean | null>>
   /** Sorted. */
   readonly tags: readonly string[]
-  /** The `seq` of the post that told it, where that is not `seq`: of `status`, and by path of `latest` and `metadata`. */
+  /** The `seq` of `status` and of paths in `latest` and `metadata`, where it differs from `seq`. */
   readonly seqs?: Readonly<Record<string, number>>
-  /** The status that a field of `final` was told with, where that is not the run's: it is not shown then. */
+  /** The status that a field of `final` came with, where it differs from the run's: the field is not shown then. */
   readonly finalWith?: Readonly<Record<string, StatusReport>>
 }
 
 /** A status that a run ends with. */
 export type EndStatus = Exclude<RunStatus, 'queued' | 'running' | 'waiting'>
 
-/** What a run gives reason to tell of: that it came to an end, or that it may have used up a budget. */
+/** The cause of a run event: the run ended, or it may have used up a budget. */
 export type RunSignal = EndStatus | 'budget'
 
-/** What was made of a run here, beside what its posts say. Plain JSON. */
+/** Data that Sallyport derives from a run's posts. Plain JSON. */
 export interface DerivedRunData {
-  /** Worked out from its counts, and kept as it was then. */
+  /** Calculated from its counts by the price book, and kept as first calculated. */
   readonly cost?: RunCost
-  /** Of each model in `usageByModel`, in their order, where the cost is the sum of theirs. */
+  /** The cost of each model in `usageByModel`, in their order, if `cost` is their sum. */
   readonly shares?: readonly RunCost[]
-  /** The ends that it came to, in that order: a later post may replace one by another. */
+  /** The ends that the run reached, in order: a later post may replace one by another. */
   readonly ended: readonly EndStatus[]
-  /** What was not told of yet. */
+  /** The outbox: signals whose events are not published yet. */
   readonly pending: readonly RunSignal[]
-  /** It is counted as if it had no parent, since it would be above itself. */
+  /** Its totals count as if it had no parent, since it would be its own ancestor. */
   readonly top?: true
 }
 
-/** A run that failed, as its session remembers it. */
+/** A failed run, as its session keeps it. */
 export interface RunFailure {
   readonly runId: string
-  /** When that was recorded, epoch milliseconds. */
+  /** When the failure was recorded, epoch milliseconds. */
   readonly at: number
   /** The user that the run names. */
   readonly userId?: string

@@ -7,36 +7,36 @@ export interface Money {
   readonly currency: string
 }
 
-/** What was used and is not in the cost, since nothing knew its price. */
+/** Usage without a known price: it is not in the cost. */
 export interface Unpriced {
   readonly runs: number
   readonly tokens: number
 }
 
-/** What one model, or one provider, had of a session. */
+/** The share of one model, or one provider, in a session. */
 export interface SessionShare {
-  /** Absent where runs did not say. */
+  /** Absent if the runs did not report it. */
   readonly provider?: string
-  /** Absent where runs did not say, and for a provider's share. */
+  /** Absent if the runs did not report it, and for a provider's share. */
   readonly model?: string
   readonly runs: number
   readonly counts: RunCounts
   readonly cost: readonly Money[]
 }
 
-/** How a duration is spread over runs: integer milliseconds, within 1.6 % of the exact one. */
+/** Percentiles of a duration over runs: integer milliseconds, within 1.6 % of the exact value. */
 export interface Percentiles {
-  /** Of so many runs. */
+  /** The number of runs. */
   readonly runs: number
   readonly p50: number
   readonly p95: number
 }
 
-/** Where the time of a session went: integer milliseconds, each a sum over the runs that tell. */
+/** The time that a session took: integer milliseconds, each a sum over the runs that report it. */
 export interface SessionTime {
   readonly durationMs?: number
   readonly activeMs?: number
-  /** What is left of the durations of the runs that tell how long they were active. */
+  /** Duration minus active time, over the runs that report both. */
   readonly waitingMs?: number
   readonly modelMs?: number
   readonly toolMs?: number
@@ -48,18 +48,18 @@ export interface SessionTotals {
     readonly total: number
     readonly byStatus: Readonly<Partial<Record<RunStatus, number>>>
   }
-  /** Sums over the runs that tell, none counted twice; a count that no run told is absent. */
+  /** Sums over the runs that report a count; nothing counts twice. A count that no run reports is absent. */
   readonly counts: RunCounts
-  /** Input and output together, of the runs that tell. */
+  /** Input plus output of the runs that report them. */
   readonly tokens: number
-  /** By currency; empty where nothing is priced. */
+  /** By currency; empty if nothing has a price. */
   readonly cost: readonly Money[]
   readonly unpriced: Unpriced
   readonly models: readonly SessionShare[]
   readonly providers: readonly SessionShare[]
-  /** Of the runs that have ended and tell. */
+  /** Over ended runs that report it. */
   readonly duration?: Percentiles
-  /** Of the runs that tell, whether or not they have ended. */
+  /** Over all runs that report it, ended or not. */
   readonly timeToFirstToken?: Percentiles
   readonly time: SessionTime
 }
@@ -72,25 +72,25 @@ export interface RunNode {
   readonly model?: string
   readonly startedAt?: string
   readonly durationMs?: number
-  /** Given where the parent is not above it here: it is on another page, or not recorded. */
+  /** Present if the parent is not in this tree: it is on another page, or not recorded. */
   readonly parentRunId?: string
   readonly children: readonly RunNode[]
 }
 
-/** What happened in a session, and when: RFC 3339. */
+/** An event of a session and its time, RFC 3339. */
 export type TimelineEntry =
   | { readonly type: 'run'; readonly at: string; readonly run: Run }
   | { readonly type: 'dispatch'; readonly at: string; readonly dispatch: DispatchView }
 
-/** A session, rolled up. Instants are RFC 3339. */
+/** A session with its totals. Instants are RFC 3339. */
 export interface Session extends SessionTotals {
   readonly sessionId: string
   readonly createdAt: string
   readonly updatedAt: string
   /** The run that failed last. */
   readonly lastError?: { readonly runId: string; readonly at: string; readonly error?: RunError }
-  /** The newest 100 runs, each below the one that started it. */
+  /** The newest 100 runs, each below its parent. */
   readonly tree: readonly RunNode[]
-  /** The newest 100 of its runs and dispatches together, oldest first. */
+  /** The newest 100 runs and dispatches together, oldest first. */
   readonly timeline: readonly TimelineEntry[]
 }

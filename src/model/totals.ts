@@ -1,30 +1,20 @@
+import { addDecimals, negateDecimal } from './decimal.ts'
 import type { RunStatus } from './run.ts'
-import {
-  addMoney,
-  addNumbers,
-  dictionary,
-  EMPTY,
-  isEmpty,
-  minusEach,
-  minusMoney,
-  minusNumbers,
-  type Numbers,
-} from './sums.ts'
 
-/** What runs have used up. */
+/** The spend of runs. */
 export interface Spend {
   readonly runs: number
   /** Input and output together. */
   readonly tokens: number
   /** By currency (ISO 4217): exact decimals. */
   readonly cost: Readonly<Record<string, string>>
-  /** Runs that told of tokens and have no cost. */
+  /** Runs with tokens and without a cost. */
   readonly unpricedRuns: number
-  /** Told without a cost. In a part it may be below 0: what has a price below a run that tells for its whole tree. */
+  /** Tokens without a cost. Below 0 in an addition that takes out tokens priced below a run with `countsScope: 'tree'`. */
   readonly unpricedTokens: number
 }
 
-/** One model's share of a tally. */
+/** One model's share of totals. */
 export interface ModelTotals {
   readonly runs: number
   readonly counts: Readonly<Record<string, number>>
@@ -32,28 +22,27 @@ export interface ModelTotals {
 }
 
 /**
- * What runs come to. Tallies are added and taken away, and nothing else is ever done to one, so that a sum can be kept
- * up to date run by run. Plain JSON. Numbers are exact up to 2^53 - 1.
+ * The totals of runs. They are only added and subtracted, so that a sum stays up to date run by run. Plain JSON. Numbers are
+ * exact up to 2^53 - 1.
  *
- * Names come from callers, and a merge adds no more of them to a session's sum than 200 models and 256 counters of callers' own,
- * and to a sum below a run than 32 models, 64 such counters and 256 users; to one model no more than 16 such
- * counters. Further models go to the model `(other)` of the
- * provider `''`; what else finds no place is left out, and stays out: a further user's spend is nobody's. Known counts always
- * have a place. What came to 0 keeps its name and its place.
+ * Names come from callers, so a merge caps their number. A session keeps 200 models and 256 custom counters; the descendants'
+ * totals of a run keep 32 models, 64 custom counters and 256 users; one model keeps 16 custom counters. Further models go to the
+ * model `(other)` of the provider `''`. Other names over the cap are dropped, and stay dropped: a further user's spend is
+ * nobody's. Known counts have no cap. A name whose amount is 0 keeps its place.
  */
 export interface Totals {
   readonly spend: Spend
   readonly byStatus: Readonly<Partial<Record<RunStatus, number>>>
   readonly counts: Readonly<Record<string, number>>
-  /** By provider, then by model; `''` where a run does not say. */
+  /** By provider, then by model; `''`: unknown. */
   readonly models: Readonly<Record<string, Readonly<Record<string, ModelTotals>>>>
-  /** Milliseconds, each a sum over the runs that tell. */
+  /** Milliseconds, each a sum over the runs that report it. */
   readonly time: Readonly<Record<string, number>>
-  /** How many runs took how long: by the least duration of a bucket, such as `1024ms`. */
+  /** Histogram of durations: runs by the least duration of a bucket, such as `1024ms`. */
   readonly durations: Readonly<Record<string, number>>
-  /** How many runs had their first token after how long: by bucket too. */
+  /** Histogram of the times to the first token, by bucket too. */
   readonly firstTokens: Readonly<Record<string, number>>
-  /** What users spent, where it is known whose it is. Kept below a run, not for a session. */
+  /** Spend by user, where the user is known. For descendants of a run, not for a session. */
   readonly users: Readonly<Record<string, Spend>>
 }
 
@@ -62,17 +51,20 @@ export type ProviderTotals = Readonly<Record<string, ModelTotals>>
 
 type Draft<T> = { -readonly [Part in keyof T]: T[Part] }
 
-/** The spend of nobody. */
+/** No names. */
+export const EMPTY: Readonly<Record<string, never>> = Object.freeze(Object.create(null))
+
+/** A new spend of 0. */
 export function noSpend(): Spend {
   return { runs: 0, tokens: 0, cost: dictionary(), unpricedRuns: 0, unpricedTokens: 0 }
 }
 
-/** A share in nothing. */
+/** A new share of 0. */
 export function noModel(): ModelTotals {
   return { runs: 0, counts: dictionary(), cost: dictionary() }
 }
 
-/** The tally of no run. */
+/** New totals of no run. */
 export function noTotals(): Totals {
   return {
     spend: noSpend(),
@@ -87,8 +79,8 @@ export function noTotals(): Totals {
 }
 
 /**
- * Adds to a sum, in place: a store's own, that nobody else holds, and that began as {@link noTally}. One that was written as
- * JSON and read again is first added to a new one: names come from callers, and an object that was read has some of its own.
+ * Adds to a sum in place. The sum must come from {@link noTotals} and have no other holder. Add totals that were parsed from JSON to
+ * a new sum first: callers choose the names, and a parsed object inherits names such as `toString`.
  */
 export function addTotals(sum: Totals, add: Totals): void {
   addSpend(sum.spend, add.spend)
@@ -101,7 +93,7 @@ export function addTotals(sum: Totals, add: Totals): void {
   addUsers(sum.users, add.users)
 }
 
-/** Adds to a sum, in place: a store's own, that began as {@link noSpend}. */
+/** Adds to a sum in place. The sum must come from {@link noSpend}. */
 export function addSpend(sum: Spend, add: Spend): void {
   const draft: Draft<Spend> = sum
   draft.runs += add.runs
@@ -111,7 +103,7 @@ export function addSpend(sum: Spend, add: Spend): void {
   draft.unpricedTokens += add.unpricedTokens
 }
 
-/** Adds to a sum, in place: one that began as {@link noModel}. */
+/** Adds to a sum in place. The sum must come from {@link noModel}. */
 export function addModel(sum: ModelTotals, add: ModelTotals): void {
   const draft: Draft<ModelTotals> = sum
   draft.runs += add.runs
@@ -119,7 +111,7 @@ export function addModel(sum: ModelTotals, add: ModelTotals): void {
   addMoney(draft.cost, add.cost)
 }
 
-/** The row of a model, which is opened if there is none yet. Takes a {@link dictionary} of such. */
+/** Gives the share of a model; adds one of 0 when it is missing. Takes a {@link dictionary}. */
 export function openModel(models: Record<string, ProviderTotals>, provider: string, model: string): ModelTotals {
   models[provider] ??= dictionary()
   const ofProvider: Record<string, ModelTotals> = models[provider]
@@ -142,7 +134,32 @@ function addUsers(sum: Record<string, Spend>, add: Totals['users']): void {
   }
 }
 
-/** What has to be added to `before` to come to `after`; `undefined`: nothing. */
+/** Changes every share of a model. Gives `models` itself when `change` gives every share itself. Calls `change` up to twice. */
+export function mapModels(
+  models: Totals['models'],
+  change: (share: ModelTotals, provider: string, model: string) => ModelTotals,
+): Totals['models'] {
+  if (!changesAny(models, change)) return models
+  const changed: Record<string, ProviderTotals> = dictionary()
+  for (const provider in models) {
+    const ofProvider = dictionary<ModelTotals>()
+    for (const model in models[provider])
+      ofProvider[model] = change(models[provider][model] as ModelTotals, provider, model)
+    changed[provider] = ofProvider
+  }
+  return changed
+}
+
+function changesAny(models: Totals['models'], change: Parameters<typeof mapModels>[1]): boolean {
+  for (const provider in models)
+    for (const model in models[provider]) {
+      const share = models[provider][model] as ModelTotals
+      if (change(share, provider, model) !== share) return true
+    }
+  return false
+}
+
+/** Subtracts: `before` plus the result is `after`. `undefined`: they are the same. */
 export function minusTotals(after: Totals, before: Totals): Totals | undefined {
   const change: Totals = {
     spend: minusSpend(after.spend, before.spend) ?? NO_SPEND,
@@ -186,4 +203,76 @@ function isNothing(totals: Totals): boolean {
   if (totals.spend !== NO_SPEND) return false
   for (const part in totals) if (part !== 'spend' && !isEmpty(totals[part as keyof Totals])) return false
   return true
+}
+
+/** Numbers by name. */
+type Numbers = Readonly<Record<string, number>>
+
+/** Exact decimals by name. */
+type Decimals = Readonly<Record<string, string>>
+
+/** A new object without a prototype: it inherits no names, so any name may be added. */
+export function dictionary<T>(): Record<string, T> {
+  return Object.create(null)
+}
+
+/** The own value of a name. Callers choose the names, so `toString` must find no inherited value. */
+export function named<T>(of: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(of, name) ? of[name] : undefined
+}
+
+/** Whether an object has no names. */
+export function isEmpty(of: object): boolean {
+  for (const _ in of) return false
+  return true
+}
+
+/** Adds to a {@link dictionary} in place. Names with 0 stay. */
+export function addNumbers(sum: Record<string, number>, add: Numbers): void {
+  for (const name in add) sum[name] = (sum[name] ?? 0) + (add[name] ?? 0)
+}
+
+/** Adds to a {@link dictionary} in place. Names with 0 stay. */
+function addMoney(sum: Record<string, string>, add: Decimals): void {
+  for (const name in add) {
+    const to = sum[name]
+    const by = add[name] ?? '0'
+    sum[name] = to === undefined ? by : addDecimals(to, by)
+  }
+}
+
+/** Subtracts by name. A name that only one side has is in the result, even with 0. */
+function minusNumbers(after: Numbers, before: Numbers): Numbers {
+  return minusEach(after, before, 0, (to, from) => to - from)
+}
+
+/** As {@link minusNumbers}, for decimals. */
+function minusMoney(after: Decimals, before: Decimals): Decimals {
+  return minusEach(after, before, '0', (to, from) => addDecimals(to, negateDecimal(from)))
+}
+
+/** Subtracts the names that differ or that only one side has. `minus` gives `undefined` for equal values. */
+function minusEach<T>(
+  after: Readonly<Record<string, T>>,
+  before: Readonly<Record<string, T>>,
+  none: T,
+  minus: (to: T, from: T) => T | undefined,
+): Readonly<Record<string, T>> {
+  if (after === before) return EMPTY
+  let changes: Record<string, T> | undefined
+  for (const name in after) {
+    const to = after[name] as T
+    const from = named(before, name)
+    const change = to === from ? undefined : minus(to, from ?? none)
+    if (change === undefined) continue
+    changes ??= dictionary()
+    changes[name] = change
+  }
+  for (const name in before) {
+    const change = Object.hasOwn(after, name) ? undefined : minus(none, before[name] as T)
+    if (change === undefined) continue
+    changes ??= dictionary()
+    changes[name] = change
+  }
+  return changes ?? EMPTY
 }

@@ -1,6 +1,6 @@
 import { refusalOf } from '../core/answers/fault.ts'
 import { CLIENT_STATUSES, hasEnded } from '../core/runs/merge/run-status.ts'
-import { viewRun } from '../core/runs/run-view.ts'
+import { viewRun } from '../core/runs/merge/selectors.ts'
 import { type SweepDeps, sweepStale } from '../core/runs/sweep-stale.ts'
 import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
 import type { EndStatus, Run, RunStatus } from '../model/run.ts'

@@ -1,5 +1,5 @@
 import { isScope } from '../core/authenticate.ts'
-import { viewRun } from '../core/runs/run-view.ts'
+import { viewRun } from '../core/runs/merge/selectors.ts'
 import { runTree } from '../core/runs/sessions/run-tree.ts'
 import { viewSession } from '../core/runs/sessions/session-view.ts'
 import { newestOf, readTimeline, type TimelinePlace, type TimelinePosition } from '../core/runs/sessions/timeline.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { entries } from '../support/entries.ts'
-import { LAYERS, LOADED, layerOf } from './layers.ts'
+import { LAYERS, LOADED, layerOf, RUN_FOLDERS } from './layers.ts'
 import { parse, readSources, type Source } from './source.ts'
 
 const sources = readSources()
@@ -35,6 +35,34 @@ describe('the table of layers', () => {
     ['src/sallyport/defaults.ts', "import { toFetch } from '../adapters/fetch.ts'", 'src/adapters/fetch.ts'],
   ])('is broken by %s with %s', (path, text, to) => {
     expect(trespasses(parse(path, text))).toEqual([`${path} may not import ${to}`])
+  })
+})
+
+describe('the folders of core/runs', () => {
+  const runSources = sources.filter(({ path }) => path.startsWith(RUNS))
+
+  it('import only the folders that their row allows', () => {
+    expect(runSources.flatMap(upwardImports)).toEqual([])
+  })
+
+  it('use every import that their row allows', () => {
+    const used = Object.fromEntries(Object.keys(RUN_FOLDERS).map((folder) => [folder, new Set<string>()]))
+    for (const { path, imports } of runSources)
+      for (const { to } of imports) if (to.startsWith(RUNS)) used[runFolderOf(path)]?.add(runFolderOf(to))
+    const allowed = Object.entries(RUN_FOLDERS).flatMap(([folder, others]) => others.map((other) => [folder, other]))
+    expect(allowed.filter(([folder = '', other = '']) => !used[folder]?.has(other))).toEqual([])
+  })
+
+  it.each([
+    [
+      'src/core/runs/merge/join.ts',
+      "import { rollUp } from '../sessions/roll-up.ts'",
+      'src/core/runs/sessions/roll-up.ts',
+    ],
+    ['src/core/runs/usage/usage.ts', "import type { Run } from '../merge/run.ts'", 'src/core/runs/merge/run.ts'],
+    ['src/core/runs/events/event.ts', "import { record } from '../record.ts'", 'src/core/runs/record.ts'],
+  ])('refuse %s with %s', (path, text, to) => {
+    expect(upwardImports(parse(path, text))).toEqual([`${path} may not import ${to}`])
   })
 })
 
@@ -78,6 +106,20 @@ function trespasses({ path, imports }: Source): string[] {
     return layer === own ? !apart : layers.includes(layer)
   }
   return imports.flatMap(({ to }) => (mayImport(to) ? [] : `${path} may not import ${to}`))
+}
+
+const RUNS = 'src/core/runs/'
+
+function runFolderOf(path: string): string {
+  const name = path.slice(RUNS.length)
+  return name.slice(0, name.indexOf('/') + 1)
+}
+
+function upwardImports({ path, imports }: Source): string[] {
+  const own = runFolderOf(path)
+  const allowed = [own, ...(RUN_FOLDERS[own] ?? [])]
+  const inRuns = imports.filter(({ to }) => to.startsWith(RUNS))
+  return inRuns.flatMap(({ to }) => (allowed.includes(runFolderOf(to)) ? [] : `${path} may not import ${to}`))
 }
 
 function cycleAmong(files: readonly Source[]): string[] {

@@ -109,6 +109,18 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
 }
 
+/**
+ * The folders inside `src/core/runs/`, lowest first, and the ones that each may import. `''` is the files directly in it: the
+ * handlers on top.
+ */
+export const RUN_FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  'usage/': [],
+  'merge/': [],
+  'sessions/': ['usage/', 'merge/'],
+  'events/': ['merge/'],
+  '': ['usage/', 'merge/', 'sessions/', 'events/'],
+}
+
 /** The packages and `node:` modules that an entry loads, itself or through what it imports. */
 export const LOADED: Readonly<Record<string, readonly string[]>> = {
   sallyport: ['valibot'],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { isRefused } from '../../src/core/answers/result.ts'
 import { dispatchSchema } from '../../src/core/dispatch/dispatch-schema.ts'
-import { readBatch } from '../../src/core/runs/read-batch.ts'
-import { validateSessionRun } from '../../src/core/runs/validate-session-run.ts'
+import { readBatch } from '../../src/core/runs/handle-session-run-batch.ts'
+import { validateSessionRun } from '../../src/core/runs/session-run-schema.ts'
 import { validate } from '../../src/core/validate.ts'
 import { misfits } from './lint.ts'
 

@@ -4,7 +4,7 @@ import { type Budget, type BudgetLimit, checkBudgets } from '../../src/core/runs
 import { isSallyportError } from '../../src/errors.ts'
 import { noSpend, noTotals, type Spend } from '../../src/model/totals.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
-import { runTestApp, tell } from '../core/runs/events/publishing.ts'
+import { postRun, runTestApp } from '../core/runs/events/publishing.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 
 const DAY = 86_400_000
@@ -167,7 +167,7 @@ describe('budgets.check', () => {
   it('answers by what was recorded, in the tenant', async () => {
     const { sallyport, clock } = runTestApp({ budgets, runEvents: {} })
     const cost = { amount: '1', currency: 'EUR', source: 'client' }
-    await tell(sallyport, { runId: 'r1', userId: 'u1', counts: { inputTokens: 60, outputTokens: 40 }, cost })
+    await postRun(sallyport, { runId: 'r1', userId: 'u1', counts: { inputTokens: 60, outputTokens: 40 }, cost })
     expect(await sallyport.budgets.check({ sessionId: 's1', userId: 'u1' })).toMatchObject({
       allowed: false,
       budgets: [

@@ -8,10 +8,10 @@ import {
   logged,
   mailOf,
   pending,
+  postRun,
   reported,
   runTestApp,
   type Store,
-  tell,
   turns,
 } from '../core/runs/events/publishing.ts'
 import { recordingLogger } from '../support/deps.ts'
@@ -24,7 +24,7 @@ const MINUTE = 60_000
 async function left(clock: FakeClock, store: Store, ...runIds: readonly string[]): Promise<void> {
   const findRun: Store['findRun'] = () => Promise.reject(new Error('dead'))
   const { sallyport } = runTestApp({ clock, store: { ...store, findRun } })
-  for (const runId of runIds) await tell(sallyport, { runId, status: 'failed' })
+  for (const runId of runIds) await postRun(sallyport, { runId, status: 'failed' })
   await turns()
 }
 
@@ -63,7 +63,7 @@ describe('a worker that is started', () => {
   it('makes runs expired that nothing is heard of, and tells of them', async () => {
     const { sallyport, store, clock } = runTestApp({ staleAfterMs: 10 * MINUTE, sandbox: true })
     sallyport.worker.start()
-    await tell(sallyport, { runId: 'r1' })
+    await postRun(sallyport, { runId: 'r1' })
     clock.advance(10 * MINUTE)
     await turns()
     expect(await sallyport.runs.get('r1')).toMatchObject({ status: 'running' })
@@ -128,7 +128,7 @@ describe('a worker that is started', () => {
     const runEvents: RunEvents = { 'run.failed': () => new Promise(() => {}) }
     const { sallyport, clock } = runTestApp({ runEvents })
     sallyport.worker.start()
-    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await postRun(sallyport, { runId: 'r1', status: 'failed' })
     await turns()
     let isStopped = false
     const stopped = sallyport.worker.stop({ graceMs: 500 }).then(() => {
@@ -149,7 +149,7 @@ describe('runDue', () => {
     await left(clock, store, 'r1')
     const a = recordingChannel()
     const { sallyport } = runTestApp({ clock, store, channels: { a }, staleAfterMs: MINUTE })
-    await tell(sallyport, { runId: 'r2' })
+    await postRun(sallyport, { runId: 'r2' })
     clock.advance(2 * MINUTE)
     expect(await sallyport.worker.runDue()).toMatchObject({ sent: 2 })
     expect(a.sent.map(({ to }) => to).sort()).toEqual(['r1@example.com', 'r2@example.com'])
@@ -176,7 +176,7 @@ describe('runDue', () => {
     const onError = vi.fn()
     const shaky = { ...store, mergeRun }
     const { sallyport } = runTestApp({ clock, store: shaky, staleAfterMs: MINUTE, hooks: { onError } })
-    await tell(sallyport, { runId: 'r1' })
+    await postRun(sallyport, { runId: 'r1' })
     clock.advance(2 * MINUTE)
     isDown = true
     await sallyport.worker.runDue()
@@ -205,7 +205,7 @@ describe('runDue', () => {
     }
     const a = recordingChannel()
     const { sallyport } = runTestApp({ clock, channels: { a }, runEvents })
-    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await postRun(sallyport, { runId: 'r1', status: 'failed' })
     const due = sallyport.worker.runDue()
     await turns()
     const stopped = sallyport.worker.stop()
@@ -250,7 +250,7 @@ describe('runDue', () => {
     const { sallyport } = runTestApp({ clock, store: { ...store, listRuns }, channels: { a }, runEvents })
     const first = sallyport.worker.runDue()
     await turns()
-    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await postRun(sallyport, { runId: 'r1', status: 'failed' })
     const second = sallyport.worker.runDue()
     look.open()
     await turns()
@@ -262,7 +262,7 @@ describe('runDue', () => {
   it('delivers what a run gives rise to that was just recorded, as an endpoint does after its answer', async () => {
     const a = recordingChannel()
     const { sallyport } = runTestApp({ channels: { a } })
-    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await postRun(sallyport, { runId: 'r1', status: 'failed' })
     await sallyport.endpoints.deliver()
     expect(a.sent).toHaveLength(1)
   })
@@ -279,10 +279,10 @@ describe('delivering after an answer', () => {
     }
     const a = recordingChannel()
     const { sallyport } = runTestApp({ clock, store: { ...store, listRuns }, channels: { a }, staleAfterMs: MINUTE })
-    await tell(sallyport, { runId: 'silent' })
+    await postRun(sallyport, { runId: 'silent' })
     await left(clock, store, 'left')
     clock.advance(2 * MINUTE)
-    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await postRun(sallyport, { runId: 'r1', status: 'failed' })
     await sallyport.endpoints.deliver()
     expect(a.sent).toMatchObject([{ to: 'r1@example.com' }])
     expect(looks).toBe(0)
@@ -300,7 +300,7 @@ describe('delivering after an answer', () => {
     }
     const a = recordingChannel()
     const { sallyport } = runTestApp({ channels: { a }, runEvents })
-    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await postRun(sallyport, { runId: 'r1', status: 'failed' })
     const delivered = sallyport.endpoints.deliver()
     await turns()
     expect(a.sent).toEqual([])
@@ -314,7 +314,7 @@ describe('in sandbox mode', () => {
   it('what runs give rise to is recorded, and not sent', async () => {
     const a = recordingChannel()
     const { sallyport, store } = runTestApp({ channels: { a }, sandbox: true })
-    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await postRun(sallyport, { runId: 'r1', status: 'failed' })
     await sallyport.worker.runDue()
     expect((await store.listDispatches({ tenant: 'default', limit: 9 })).items).toMatchObject([
       { eventType: 'run.failed', sandboxed: true, deliveries: [{ status: 'skipped', reason: 'sandboxed' }] },
@@ -338,7 +338,7 @@ describe('where there is nothing to do', () => {
 
   it('but for stale runs it is done without events too', async () => {
     const { sallyport, clock } = runTestApp({ runEvents: {}, staleAfterMs: 1_000 })
-    await tell(sallyport, { runId: 'r1' })
+    await postRun(sallyport, { runId: 'r1' })
     clock.advance(1_001)
     await sallyport.worker.runDue()
     expect(await sallyport.runs.get('r1')).toMatchObject({ status: 'expired' })

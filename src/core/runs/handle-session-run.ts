@@ -1,21 +1,19 @@
 import type { Warning } from '../../model/dispatch.ts'
 import type { Principal } from '../../model/principal.ts'
 import type { RunState, RunUpdate } from '../../model/run.ts'
-import type { RunAnswer } from '../../model/run-post.ts'
+import type { IgnoredField, RunAnswer } from '../../model/run-post.ts'
 import { answering } from '../answers/fault.ts'
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, success } from '../answers/result.ts'
 import { authenticate, insufficientScope } from '../authenticate.ts'
-import { mergeUpdate } from './merge/merge-update.ts'
-import { endsBeforeStart } from './merge/selectors.ts'
-import { nameUser } from './name-user.ts'
+import { unpricedEnd } from './merge/price-run.ts'
+import { endsBeforeStart, viewRun } from './merge/selectors.ts'
+import { mergeUpdate } from './merge-update.ts'
 import { CLAMPED, normaliseRun } from './normalise-run.ts'
-import { unpricedEnd } from './price-run.ts'
 import type { RecordDeps, SessionRunDeps } from './record-deps.ts'
 import { redactRun } from './redact-run.ts'
-import { viewRun } from './run-view.ts'
-import { validateSessionRun } from './validate-session-run.ts'
+import { type CheckedSessionRun, validateSessionRun } from './session-run-schema.ts'
 
-/** Authenticates a caller and records what it tells of a run. Never throws. */
+/** Authenticates a caller and records its post about a run. Never throws. */
 export function handleSessionRun(request: HandlerRequest, deps: SessionRunDeps): Promise<HandlerResult<RunAnswer>> {
   return answering(deps, async () => {
     const principal = await authenticate(request.headers, 'session_run', deps.auth)
@@ -23,7 +21,7 @@ export function handleSessionRun(request: HandlerRequest, deps: SessionRunDeps):
   })
 }
 
-/** Records what a caller tells of a run: all that comes after authentication. */
+/** Records a post of an authenticated caller: validates, redacts, normalises and merges it, then answers. */
 export async function recordRun(
   principal: Principal,
   request: HandlerRequest,
@@ -51,7 +49,30 @@ export async function recordRun(
   return success(status, { ...answer, run: viewRun(run) })
 }
 
-/** Most posts are warned of nothing. */
+/** A post with a trusted user, and the ignored one. */
+interface Named {
+  readonly post: CheckedSessionRun
+  readonly ignored: readonly IgnoredField[]
+}
+
+/**
+ * Sets the user of a session token on its runs, and ignores any other user in the post, so that nobody spends in another's name.
+ * An app secret may name any user.
+ */
+function nameUser({ sessionId, userId }: Principal, post: CheckedSessionRun): Named {
+  const { userId: posted, ...rest } = post.run
+  if (sessionId === undefined || posted === userId) return { post, ignored: NOTHING }
+  const run = userId === undefined ? rest : { ...rest, userId }
+  return { post: { ...post, run }, ignored: posted === undefined ? NOTHING : [notGranted(userId)] }
+}
+
+function notGranted(kept: string | undefined): IgnoredField {
+  return { field: 'userId', reason: 'not_granted', ...(kept !== undefined && { kept }) }
+}
+
+const NOTHING: readonly IgnoredField[] = Object.freeze([])
+
+/** Joins lists of warnings; most posts have none. */
 function joined(...lists: readonly (readonly Warning[])[]): readonly Warning[] {
   const some = lists.filter((list) => list.length > 0)
   return some.length > 0 ? some.flat() : NO_WARNINGS
@@ -59,19 +80,19 @@ function joined(...lists: readonly (readonly Warning[])[]): readonly Warning[] {
 
 const NO_WARNINGS: readonly Warning[] = Object.freeze([])
 
-/** The end may have come with this post and the start with another: only the merged run shows that they do not fit. */
+/** Warns of an end before the start. They may come in two posts, so only the merged run shows it. */
 function clampedEnd({ timings }: RunUpdate, state: RunState): readonly Warning[] {
-  const reported = timings?.endedAt ?? timings?.startedAt
-  return reported !== undefined && endsBeforeStart(state) ? [CLAMPED] : []
+  const posted = timings?.endedAt ?? timings?.startedAt
+  return posted !== undefined && endsBeforeStart(state) ? [CLAMPED] : []
 }
 
 /** RFC 7240. */
 const RETURN_MINIMAL = /(?:^|[,;])\s*return\s*=\s*"?minimal"?\s*(?:[,;]|$)/i
 
-/** The header of an answer that leaves runs out. */
+/** The header of an answer without runs. */
 export const APPLIED: Readonly<Record<string, string>> = { 'preference-applied': 'return=minimal' }
 
-/** Whether the caller asks for runs to be left out of the answer. */
+/** Whether the caller wants an answer without runs. */
 export function prefersMinimal({ prefer }: HandlerRequest['headers']): boolean {
   return prefer !== undefined && RETURN_MINIMAL.test(typeof prefer === 'string' ? prefer : prefer.join(','))
 }

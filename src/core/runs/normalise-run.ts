@@ -1,20 +1,20 @@
 import type { Warning } from '../../model/dispatch.ts'
 import type { ModelUsage, RunCounts, RunTimings, RunUpdate } from '../../model/run.ts'
 import type { RunPost } from '../../model/run-post.ts'
-import { TOKEN_COUNTS } from './merge/counts.ts'
 import { isFinal, saysTimeout, statusNamed } from './merge/run-status.ts'
 import type { CheckedSessionRun } from './session-run-schema.ts'
-import { NOBODYS_USAGE, type UsageCounts } from './usage/usage.ts'
+import { TOKEN_COUNTS } from './usage/counts.ts'
+import { UNKNOWN_USAGE, type UsageCounts } from './usage/usage.ts'
 
-/** What a post says, in one way of saying it, and what deserves a look. */
+/** A post in one canonical form, with its warnings. */
 export interface NormalisedRun {
   readonly update: RunUpdate
   readonly warnings: readonly Warning[]
 }
 
 /**
- * Turns a checked body into an update: statuses by their own names, one set of inclusive counts, and nothing that only a
- * final status can have beside one that is not final.
+ * Turns a valid body into an update: canonical status names, one set of inclusive counts, and no final fields beside a status
+ * that is not final.
  */
 export function normaliseRun({ sessionId, run }: CheckedSessionRun): NormalisedRun {
   const warnings: Warning[] = []
@@ -23,23 +23,23 @@ export function normaliseRun({ sessionId, run }: CheckedSessionRun): NormalisedR
   const counts = run.usageByModel === undefined ? reported : withModels(run.usageByModel, reported)
   const error = run.error ?? (run.status !== undefined && saysTimeout(run.status) ? { type: 'timeout' } : undefined)
   const update: Draft = { runId: run.runId, sessionId }
-  tell(update, 'status', status)
-  tell(update, 'counts', counts)
+  set(update, 'status', status)
+  set(update, 'counts', counts)
   if (status !== undefined && isFinal(status)) {
-    tell(update, 'timings', run.timings)
-    tell(update, 'error', error)
-    tell(update, 'finishReason', run.finishReason)
+    set(update, 'timings', run.timings)
+    set(update, 'error', error)
+    set(update, 'finishReason', run.finishReason)
   } else {
-    tell(update, 'timings', run.timings && ongoing(run.timings, warnings))
+    set(update, 'timings', run.timings && withoutEnd(run.timings, warnings))
     if (error !== undefined) warnings.push(notFinal('error'))
     if (run.finishReason !== undefined) warnings.push(notFinal('finishReason'))
   }
-  for (const field of AS_SENT) tell(update, field, run[field])
-  lookAtCounts(run, counts, warnings)
+  for (const field of AS_SENT) set(update, field, run[field])
+  warnOfExclusiveCounts(run, counts, warnings)
   return { update, warnings }
 }
 
-/** What goes into the update as the schema gave it out. */
+/** Fields that go into the update as the schema read them. */
 const AS_SENT = [
   'provider',
   'model',
@@ -62,11 +62,11 @@ const AS_SENT = [
 
 type Draft = { -readonly [Field in keyof RunUpdate]: RunUpdate[Field] }
 
-function tell<Field extends keyof Draft>(update: Draft, field: Field, value: Draft[Field] | undefined): void {
+function set<Field extends keyof Draft>(update: Draft, field: Field, value: Draft[Field] | undefined): void {
   if (value !== undefined) update[field] = value
 }
 
-/** Tokens that are told of every model alone are those of the run too. */
+/** Adds token counts that the run lacks and every model has: their sum is the run's. */
 function withModels(byModel: readonly ModelUsage[], reported: RunCounts | undefined): RunCounts | undefined {
   if (byModel.length === 0) return reported
   const counts: Record<string, number> = {}
@@ -77,26 +77,26 @@ function withModels(byModel: readonly ModelUsage[], reported: RunCounts | undefi
   return Object.assign(counts, reported)
 }
 
-/** What the usage tells, but for counts that were told by themselves. */
-function withUsage(reported: UsageCounts, explicit: RunCounts | undefined, warnings: Warning[]): RunCounts | undefined {
-  if (reported !== NOBODYS_USAGE) return explicit === undefined ? reported : overruled(reported, explicit, warnings)
+/** Joins the counts of the usage object and the explicit ones; explicit counts win. */
+function withUsage(usage: UsageCounts, explicit: RunCounts | undefined, warnings: Warning[]): RunCounts | undefined {
+  if (usage !== UNKNOWN_USAGE) return explicit === undefined ? usage : overruled(usage, explicit, warnings)
   const detail = 'is not a usage object of OpenAI, Anthropic, Gemini, Bedrock or the AI SDK, and was dropped'
   warnings.push({ code: 'unknown_field', pointer: '/run/usage', detail })
   return explicit
 }
 
-/** Counts that were told by themselves are believed over the usage. */
-function overruled(reported: UsageCounts, explicit: RunCounts, warnings: Warning[]): RunCounts {
+/** Explicit counts win over the usage object, with a warning where they differ. */
+function overruled(usage: UsageCounts, explicit: RunCounts, warnings: Warning[]): RunCounts {
   for (const name of TOKEN_COUNTS) {
     const count = explicit[name]
-    if (reported[name] === undefined || count === undefined || count === reported[name]) continue
-    const detail = 'is not what the usage tells, and was taken instead'
+    if (usage[name] === undefined || count === undefined || count === usage[name]) continue
+    const detail = 'differs from the usage object, and was taken instead'
     warnings.push({ code: 'usage_overruled', pointer: `/run/counts/${name}`, detail })
   }
-  return { ...reported, ...explicit }
+  return { ...usage, ...explicit }
 }
 
-function ongoing(timings: RunTimings<number>, warnings: Warning[]): RunTimings<number> {
+function withoutEnd(timings: RunTimings<number>, warnings: Warning[]): RunTimings<number> {
   if (timings.endedAt === undefined && timings.durationMs === undefined) return timings
   const { endedAt, durationMs, ...rest } = timings
   if (endedAt !== undefined) warnings.push(notFinal('timings/endedAt'))
@@ -109,7 +109,7 @@ function notFinal(path: string): Warning {
   return { code: 'not_final', pointer: `/run/${path}`, detail }
 }
 
-function lookAtCounts(run: RunPost, counts: RunCounts | undefined, warnings: Warning[]): void {
+function warnOfExclusiveCounts(run: RunPost, counts: RunCounts | undefined, warnings: Warning[]): void {
   if (counts && leavesOutCache(counts)) warnings.push(exclusive(reportedAt(run, 'inputTokens'), 'the cache'))
   if (counts && leavesOutReasoning(counts)) warnings.push(exclusive(reportedAt(run, 'outputTokens'), 'reasoning'))
   run.usageByModel?.forEach((model, index) => {
@@ -132,7 +132,7 @@ function leavesOutReasoning({ inputTokens, outputTokens, reasoningTokens = 0, to
   return leavesOut(reasoningTokens, outputTokens, inputTokens, totalTokens)
 }
 
-/** Whether a count cannot include its part: it is less, or the total comes out only with the part added. */
+/** Whether a count cannot include its part: the part is greater, or the total fits only with the part added. */
 function leavesOut(
   part: number,
   count: number | undefined,
@@ -148,7 +148,7 @@ function exclusive(pointer: string, part: string): Warning {
   return { code: 'usage_looks_exclusive', pointer, detail }
 }
 
-/** The warning for an end that lies before the run's start. */
+/** The warning for an end before the run's start. */
 export const CLAMPED: Warning = {
   code: 'clamped',
   pointer: '/run/timings/endedAt',

@@ -8,7 +8,7 @@ import type { RunStore } from '../../ports/run-store.ts'
 import type { FaultDeps } from '../answers/report-fault.ts'
 import type { RunEventPublisher } from './events/publisher.ts'
 
-/** What recording a run needs. */
+/** What `handleSessionRun` needs. */
 export interface SessionRunDeps extends FaultDeps {
   readonly auth: AuthVerifier
   readonly store: RunStore
@@ -16,15 +16,15 @@ export interface SessionRunDeps extends FaultDeps {
   readonly ids: IdGenerator
   /** `create` (default): a session begins with its first run. `must-exist`: an unknown one is 404 `session_not_found`. */
   readonly sessions?: 'create' | 'must-exist'
-  /** Knows what tokens cost. Default: a run's cost is what its posts tell. */
+  /** Calculates costs from tokens. Default: runs only have the costs in their posts. */
   readonly prices?: PriceBook | undefined
-  /** Takes out of texts what must not be kept. Default: they are kept as they came. */
+  /** Removes secrets from texts before they are stored. Default: texts are stored as they came. */
   readonly redactor?: Redactor | undefined
-  /** Passed every run as it first comes to an end. Default: nobody. */
+  /** Get every run when it first ends. Default: none. */
   readonly exporters?: readonly RunExporter[] | undefined
 }
 
-/** What recording needs after authentication. */
+/** What recording a post of an authenticated caller needs. */
 export interface RecordDeps extends Omit<SessionRunDeps, 'auth' | 'ids'> {
   readonly publisher?: RunEventPublisher | undefined
 }

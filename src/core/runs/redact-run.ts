@@ -5,7 +5,7 @@ import { port } from '../answers/fault.ts'
 import { isStorable } from '../json/storable.ts'
 import { type CheckedSessionRun, LENGTHS } from './session-run-schema.ts'
 
-/** Has every text of a post that may hold anything redacted, all at once: errors, tags, and what metadata holds. */
+/** Redacts every free text of a post: errors, tags and metadata values. All texts run concurrently. */
 export function redactRun({ sessionId, run }: CheckedSessionRun, redactor: Redactor): Promise<CheckedSessionRun> {
   const redacted = async (): Promise<CheckedSessionRun> => {
     const [error, tags, metadata] = await Promise.all([
@@ -33,14 +33,14 @@ async function redactError(error: RunError, redactor: Redactor): Promise<RunErro
   }
 }
 
-/** A tag of which nothing is left is none. */
+/** Drops a tag that the redactor emptied. */
 async function redactTags(tags: readonly string[], redactor: Redactor): Promise<readonly string[]> {
   const length = { min: 0, max: LENGTHS.tag.max }
   const kept = await Promise.all([...new Set(tags)].map((tag) => redactText(tag, 'tags', length, redactor)))
   return kept.filter((tag) => tag !== '')
 }
 
-/** Keys are names: they stay, and so do numbers, booleans and `null`. */
+/** Redacts text values. Keys, numbers, booleans and `null` stay. */
 async function redactMetadata(
   metadata: NonNullable<RunPost['metadata']>,
   redactor: Redactor,
@@ -52,7 +52,7 @@ async function redactMetadata(
   return Object.fromEntries(await Promise.all(entries))
 }
 
-/** Asynchronous throughout, so that a redactor that throws for one text leaves no rejection of another unseen. */
+/** Async, so that a redactor that throws at once causes a rejection, and no other text's rejection stays unhandled. */
 async function redactText(
   text: string,
   field: string,
@@ -65,7 +65,7 @@ async function redactText(
   return kept
 }
 
-/** By its code, the log tells it from what a redactor throws itself, and where it was; not by the keys of metadata. */
+/** An error whose code names the field in the log. Metadata keys are left out: they may be private. */
 function unfit(field: string): Error {
   const place = field.startsWith('metadata.') ? 'metadata' : field
   return Object.assign(new TypeError('the redactor gave no text that fits'), { code: `unfit_text.${place}` })

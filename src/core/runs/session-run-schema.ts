@@ -1,30 +1,34 @@
 import * as v from 'valibot'
+import type { Issue } from '../../errors.ts'
 import { canonicalDecimal } from '../../model/decimal.ts'
+import type { Warning } from '../../model/dispatch.ts'
 import type { ModelUsage, RunCost, RunTimings } from '../../model/run.ts'
 import type { RunPost, SessionRunRequest } from '../../model/run-post.ts'
+import { isRefused, type Refused } from '../answers/result.ts'
 import { keysOf } from '../json/json-pointer.ts'
 import { checkJsonSafety, isHarmful } from '../json/safety-check.ts'
-import { listOf, membersOf, objectOf, optional, type ReadFault, reading } from '../json/schema-readers.ts'
-import { readCounts, readWhole } from './merge/counts.ts'
-import { readCurrency } from './merge/currencies.ts'
-import { readInstant } from './merge/instants.ts'
+import { listOf, membersOf, objectOf, optional, type ReadFault, reading, readQuickly } from '../json/schema-readers.ts'
+import { isStorable } from '../json/storable.ts'
+import { fitSchema, invalid, type Valid } from '../validate.ts'
+import { instantsAhead, readInstant } from './merge/instants.ts'
 import { CLIENT_STATUSES, statusNamed } from './merge/run-status.ts'
-import { NOBODYS_USAGE, readUsage, type UsageCounts } from './usage/usage.ts'
+import { readCounts, readWhole } from './usage/counts.ts'
+import { readUsage, UNKNOWN_USAGE, type UsageCounts } from './usage/usage.ts'
 
-/** A body that passed: instants are epoch milliseconds, amounts exact decimals, trace ids in lower case. */
+/** A valid body: instants are epoch milliseconds, amounts exact decimals, trace ids lower case. */
 export interface CheckedSessionRun extends SessionRunRequest {
   readonly run: RunPost & {
     readonly timings?: RunTimings<number>
     readonly cost?: RunCost
     readonly usageByModel?: readonly ModelUsage[]
-    /** What the provider's object tells, or {@link NOBODYS_USAGE}. */
+    /** The counts of the provider's object, or {@link UNKNOWN_USAGE}. */
     readonly usage?: UsageCounts
   }
 }
 
 const MAX_METADATA = 32
 
-/** How long the texts may be that a redactor is asked about, in UTF-16 units. */
+/** Lengths of the texts that a redactor may change, in UTF-16 units. */
 export const LENGTHS = {
   errorType: { min: 1, max: 100 },
   errorMessage: { min: 0, max: 2000 },
@@ -101,23 +105,61 @@ const run = objectOf({
 } satisfies Record<keyof RunPost, v.GenericSchema>)
 
 /**
- * The body of `POST /api/agents/session/run`. `null` in an optional place says nothing, but deletes a metadata key. What it reads
- * without a fault is harmless too, as `guardJson` has it: every text and every number is looked at for that as well.
+ * The body of `POST /api/agents/session/run`. `null` in an optional field counts as absent; in metadata it deletes the key. A
+ * body that it reads without a fault is also safe as by `checkJsonSafety`: it checks every text and number for that.
  */
 export const sessionRunSchema: v.GenericSchema<unknown, CheckedSessionRun> = objectOf({ sessionId, run })
 
+/**
+ * Validates a body: it is safe JSON, fits its schema, has no instant ahead of the clock, and does not name its own run as parent
+ * or as the resumed run. Reports all faults at once.
+ */
+export function validateSessionRun(body: unknown, now: number): Valid<CheckedSessionRun> | Refused {
+  const quick = readQuickly(sessionRunSchema, body)
+  const ahead = instantsAhead(quick ? quick.value : body, now)
+  const circular = namesItself(body)
+  // A body that the schema reads without a fault is safe too.
+  if (quick && ahead.length === 0 && circular.length === 0) return { value: quick.value, warnings: NO_WARNINGS }
+  const dangers = checkJsonSafety(body)
+  // Stops at a body that is too large: reading it would take as long again.
+  if (dangers.some(({ code }) => code === 'too_many')) return invalid(dangers)
+  const fitting = fitSchema(sessionRunSchema, body)
+  if (dangers.length === 0 && ahead.length === 0 && circular.length === 0) return fitting
+  const misfits = isRefused(fitting) ? (fitting.errors ?? NONE) : NONE
+  return invalid([misfits, ahead, circular].reduce(addIssues, dangers))
+}
+
+const NO_WARNINGS: readonly Warning[] = Object.freeze([])
+const NONE: readonly Issue[] = []
+
+/** Lists the fields in which a run gives its own id for another run's. */
+function namesItself(body: unknown): readonly Issue[] {
+  const run = membersOf(membersOf(body)?.run)
+  if (run?.runId === undefined || (run.parentRunId !== run.runId && run.resumedFromRunId !== run.runId)) return NONE
+  const named = ['parentRunId', 'resumedFromRunId'].filter((field) => run[field] === run.runId)
+  const detail = 'expected the id of another run'
+  return named.map((field) => ({ pointer: `/run/${field}`, code: 'not_allowed', detail }))
+}
+
+/** Adds the issues of places that have none yet. Drops those with a pointer that no answer can carry. */
+function addIssues(reported: readonly Issue[], more: readonly Issue[]): readonly Issue[] {
+  const isNew = ({ pointer }: Issue): boolean =>
+    isStorable(pointer) && !reported.some((issue) => issue.pointer === pointer)
+  return [...reported, ...more.filter(isNew)]
+}
+
 const HARMFUL = 'expected no NUL and no half of a surrogate pair'
 
-/** 1 to `max` characters, all of `allowed`. */
-function text(max: number, allowed?: RegExp, whatIs = ''): v.GenericSchema<string> {
+/** Reads a text of 1 to `max` characters that matches `allowed`. */
+function text(max: number, allowed?: RegExp, expected = ''): v.GenericSchema<string> {
   const detail = `expected 1 to ${max} characters`
   const length = v.pipe(v.string(), v.minLength(1, detail), v.maxLength(max, detail))
-  const described = allowed ? v.pipe(length, v.regex(allowed, whatIs)) : length
+  const described = allowed ? v.pipe(length, v.regex(allowed, expected)) : length
   return reading(described, (value, faults) => {
     if (typeof value !== 'string') faults.push({ code: 'type', detail: 'expected a string' })
     else if (value === '' || value.length > max) faults.push({ code: value === '' ? 'too_short' : 'too_long', detail })
     else if (allowed ? !allowed.test(value) : isHarmful(value))
-      faults.push({ code: 'format', detail: allowed ? whatIs : HARMFUL })
+      faults.push({ code: 'format', detail: allowed ? expected : HARMFUL })
     return value as string
   })
 }
@@ -140,7 +182,7 @@ function readStatus(value: unknown, faults: ReadFault[]): string {
 
 const WHY_NOT: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   interrupted: '; interrupted is ambiguous: waiting, if the run will go on, or cancelled',
-  expired: '; expired is set here, when nothing is heard of a run',
+  expired: '; only the stale sweep sets expired',
 })
 
 function readMessage(value: unknown, faults: ReadFault[]): string {
@@ -163,14 +205,38 @@ function readAmount(value: unknown, faults: ReadFault[]): string {
   return amount ?? '0'
 }
 
+/**
+ * Reads the code of a currency, in upper or lower case. A session keeps a sum per currency, so only existing currencies are
+ * accepted.
+ */
+function readCurrency(value: unknown, faults: ReadFault[]): string {
+  if (typeof value !== 'string') {
+    faults.push({ code: 'type', detail: 'expected a string' })
+    return ''
+  }
+  const currency = value.toUpperCase()
+  if (!/^[A-Za-z]{3}$/.test(value)) faults.push({ code: 'format', detail: 'expected an ISO 4217 code' })
+  else if (!isCurrency(currency))
+    faults.push({ code: 'not_allowed', detail: 'the currencies of ISO 4217, such as EUR' })
+  return currency
+}
+
+/** Loaded at first use. */
+let currencies: ReadonlySet<string> | undefined
+
+function isCurrency(code: string): boolean {
+  currencies ??= new Set(Intl.supportedValuesOf('currency'))
+  return currencies.has(code)
+}
+
 function readProviderUsage(value: unknown, faults: ReadFault[]): UsageCounts {
   if (!membersOf(value)) {
     faults.push({ code: 'type', detail: 'expected an object' })
-    return NOBODYS_USAGE
+    return UNKNOWN_USAGE
   }
   for (const { pointer, detail } of checkJsonSafety(value))
     faults.push({ code: 'format', detail, path: keysOf(pointer) })
-  return readUsage(value, faults) ?? NOBODYS_USAGE
+  return readUsage(value, faults) ?? UNKNOWN_USAGE
 }
 
 function readNumber(value: number, key: string, faults: ReadFault[]): number {
@@ -192,7 +258,7 @@ function readMetadata(value: unknown, faults: ReadFault[]): Record<string, strin
   for (const key in members) {
     const entry = members[key]
     if (entry === undefined) continue
-    // Into more than that nobody looks: there may be very many.
+    // Stops here: a hostile body may hold very many.
     if (++keys > MAX_METADATA) break
     if (key.length < 1 || key.length > 64)
       faults.push({ code: 'too_long', detail: 'expected a key of 1 to 64 characters', path: [key] })

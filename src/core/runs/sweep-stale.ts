@@ -1,25 +1,23 @@
 import type { MergeDecision, RunQuery, StoredRun } from '../../ports/run-store.ts'
 import { isRefused } from '../answers/result.ts'
 import { yieldToEventLoop } from '../yield-to-event-loop.ts'
-import { decideMerge, type Recording } from './merge/decide-merge.ts'
-import { type Decide, mergeUpdate } from './merge/merge-update.ts'
 import { statusOfRun } from './merge/run-status.ts'
+import { type Decide, decideMerge, mergeUpdate, type Recording } from './merge-update.ts'
 import type { RecordDeps } from './record-deps.ts'
 
-/** What a sweep needs. */
+/** What {@link sweepStale} needs. */
 export interface SweepDeps extends Omit<RecordDeps, 'redactor'> {
-  /** Absent: of all tenants. */
+  /** Default: all tenants. */
   readonly tenant?: string | undefined
 }
 
 const PAGE = 100
 
 /**
- * Makes the runs `expired` that say they are running and were last heard of more than `olderThanMs` milliseconds ago; their
- * end is when that was. A run that is heard of while this goes on stays as it is. What is `queued` or `waiting` is spared: its
- * silence says nothing.
+ * Expires the `running` runs whose last post is older than `olderThanMs` milliseconds; the time of that post becomes their end. A
+ * run that gets a post meanwhile stays as it is. `queued` and `waiting` runs never expire: they may be silent for long.
  *
- * One that fails holds up no other: what it threw is thrown once all have been tried, as a `HostFault` where a part of the host threw it.
+ * An error does not stop the sweep: the first one is thrown at the end, as a `HostFault` if host code threw it.
  */
 export async function sweepStale(olderThanMs: number, deps: SweepDeps): Promise<{ readonly expired: number }> {
   const { store, clock, tenant } = deps
@@ -43,7 +41,7 @@ export async function sweepStale(olderThanMs: number, deps: SweepDeps): Promise<
   return { expired }
 }
 
-/** Whether it did: the run is looked at again in the call that writes, and must not have been heard of meanwhile. */
+/** Expires a run, unless it got a post since it was listed. Gives whether it did. */
 async function expire({ tenant, state, lastSeenAt }: StoredRun, deps: SweepDeps): Promise<boolean> {
   const { sessionId, runId } = state
   const decide: Decide = ({ run, ...snapshot }, update, rules) => {
@@ -56,7 +54,7 @@ async function expire({ tenant, state, lastSeenAt }: StoredRun, deps: SweepDeps)
   return !isRefused(merged) && merged.changed
 }
 
-/** Removed meanwhile, perhaps with its session: it must not come back. */
+/** The run was removed meanwhile, perhaps with its session: it must not come back. */
 const GONE: MergeDecision<Recording> = { result: { outcome: 'session_missing' } }
 
 function unchanged({ state }: StoredRun): MergeDecision<Recording> {

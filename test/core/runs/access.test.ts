@@ -3,8 +3,8 @@ import { handleSessionRun } from '../../../src/core/runs/handle-session-run.ts'
 import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
 import { answerOf, faultsOf, problemOf, recorder, runOf, stillClock } from './recorder.ts'
 
-describe('whose run it is', () => {
-  it('lets a session token record its own session only', async () => {
+describe('access to runs', () => {
+  it('a session token records runs of its own session only', async () => {
     const { post, deps } = recorder()
     expect((await post({ runId: 'r1' }, { token: 's1' })).status).toBe(201)
     const foreign = await post({ runId: 'r2' }, { token: 's1', sessionId: 's2' })
@@ -15,11 +15,11 @@ describe('whose run it is', () => {
     expect(await deps.store.findSession('default', 's2')).toBeUndefined()
   })
 
-  it('tells a session token of a bad body before it tells it whose session it is', async () => {
+  it('an invalid body is refused before the session of the token is checked', async () => {
     expect((await recorder().post({}, { token: 's1', sessionId: 's2' })).status).toBe(422)
   })
 
-  it('keeps tenants apart, run id for run id', async () => {
+  it('two tenants may have runs with the same id', async () => {
     const { post, deps } = recorder()
     await post({ runId: 'r1', model: 'a' })
     const other = await post({ runId: 'r1', model: 'b' }, { token: 'other', sessionId: 's9' })
@@ -28,7 +28,7 @@ describe('whose run it is', () => {
     expect((await deps.store.listRuns({ tenant: 'other', sessionId: 's1', limit: 9 })).items).toEqual([])
   })
 
-  it('answers 409 naming every id that differs, writes nothing and echoes no value', async () => {
+  it('a post with other ids is 409 naming each of them, writes nothing and echoes no value', async () => {
     const { post, deps } = recorder()
     await post({ runId: 'r1', parentRunId: 'p-one', resumedFromRunId: 'f-one', attempt: 1 })
     const before = await deps.store.findRun('default', 'r1')
@@ -51,7 +51,7 @@ describe('whose run it is', () => {
     expect(await deps.store.findSession('default', 's-two')).toBeUndefined()
   })
 
-  it("answers 409 naming the session to who tells of another session's run, and records nothing", async () => {
+  it("a post about another session's run is 409 naming the session, and records nothing", async () => {
     const { post, deps } = recorder()
     await post({ runId: 'r1', model: 'mine' })
     const before = await deps.store.findRun('default', 'r1')
@@ -69,7 +69,7 @@ describe('whose run it is', () => {
     ).toEqual(['/sessionId conflict'])
   })
 
-  it("takes another tenant's run of the same id, in a session of the same id, for another run", async () => {
+  it('a run with the same ids in another tenant is another run', async () => {
     const { post } = recorder()
     await post({ runId: 'r1', model: 'a', attempt: 1, counts: { steps: 9 } })
     const other = await post({ runId: 'r1', model: 'b', attempt: 2, counts: { steps: 1 } }, { token: 'other' })
@@ -78,7 +78,7 @@ describe('whose run it is', () => {
     expect(runOf(await post({ runId: 'r1' }))).toMatchObject({ model: 'a', attempt: 1, counts: { steps: 9 } })
   })
 
-  it('lets the first value fill an absent id', async () => {
+  it('an absent id takes the first value that is posted', async () => {
     const { post } = recorder()
     await post({ runId: 'r1' })
     expect(runOf(await post({ runId: 'r1', parentRunId: 'p', attempt: 2 }))).toMatchObject({
@@ -88,7 +88,7 @@ describe('whose run it is', () => {
     expect((await post({ runId: 'r1', parentRunId: 'q' })).status).toBe(409)
   })
 
-  it('refuses an unknown session where sessions must exist, and writes nothing', async () => {
+  it("`sessions: 'must-exist'` refuses an unknown session and writes nothing", async () => {
     const { post, deps } = recorder({ sessions: 'must-exist' })
     const result = await post({ runId: 'r1' })
     expect(result.status).toBe(404)
@@ -102,8 +102,8 @@ describe('whose run it is', () => {
   })
 })
 
-describe('what goes wrong around it', () => {
-  it('says nothing of the body to who is not authenticated', async () => {
+describe('faults and isolation', () => {
+  it('an unauthenticated caller learns nothing about its body', async () => {
     const { deps, post } = recorder()
     const bare = await handleSessionRun({ headers: {}, body: 'junk' }, deps)
     expect(bare).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer realm="sallyport"' } })
@@ -112,7 +112,7 @@ describe('what goes wrong around it', () => {
     expect(problemOf(await post({}, { token: 'broken' })).code).toBe('auth_unavailable')
   })
 
-  it('answers 503 when the store throws, with the cause in the log alone', async () => {
+  it('a store that throws is 503, with the cause only in the log', async () => {
     const broken = () => Promise.reject(new TypeError('connection to 10.0.0.1 lost'))
     const store = { ...memoryRuns(stillClock()), mergeRun: broken }
     const { post, lines } = recorder({ store })
@@ -123,7 +123,7 @@ describe('what goes wrong around it', () => {
     expect(lines).toEqual([{ event: 'request.failed', fields: expect.objectContaining({ cause: 'TypeError' }) }])
   })
 
-  it('does not let the caller change what is stored through what it says that it ignored', async () => {
+  it('changing the ignored values of an answer does not change the stored run', async () => {
     const { post, deps } = recorder()
     const cost = (amount: number) => ({ amount, currency: 'USD', source: 'client' })
     await post({ runId: 'r1', seq: 2, cost: cost(5), status: 'failed', error: { type: 'first' } })
@@ -136,7 +136,7 @@ describe('what goes wrong around it', () => {
     expect(await deps.store.findRun('default', 'r1')).toEqual(stored)
   })
 
-  it('does not let the caller change what is stored through the answer', async () => {
+  it('changing the run of an answer does not change the stored run', async () => {
     const { post, deps } = recorder()
     const body = {
       runId: 'r1',

@@ -41,7 +41,7 @@ const problemsOf = (problem: Problem | undefined) =>
 
 const of = (run: object, sessionId = 's1') => ({ sessionId, run })
 
-/** Posts that do not touch one another, of every kind there is. */
+/** Independent posts of every kind. */
 const MIXED: readonly unknown[] = [
   of({ runId: 'good', status: 'completed', counts: { steps: 1 }, tags: ['a'] }),
   of({ runId: 'warned', prompt: 'x', error: { type: 'x' }, agent: { role: 'x' } }),
@@ -74,7 +74,7 @@ const MIXED: readonly unknown[] = [
   { sessionId: 's1', run: { runId: 'last' }, toString: 1 },
 ]
 
-/** Deps over a store that knows a run and has its troubles. */
+/** Deps over a store with one run and some faults. */
 async function troubled(): Promise<ReturnType<typeof recorder> & { store: RunStore }> {
   const inner = memoryRuns(stillClock())
   const store: RunStore = {
@@ -90,7 +90,7 @@ async function troubled(): Promise<ReturnType<typeof recorder> & { store: RunSto
   return { ...made, store }
 }
 
-/** What one post gets by itself, told as a batch tells it. */
+/** The answer to one post alone, in the form of a batch result. */
 async function alone(body: unknown, index: number, token: string, prefer?: string): Promise<unknown> {
   const { deps } = await troubled()
   const headers = { authorization: `Bearer ${token}`, ...(prefer !== undefined && { prefer }) }
@@ -118,7 +118,7 @@ describe('a batch of posts', () => {
     ['app', undefined],
     ['s1', undefined],
     ['app', 'return=minimal'],
-  ])('answers each as it would be answered alone, to %s with Prefer: %s', async (token, prefer) => {
+  ])('every post of a batch is answered as if alone, to %s with Prefer: %s', async (token, prefer) => {
     const { deps } = await troubled()
     const results = await resultsOf(deps, MIXED, prefer === undefined ? { token } : { token, prefer })
     expect(results).toHaveLength(MIXED.length)
@@ -127,7 +127,7 @@ describe('a batch of posts', () => {
     }
   })
 
-  it('says where, from the batch on, and what', async () => {
+  it('pointers in a batch start at the batch', async () => {
     const { deps, lines } = await troubled()
     const results = await resultsOf(deps, MIXED, { token: 's1' })
     expect(results.map(({ status }) => status)).toEqual([
@@ -170,7 +170,7 @@ describe('a batch of posts', () => {
     expect(JSON.stringify(results)).not.toContain('10.0.0.1')
   })
 
-  it('records what is good, and nothing else', async () => {
+  it('a batch records its valid posts only', async () => {
     const { deps, store } = await troubled()
     await resultsOf(deps, MIXED, { token: 's1' })
     const { items } = await store.listRuns({ tenant: 'default', limit: 99 })
@@ -180,7 +180,7 @@ describe('a batch of posts', () => {
     expect(await store.findSession('default', 's2')).toBeUndefined()
   })
 
-  it('leaves runs out with Prefer: return=minimal, and says so', async () => {
+  it('Prefer: return=minimal leaves the runs out of a batch answer, and the answer says so', async () => {
     const { deps } = recorder()
     const result = await send(deps, { runs: [of({ runId: 'r1' })] }, { prefer: 'return=minimal' })
     expect(result.headers).toEqual({ 'preference-applied': 'return=minimal' })
@@ -191,7 +191,7 @@ describe('a batch of posts', () => {
     expect((await send(deps, { runs: [of({ runId: 'r1' })] })).headers).toEqual({})
   })
 
-  it('takes 100, and answers in their order', async () => {
+  it('a batch takes 100 posts and answers in their order', async () => {
     const { deps } = recorder()
     const ids = Array.from({ length: 100 }, (_, at) => `r${at}`)
     const results = await resultsOf(
@@ -202,7 +202,7 @@ describe('a batch of posts', () => {
     expect(results.every(({ status }) => status === 201)).toBe(true)
   })
 
-  it('comes to the same run in any order, in one batch, in several, or one by one', async () => {
+  it('posts give the same run in any order, in one batch, in several, or alone', async () => {
     const posts = [
       { status: 'running', timings: { startedAt: NOW - 500 }, seq: 1, tags: ['a'] },
       { status: 'completed', timings: { endedAt: NOW }, counts: { steps: 3 }, seq: 2 },
@@ -228,7 +228,7 @@ describe('a batch of posts', () => {
     )
   })
 
-  it('creates a run once, however many of its posts tell of it', async () => {
+  it('several posts of one run in a batch create it once', async () => {
     const results = await resultsOf(
       recorder().deps,
       Array.from({ length: 5 }, () => of({ runId: 'r1' })),
@@ -236,7 +236,7 @@ describe('a batch of posts', () => {
     expect(results.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201])
   })
 
-  it('puts all of its posts to the store at once', async () => {
+  it('all posts of a batch reach the store concurrently', async () => {
     const inner = memoryRuns(stillClock())
     let arrived = 0
     let open: () => void = () => {}
@@ -255,7 +255,7 @@ describe('a batch of posts', () => {
     expect(await resultsOf(recorder({ store }).deps, runs)).toHaveLength(100)
   })
 
-  it('wants the sessions of its posts to exist, where they must', async () => {
+  it("`sessions: 'must-exist'` applies to every post of a batch", async () => {
     const { deps } = recorder({ sessions: 'must-exist' })
     await deps.store.openSession('default', 's1')
     await deps.store.openSession('other', 's2')
@@ -267,7 +267,7 @@ describe('a batch of posts', () => {
   })
 })
 
-describe('what is no batch', () => {
+describe('invalid batches', () => {
   const many = (count: number) => Array.from({ length: count }, (_, at) => of({ runId: `r${at}` }))
   const deep = JSON.parse(`${'['.repeat(50)}${']'.repeat(50)}`)
 
@@ -288,7 +288,7 @@ describe('what is no batch', () => {
     ['a hostile key beside the runs', JSON.parse('{"__proto__":1,"runs":[{}]}'), ['/__proto__ forbidden_key']],
     ['a NUL beside the runs', { runs: many(1), x: '\0' }, ['/x nul_character']],
     ['depth beside the runs', { runs: many(1), x: deep }, [`/x${'/0'.repeat(31)} too_deep`]],
-  ])('is refused as a whole: %s', async (_, body, faults) => {
+  ])('an invalid batch is refused as a whole: %s', async (_, body, faults) => {
     const { deps } = recorder()
     const result = await send(deps, body)
     expect(result.status).toBe(422)
@@ -297,7 +297,7 @@ describe('what is no batch', () => {
     expect((await deps.store.listRuns({ tenant: 'default', limit: 9 })).items).toEqual([])
   })
 
-  it('is not looked into beyond that', async () => {
+  it('the posts of an invalid batch are not read', async () => {
     const { deps } = recorder()
     const result = await send(deps, { runs: Array.from({ length: 101 }, () => ({ canary: '\0' })) })
     expect(result.ok ? [] : result.body.errors).toEqual([
@@ -305,7 +305,7 @@ describe('what is no batch', () => {
     ])
   })
 
-  it('but what stands beside the runs is dropped and named', async () => {
+  it('unknown members of a batch are dropped with a warning', async () => {
     const { deps } = recorder()
     const result = await send(deps, { runs: many(1), sessionId: 's1', 'a/b': {} })
     expect(result.ok && result.body).toMatchObject({
@@ -317,7 +317,7 @@ describe('what is no batch', () => {
     })
   })
 
-  it('says nothing of the body to who is not authenticated, and asks for what one post asks for', async () => {
+  it('a batch of an unauthenticated caller is refused without details, with the same scope as a post', async () => {
     const operations: string[] = []
     const { deps } = recorder()
     const auth: SessionRunDeps['auth'] = {
@@ -342,7 +342,7 @@ describe('what is no batch', () => {
   })
 })
 
-it('lets others have their turn while it takes long, and nobody while it does not', async () => {
+it('a long batch yields to the event loop, and a short one does not', async () => {
   const posts = Array.from({ length: 20 }, (_, at) => of({ runId: `r${at}` }))
   const turnsOf = async (msEachLook: number): Promise<number> => {
     const still = stillClock()

@@ -5,7 +5,7 @@ import type { RunQuery } from '../../../src/ports/run-store.ts'
 import type { RunExportOptions } from '../../../src/sallyport/runs.ts'
 import { app, optionProblems } from './test-app.ts'
 
-/** So many runs, every third of which failed, and what the store was asked. */
+/** `count` runs, every third failed, and the queries that the store got. */
 async function filled(count: number) {
   const queries: RunQuery[] = []
   const all = app((store) => ({
@@ -36,8 +36,8 @@ function parsed(text: string): Run[] {
 const idsOf = (runs: readonly Run[]): string[] => runs.map(({ runId }) => runId)
 const named = (count: number): string[] => Array.from({ length: count }, (_, n) => `r${n}`)
 
-describe('an export of runs', () => {
-  it('is a line of JSON for each, over all pages', async () => {
+describe('exportRuns', () => {
+  it('an export has a line of JSON for each run of all pages', async () => {
     const { runs, queries } = await filled(250)
     const lines: string[] = []
     for await (const line of runs.export()) lines.push(line)
@@ -48,7 +48,7 @@ describe('an export of runs', () => {
     expect(queries.map(({ limit }) => limit)).toEqual([100, 100, 100])
   })
 
-  it('is nothing where there is nothing', async () => {
+  it('an export without runs is empty', async () => {
     const lines: string[] = []
     for await (const line of app().runs.export()) lines.push(line)
     expect(lines).toEqual([])
@@ -59,28 +59,28 @@ describe('an export of runs', () => {
     [{ first: 'newest' }, ['r4', 'r3', 'r2', 'r1', 'r0']],
     [{ tenant: 'other' }, ['theirs']],
     [{ sessionId: 's2' }, []],
-  ])('can be narrowed by %j', async (options, expected) => {
+  ])('an export can be filtered by %j', async (options, expected) => {
     const { runs } = await filled(5)
     const ids: string[] = []
     for await (const line of runs.export(options)) ids.push(...idsOf(parsed(line)))
     expect(ids).toEqual(expected)
   })
 
-  it('can be read through a stream of Node', async () => {
+  it('an export can be read as a Node stream', async () => {
     const { runs } = await filled(250)
     const chunks: string[] = []
     for await (const chunk of Readable.from(runs.export())) chunks.push(chunk)
     expect(idsOf(parsed(chunks.join('')))).toEqual(named(250))
   })
 
-  it('can be the body of an answer', async () => {
+  it('an export can be the body of a Response', async () => {
     const { runs } = await filled(250)
     const body = ReadableStream.from(runs.export()).pipeThrough(new TextEncoderStream())
     const answer = new Response(body, { headers: { 'content-type': 'application/x-ndjson' } })
     expect(idsOf(parsed(await answer.text()))).toEqual(named(250))
   })
 
-  it('reads no page before it is asked for one, and none after its reader stops', async () => {
+  it('an export reads pages only on demand', async () => {
     const { runs, queries } = await filled(350)
     const untouched = runs.export()
     expect(queries).toEqual([])
@@ -89,7 +89,7 @@ describe('an export of runs', () => {
     expect(queries).toHaveLength(2)
   })
 
-  it('stops when a stream of Node is destroyed, or a body is cancelled', async () => {
+  it('an export stops when its stream is destroyed or its body cancelled', async () => {
     const { runs, queries } = await filled(450)
     const stream = Readable.from(runs.export(), { highWaterMark: 1 })
     for await (const _ of stream) break
@@ -101,7 +101,7 @@ describe('an export of runs', () => {
     expect(queries.length).toBeLessThanOrEqual(3)
   })
 
-  it('lets everything else have its turn between pages', async () => {
+  it('an export yields to the event loop between pages', async () => {
     const { runs } = await filled(250)
     let turns = 0
     const count = (): void => {
@@ -114,7 +114,7 @@ describe('an export of runs', () => {
     expect(turns).toBeGreaterThanOrEqual(2)
   })
 
-  it('goes by the options as they were when it was asked for', async () => {
+  it('an export uses the options as they were at the call', async () => {
     const { runs } = await filled(4)
     const options: { status?: 'failed' } = { status: 'failed' }
     const lines = runs.export(options)
@@ -124,7 +124,7 @@ describe('an export of runs', () => {
     expect(ids).toEqual(['r0', 'r3'])
   })
 
-  it('refuses wrong options at once, before anything is read', async () => {
+  it('an export refuses invalid options before it reads anything', async () => {
     const { runs } = app()
     const wrong = { status: 'done', limit: 5, cursor: 'x', colour: 'red' } as never
     expect(() => runs.export(wrong)).toThrow('runs.export:')
@@ -132,7 +132,7 @@ describe('an export of runs', () => {
     expect(problems).toMatchObject([{ field: 'limit' }, { field: 'cursor' }, { field: 'colour' }, { field: 'status' }])
   })
 
-  it('throws what the store throws while it is read', async () => {
+  it('an export throws what the store throws', async () => {
     const lost = new TypeError('connection lost')
     let pages = 0
     const { runs, post } = app((store) => ({

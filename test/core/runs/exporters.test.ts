@@ -3,7 +3,7 @@ import type { RunExporter } from '../../../src/ports/run-exporter.ts'
 import { withoutStrayRejections } from '../../support/stray-rejections.ts'
 import { recorder } from './recorder.ts'
 
-describe('an exporter', () => {
+describe('exporters', () => {
   it.each<[string, RunExporter]>([
     ['throws', { export: () => fail() }],
     ['rejects', { export: async () => fail() }],
@@ -13,7 +13,7 @@ describe('an exporter', () => {
     ],
     // biome-ignore lint/suspicious/noThenProperty: some libraries have promises of their own
     ['gives a promise of another kind that rejects', { export: () => ({ then: () => fail() }) as never }],
-  ])('that %s is logged, and changes nothing else', async (_, broken) => {
+  ])('an exporter that %s is logged and changes nothing else', async (_, broken) => {
     const exported: string[] = []
     const whole: RunExporter = { export: async ({ runId }) => void exported.push(runId) }
     const { post, lines } = recorder({ exporters: [broken, whole] })

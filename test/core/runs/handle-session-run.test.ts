@@ -10,8 +10,8 @@ const POST = {
   counts: { inputTokens: 1200, outputTokens: 300, searches: 2 },
 }
 
-describe('recording a run', () => {
-  it('answers 201 with the run as it is now', async () => {
+describe('handleSessionRun', () => {
+  it('the first post of a run is 201 with the run', async () => {
     const result = await recorder().post(POST)
     expect(result).toMatchObject({ ok: true, status: 201, headers: {} })
     expect(answerOf(result)).toEqual({
@@ -35,7 +35,7 @@ describe('recording a run', () => {
     })
   })
 
-  it('needs no more than a run id, and is running then', async () => {
+  it('a post needs only a run id, and the run is running', async () => {
     expect(runOf(await recorder().post({ runId: 'r1' }))).toEqual({
       runId: 'r1',
       sessionId: 's1',
@@ -47,7 +47,7 @@ describe('recording a run', () => {
     })
   })
 
-  it('answers 200 to what it merges', async () => {
+  it('a later post of a run is 200', async () => {
     const { post, clock } = recorder()
     await post({ runId: 'r1', status: 'running', timings: { startedAt: NOW - 1000 } })
     clock.advance(5000)
@@ -58,7 +58,7 @@ describe('recording a run', () => {
     expect(runOf(result).timings?.durationMs).toBe(1000)
   })
 
-  it('hears of a run by a post that it has merged before, which changes nothing', async () => {
+  it('a repeated post updates lastSeenAt and changes nothing else', async () => {
     const { post, clock } = recorder()
     const first = await post({ ...POST, tags: ['b', 'a'], metadata: { k: 1 }, seq: 3 })
     clock.advance(5000)
@@ -68,7 +68,7 @@ describe('recording a run', () => {
     expect(answerOf(second)).toEqual({ ...answerOf(first), created: false, changed: false, run })
   })
 
-  it('says what it ignored and what it kept', async () => {
+  it('the answer lists ignored fields with the kept values', async () => {
     const { post } = recorder()
     await post({ runId: 'r1', status: 'completed', seq: 5, model: 'new', counts: { steps: 9 }, metadata: { k: 'new' } })
     const late = await post({
@@ -93,7 +93,7 @@ describe('recording a run', () => {
     ])
   })
 
-  it('says of a final status that lost which one won', async () => {
+  it('an ignored final status is listed with the one that won', async () => {
     const { post } = recorder()
     await post({ runId: 'r1', status: 'cancelled', finishReason: 'stop' })
     const answer = answerOf(
@@ -107,7 +107,7 @@ describe('recording a run', () => {
     expect(answer.run).not.toHaveProperty('error')
   })
 
-  it('leaves the run out with Prefer: return=minimal, and says so', async () => {
+  it('Prefer: return=minimal leaves the run out, and the answer says so', async () => {
     const { post } = recorder()
     for (const prefer of ['return=minimal', 'respond-async, Return = "minimal"; x=1']) {
       const result = await post(POST, { prefer })
@@ -121,7 +121,7 @@ describe('recording a run', () => {
     }
   })
 
-  it('takes null anywhere optional as not said, and deletes a metadata key with it', async () => {
+  it('null counts as absent in optional fields, and deletes a metadata key', async () => {
     const { post } = recorder()
     const reported = { ...POST, agent: { name: 'a' }, tags: ['t'], metadata: { k: 1, l: 2 } }
     await post(reported)
@@ -147,7 +147,7 @@ describe('recording a run', () => {
     expect(runOf(result).metadata).toEqual({ l: 2 })
   })
 
-  it('deletes a metadata key with null whatever it held, with or without seq', async () => {
+  it('null deletes a metadata key of any value, with or without seq', async () => {
     const { post } = recorder()
     const metadata = { text: 'z', number: 9, yes: true, no: false }
     const gone = { text: null, number: null, yes: null, no: null }
@@ -157,14 +157,14 @@ describe('recording a run', () => {
     expect(runOf(await post({ runId: 'r1', metadata, seq: 1 })).metadata).toEqual(metadata)
   })
 
-  it('keeps a metadata key deleted when an older post tells it again', async () => {
+  it('an older post does not restore a deleted metadata key', async () => {
     const { post } = recorder()
     await post({ runId: 'r1', seq: 1, metadata: { k: 'x' } })
     await post({ runId: 'r1', seq: 2, metadata: { k: null } })
     expect(runOf(await post({ runId: 'r1', seq: 1, metadata: { k: 'x' } }))).not.toHaveProperty('metadata')
   })
 
-  it('keeps names that every object inherits as plain keys', async () => {
+  it('names that every object inherits are plain keys', async () => {
     const { post } = recorder()
     const names = { toString: 1, hasOwnProperty: 2, constructor: 3, valueOf: 4 }
     await post({ runId: 'r1', seq: 1, counts: { steps: 1 }, metadata: { k: 1 } })
@@ -173,7 +173,7 @@ describe('recording a run', () => {
     expect(run.metadata).toEqual({ k: 1, ...names })
   })
 
-  it('names unknown fields and drops them', async () => {
+  it('unknown fields are dropped with a warning', async () => {
     const answer = answerOf(await recorder().post({ runId: 'r1', prompt: 'secret', agent: { role: 'x' } }))
     expect(answer.warnings).toEqual([
       { code: 'unknown_field', pointer: '/run/prompt', detail: expect.any(String) },
@@ -182,7 +182,7 @@ describe('recording a run', () => {
     expect(JSON.stringify(answer)).not.toContain('secret')
   })
 
-  it('drops a usage that it cannot read, and warns', async () => {
+  it('usage of no known shape is dropped with a warning', async () => {
     const usage = { tokens: 5, prompt: 'secret' }
     const answer = answerOf(await recorder().post({ runId: 'r1', usage, counts: { steps: 1 } }))
     expect(answer.warnings).toEqual([{ code: 'unknown_field', pointer: '/run/usage', detail: expect.any(String) }])
@@ -190,7 +190,7 @@ describe('recording a run', () => {
     expect(JSON.stringify(answer)).not.toContain('secret')
   })
 
-  it('shows the start for an end before it, and warns', async () => {
+  it('an end before the start is shown as the start, with a warning', async () => {
     const { post } = recorder()
     const timings = { startedAt: NOW, endedAt: NOW - 2000 }
     const at = { code: 'clamped', pointer: '/run/timings/endedAt', detail: expect.any(String) }
@@ -213,7 +213,7 @@ describe('recording a run', () => {
     expect(answerOf(await post({ runId: 'r3', seq: 1 })).warnings).toEqual([])
   })
 
-  it('drops what belongs to a final status from a post without one, and warns', async () => {
+  it('final fields of a post without a final status are dropped with warnings', async () => {
     const { post } = recorder()
     const ends = {
       timings: { startedAt: NOW, endedAt: NOW, durationMs: 5 },
@@ -233,7 +233,7 @@ describe('recording a run', () => {
     }
   })
 
-  it('writes costs as exact decimals, currencies in upper and trace ids in lower case', async () => {
+  it('costs are exact decimals, currencies upper case and trace ids lower case', async () => {
     const run = runOf(
       await recorder().post({
         runId: 'r1',
@@ -254,7 +254,7 @@ describe('recording a run', () => {
     expect(run.usageByModel?.[0]?.cost?.amount).toBe('7.5')
   })
 
-  it('shows what a run waits for only while it waits', async () => {
+  it('waitingFor is shown only while the run waits', async () => {
     const { post } = recorder()
     expect(runOf(await post({ runId: 'r1', status: 'requires_action', waitingFor: 'approval', seq: 1 }))).toMatchObject(
       {
@@ -265,7 +265,7 @@ describe('recording a run', () => {
     expect(runOf(await post({ runId: 'r1', status: 'running', seq: 2 }))).not.toHaveProperty('waitingFor')
   })
 
-  it('keeps the error of a run when a later post of the same status tells none', async () => {
+  it('a later post of the same status without an error keeps the error', async () => {
     const { post } = recorder()
     await post({ runId: 'r1', status: 'failed', seq: 1, error: { type: 'rate_limit' } })
     expect(runOf(await post({ runId: 'r1', status: 'failed', seq: 2 })).error).toEqual({ type: 'rate_limit' })

@@ -5,7 +5,7 @@ const ORDER: RunStatus[] = ['queued', 'running', 'waiting', 'expired', 'complete
 const classOf = (status: RunStatus) => (ORDER.indexOf(status) < 3 ? 0 : status === 'expired' ? 1 : 2)
 const seqOf = ({ seq = -1 }: RunUpdate) => seq
 
-/** What a run should show after a set of posts: worked out from all of them at once, with no merging. */
+/** The run that a set of posts should give: calculated from all of them at once, without merging. */
 export function expectedRun(posts: readonly RunUpdate[]): Record<string, unknown> {
   const status = greatest(
     posts.filter((post) => post.status !== undefined),

@@ -20,7 +20,7 @@ const instant = fc
 const count = fc.constantFrom(0, 1, 2, 10, 9)
 const word = fc.constantFrom('a', 'b', 'c')
 
-/** Posts about one run as callers write them: few values, so that they meet; ids that agree. */
+/** Posts about one run as callers write them: few values, so that they collide; ids that agree. */
 const post: fc.Arbitrary<object> = fc.record(
   {
     status: maybe(fc.constantFrom(...STATUSES)),
@@ -54,7 +54,7 @@ const post: fc.Arbitrary<object> = fc.record(
   { requiredKeys: [] },
 )
 
-/** One post, normalised; `expired` ones, which only the sweep makes, among them. */
+/** One normalised post, or one with `expired`, which only the sweep makes. */
 export const update: fc.Arbitrary<RunUpdate> = fc.tuple(post, fc.nat(19)).map(([run, sweep]) => {
   const body = v.parse(sessionRunSchema, { sessionId: 's1', run: { ...run, runId: 'r1' } })
   const normalised = normaliseRun(body).update
@@ -63,7 +63,7 @@ export const update: fc.Arbitrary<RunUpdate> = fc.tuple(post, fc.nat(19)).map(([
 
 export const updates: fc.Arbitrary<RunUpdate[]> = fc.array(update, { minLength: 1, maxLength: 6 })
 
-/** Posts, and the same ones again in another order, some of them more than once. */
+/** Posts, and the same posts in another order, some repeated. */
 export const shuffled: fc.Arbitrary<[RunUpdate[], RunUpdate[]]> = updates.chain((posts) =>
   fc
     .tuple(

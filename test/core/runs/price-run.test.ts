@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decideMerge } from '../../../src/core/runs/merge/decide-merge.ts'
-import { unpricedEnd } from '../../../src/core/runs/price-run.ts'
+import { unpricedEnd } from '../../../src/core/runs/merge/price-run.ts'
+import { decideMerge } from '../../../src/core/runs/merge-update.ts'
 import type { RunCost, RunUpdate } from '../../../src/model/run.ts'
 import type { Price, PriceBook, PricedUsage } from '../../../src/ports/price-book.ts'
 import type { StoredRun } from '../../../src/ports/run-store.ts'
@@ -11,7 +11,7 @@ import { NOW, problemOf, recorder, runOf, stillClock } from './recorder.ts'
 
 const COUNTS = { inputTokens: 1_000_000, outputTokens: 100_000 }
 
-/** A book that asks 1 for a million tokens of `m`, in or out, 2 of `n`, and knows no other. */
+/** A price book: a million tokens cost 1 for `m` and 2 for `n`; no other model has a price. */
 const BOOK = bookOf('v1', { m: 1, n: 2 })
 
 function bookOf(version: string, models: Readonly<Record<string, number>>, more: Partial<ModelPrices> = {}): PriceBook {
@@ -19,7 +19,7 @@ function bookOf(version: string, models: Readonly<Record<string, number>>, more:
   return priceBook({ version, prices })
 }
 
-/** Merges posts about one run, one after another, each with a book of its own. */
+/** Merges posts about one run in order, each with its own price book. */
 function merger(): (update: Partial<RunUpdate>, prices?: PriceBook, now?: number) => Promise<StoredRun> {
   const store = memoryRuns(stillClock())
   return async (update, prices = BOOK, now = NOW) => {
@@ -38,7 +38,7 @@ async function costOf(update: Partial<RunUpdate>, prices: PriceBook = BOOK): Pro
 
 const ONE: Price = { amount: '1', currency: 'USD', version: 'v' }
 
-/** A book that always says the same, and what it is asked. */
+/** A price book with one fixed answer, and the calls it got. */
 function asking(price: Price | undefined): { prices: PriceBook; questions: PricedUsage[] } {
   const questions: PricedUsage[] = []
   const prices: PriceBook = {
@@ -51,7 +51,7 @@ function asking(price: Price | undefined): { prices: PriceBook; questions: Price
 }
 
 describe('the cost of a run', () => {
-  it('is worked out from its tokens, and keeps the version of the prices', async () => {
+  it('a cost is calculated from the tokens and keeps the version of the prices', async () => {
     expect(await costOf({ model: 'm', counts: COUNTS })).toEqual({
       amount: '1.1',
       currency: 'USD',
@@ -60,7 +60,7 @@ describe('the cost of a run', () => {
     })
   })
 
-  it('is absent, never 0, where a part of it has no price', async () => {
+  it('a cost is absent, never 0, if a part has no price', async () => {
     expect(await costOf({ counts: COUNTS })).toBeUndefined()
     expect(await costOf({ model: 'm' })).toBeUndefined()
     expect(await costOf({ model: 'm', counts: { toolCalls: 3 } })).toBeUndefined()
@@ -69,14 +69,14 @@ describe('the cost of a run', () => {
     expect(await costOf({ model: 'm', counts: { inputTokens: 0, outputTokens: 0 } })).toMatchObject({ amount: '0' })
   })
 
-  it('is absent where there is no price book', async () => {
+  it('a cost is absent without a price book', async () => {
     const run = await merger()({ model: 'm', counts: COUNTS }, { price: () => undefined })
     expect(run.derived.cost).toBeUndefined()
     const { post } = recorder()
     expect(runOf(await post({ runId: 'r', model: 'm', counts: COUNTS }))).not.toHaveProperty('cost')
   })
 
-  it('is absent where posts tell one, whenever they do', async () => {
+  it('no cost is calculated once a post states one', async () => {
     const cost: RunCost = { amount: '7', currency: 'EUR', source: 'provider' }
     const merge = merger()
     expect((await merge({ model: 'm', counts: COUNTS })).derived.cost).toBeDefined()
@@ -85,7 +85,7 @@ describe('the cost of a run', () => {
     expect(await costOf({ model: 'm', counts: COUNTS, cost })).toBeUndefined()
   })
 
-  it('is that of the model that answered, or else of the one that was asked for', async () => {
+  it('the model that answered is priced, or else the one that was asked for', async () => {
     expect(await costOf({ model: 'm', responseModel: 'n', counts: COUNTS })).toMatchObject({ amount: '2.2' })
     expect(await costOf({ model: 'm', responseModel: 'm-2026-11', counts: COUNTS })).toMatchObject({ amount: '1.1' })
     expect(await costOf({ model: 'auto', responseModel: 'n', counts: COUNTS })).toMatchObject({ amount: '2.2' })
@@ -93,7 +93,7 @@ describe('the cost of a run', () => {
     expect(await costOf({ model: 'auto', responseModel: 'other', counts: COUNTS })).toBeUndefined()
   })
 
-  it('is asked for with what the run tells, and once for one name', async () => {
+  it('the price book gets the facts of the run, and is asked once per model name', async () => {
     const { prices, questions } = asking(undefined)
     const counts = { ...COUNTS, cacheReadTokens: 5 }
     await merger()({ provider: 'p', model: 'm', responseModel: 'm', counts }, prices)
@@ -105,7 +105,7 @@ describe('the cost of a run', () => {
     ])
   })
 
-  it('is not asked for where no tokens are told, nor where a cost is', async () => {
+  it('the price book is not asked without tokens or with a posted cost', async () => {
     const { prices, questions } = asking(ONE)
     expect(await costOf({ model: 'm', counts: { cacheReadTokens: 5, toolCalls: 3 } }, prices)).toBeUndefined()
     const reported: RunCost = { amount: '2', currency: 'USD', source: 'provider' }
@@ -114,7 +114,7 @@ describe('the cost of a run', () => {
     expect(questions).toEqual([])
   })
 
-  it('is by the prices of the time when the run started, was queued, or was first heard of', async () => {
+  it('prices are those at the start, the queueing, or else the first post of the run', async () => {
     const { prices, questions } = asking(ONE)
     const reported = { model: 'm', counts: COUNTS }
     const merge = merger()
@@ -125,7 +125,7 @@ describe('the cost of a run', () => {
     expect(questions.map(({ at }) => at)).toEqual([NOW, NOW, NOW - 2_000, NOW - 1_000])
   })
 
-  it('is exact for more tokens than anybody has', async () => {
+  it('a cost is exact for the largest counts', async () => {
     const counts = { inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: Number.MAX_SAFE_INTEGER }
     const book = bookOf('v', { m: 0 }, { input: '999999.999999999999999', output: '999999.999999999999999' })
     expect(await costOf({ model: 'm', counts }, book)).toMatchObject({
@@ -148,7 +148,7 @@ describe('the cost of a run of several models', () => {
   const n = { provider: 'p', model: 'n', counts: COUNTS }
   const reported: RunCost = { amount: '0.05', currency: 'USD', source: 'provider', pricingVersion: 'theirs' }
 
-  it('is the sum of what each cost, whatever the run says of itself', async () => {
+  it('the cost of several models is the sum of theirs', async () => {
     expect(await costOf({ usageByModel: [m, n] })).toEqual({
       amount: '3.3',
       currency: 'USD',
@@ -159,7 +159,7 @@ describe('the cost of a run of several models', () => {
     expect(await costOf({ model: 'n', counts: COUNTS, usageByModel: [] })).toMatchObject({ amount: '2.2' })
   })
 
-  it('takes what is told of a model as it is told', async () => {
+  it('the posted cost of a model is taken as it is', async () => {
     expect(await costOf({ usageByModel: [m, { ...n, cost: reported }] })).toMatchObject({
       amount: '1.15',
       pricingVersion: 'v1',
@@ -172,7 +172,7 @@ describe('the cost of a run of several models', () => {
     })
   })
 
-  it('keeps what each model cost, and needs no book where all is told', async () => {
+  it('the cost of each model is stored, and needs no price book if all are posted', async () => {
     const merge = merger()
     const first = await merge({ usageByModel: [m, { ...n, cost: reported }] })
     expect(first.derived.shares?.map(({ amount, source }) => `${amount} ${source}`)).toEqual([
@@ -195,7 +195,7 @@ describe('the cost of a run of several models', () => {
     expect(run.cost).toEqual({ amount: '0.1', currency: 'USD', source: 'local' })
   })
 
-  it('names each version once, in their order', async () => {
+  it('a summed cost names each price version once, sorted', async () => {
     const book = priceBook({
       version: 'v1',
       prices: [
@@ -206,14 +206,14 @@ describe('the cost of a run of several models', () => {
     expect((await costOf({ usageByModel: [m, m, n] }, book))?.pricingVersion).toBe('a z')
   })
 
-  it('is absent where one has no price, or another currency', async () => {
+  it('a summed cost is absent if one model has no price or another currency', async () => {
     expect(await costOf({ usageByModel: [m, { ...n, model: 'unknown' }] })).toBeUndefined()
     expect(await costOf({ model: 'm', counts: COUNTS, usageByModel: [{ ...n, model: 'unknown' }] })).toBeUndefined()
     expect(await costOf({ usageByModel: [m, { ...n, counts: {} }] })).toBeUndefined()
     expect(await costOf({ usageByModel: [m, { ...n, cost: { ...reported, currency: 'EUR' } }] })).toBeUndefined()
   })
 
-  it('is absent where they tell of fewer tokens than the run: these are of models that are not told', async () => {
+  it('a summed cost is absent if the models have fewer tokens than the run', async () => {
     const more = { inputTokens: COUNTS.inputTokens * 2, outputTokens: COUNTS.outputTokens * 2 }
     expect(await costOf({ counts: more, usageByModel: [m, n] })).toBeDefined()
     expect(await costOf({ counts: { inputTokens: more.inputTokens + 1 }, usageByModel: [m, n] })).toBeUndefined()
@@ -222,7 +222,7 @@ describe('the cost of a run of several models', () => {
   })
 })
 
-describe('a cost that was recorded', () => {
+describe('a stored cost', () => {
   const LATER = bookOf('v2', { m: 5, n: 5, unknown: 5 })
   const NONE: PriceBook = { price: () => undefined }
   const reported: Partial<RunUpdate> = { provider: 'p', model: 'm', responseModel: 'm', counts: COUNTS, seq: 1 }
@@ -233,7 +233,7 @@ describe('a cost that was recorded', () => {
     ['the same model in a later post', { ...reported, seq: 7 }],
     ['fewer tokens', { counts: { inputTokens: 5 } }],
     ['another model in an earlier post', { seq: 0, model: 'n' }],
-  ])('stays as it is whatever prices become, with %s', async (_, update) => {
+  ])('a stored cost stays when prices change and a post has %s', async (_, update) => {
     const merge = merger()
     const { cost } = (await merge(reported)).derived
     expect((await merge(update, LATER)).derived.cost).toBe(cost)
@@ -248,7 +248,7 @@ describe('a cost that was recorded', () => {
     ['an earlier start', { timings: { startedAt: NOW - 5 } }],
     ['an earlier place in the queue', { timings: { queuedAt: NOW - 5 } }],
     ['models', { usageByModel: [{ provider: 'p', model: 'm', counts: COUNTS }] }],
-  ])('is worked out anew by the prices of now, with %s', async (_, update) => {
+  ])('a stored cost is calculated again with the current prices when a post has %s', async (_, update) => {
     const merge = merger()
     await merge(reported)
     const { cost } = (await merge(update, LATER)).derived
@@ -258,7 +258,7 @@ describe('a cost that was recorded', () => {
     expect((await again(update, NONE)).derived.cost).toBeUndefined()
   })
 
-  it('is worked out anew with other models, and not with the same', async () => {
+  it('a stored cost is calculated again for other models, and not for the same', async () => {
     const usageByModel = [{ provider: 'p', model: 'm', counts: COUNTS }]
     const merge = merger()
     const { cost } = (await merge({ usageByModel, seq: 1 })).derived
@@ -267,14 +267,14 @@ describe('a cost that was recorded', () => {
     expect((await merge({ usageByModel: other, seq: 3 }, LATER)).derived.cost).toMatchObject({ pricingVersion: 'v2' })
   })
 
-  it('that was none stays none, until a post changes what it is worked out from', async () => {
+  it('an absent cost stays absent until a post changes its inputs', async () => {
     const merge = merger()
     await merge({ model: 'unknown', counts: COUNTS })
     expect((await merge({ status: 'completed' }, LATER)).derived.cost).toBeUndefined()
     expect((await merge({ counts: { inputTokens: 2_000_000 } }, LATER)).derived.cost).toBeDefined()
   })
 
-  it('is what the run shows, beside no other', async () => {
+  it('a run shows one cost: the posted one, or else the stored one', async () => {
     const { post } = recorder({ prices: BOOK })
     const cost = { amount: '1.1', currency: 'USD', source: 'local', pricingVersion: 'v1' }
     expect(runOf(await post({ runId: 'r', model: 'm', counts: COUNTS })).cost).toEqual(cost)
@@ -283,7 +283,7 @@ describe('a cost that was recorded', () => {
   })
 })
 
-describe('a price book that is wrong', () => {
+describe('a faulty price book', () => {
   const broken = (price: unknown): PriceBook => ({ price: () => price as Price })
   const reported = { runId: 'r', model: 'm', counts: COUNTS }
 
@@ -304,7 +304,7 @@ describe('a price book that is wrong', () => {
     ['null', null, 'amount'],
     ['a promise', Promise.resolve(ONE), 'amount'],
     ['a text', '1', 'amount'],
-  ])('is 500 and recorded nowhere: %s', async (_, price, field) => {
+  ])('an invalid price is 500 and nothing is recorded: %s', async (_, price, field) => {
     const { post, lines, deps } = recorder({ prices: broken(price) })
     expect(problemOf(await post(reported))).toMatchObject({ status: 500, code: 'internal_error' })
     expect(lines).toMatchObject([
@@ -316,7 +316,7 @@ describe('a price book that is wrong', () => {
     expect(await deps.store.findRun('default', 'r')).toBeUndefined()
   })
 
-  it('is 500 where it throws, and leaves what was recorded as it was', async () => {
+  it('a price book that throws is 500 and leaves the stored run as it was', async () => {
     const { post, deps, lines } = recorder()
     await post({ runId: 'r' })
     const before = await deps.store.findRun('default', 'r')
@@ -332,20 +332,20 @@ describe('a price book that is wrong', () => {
     expect(JSON.stringify(lines)).not.toContain('jane')
   })
 
-  it('is right with a decimal that has needless zeros', async () => {
+  it('a price with needless zeros is accepted', async () => {
     const { prices } = asking({ ...ONE, amount: '01.50' })
     expect(await costOf({ model: 'm', counts: COUNTS }, prices)).toMatchObject({ amount: '1.5' })
   })
 })
 
-describe('the warning for a run without a price', () => {
+describe('the warning `unpriced`', () => {
   async function warnings(update: Partial<RunUpdate>, prices: PriceBook | undefined = BOOK) {
     const post: RunUpdate = { runId: 'r', sessionId: 's', ...update }
     return unpricedEnd(post, await merger()(update), prices).map(({ code, pointer }) => `${code} ${pointer}`)
   }
   const unknown: Partial<RunUpdate> = { status: 'completed', model: 'unknown', counts: COUNTS }
 
-  it('comes with the end of a run that used tokens and has no cost', async () => {
+  it('a run that ends with tokens and without a cost is warned of', async () => {
     expect(await warnings(unknown)).toEqual(['unpriced /run'])
     expect(await warnings({ ...unknown, counts: { totalTokens: 1 } })).toEqual(['unpriced /run'])
     expect(await warnings({ status: 'failed', counts: { outputTokens: 1 } })).toEqual(['unpriced /run'])
@@ -353,7 +353,7 @@ describe('the warning for a run without a price', () => {
     expect(await warnings({ status: 'cancelled', usageByModel })).toEqual(['unpriced /run'])
   })
 
-  it('does not come otherwise', async () => {
+  it('other posts are not warned of a missing price', async () => {
     expect(await warnings({ ...unknown, status: 'running' })).toEqual([])
     expect(await warnings({ model: 'unknown', counts: COUNTS })).toEqual([])
     expect(await warnings({ ...unknown, model: 'm' })).toEqual([])
@@ -389,7 +389,7 @@ const orders = fc
     fc.tuple(fc.constant(posts), fc.shuffledSubarray([...posts, ...posts], { minLength: posts.length * 2 })),
   )
 
-describe('with one price book, the cost of a run', () => {
+describe('the cost of a run with one price book', () => {
   const book = priceBook({
     version: 'v',
     prices: [
@@ -399,7 +399,7 @@ describe('with one price book, the cost of a run', () => {
     ],
   })
 
-  it('does not depend on the order of its posts, nor on how often they come', async () => {
+  it('a cost does not depend on the order and number of the posts', async () => {
     let priced = 0
     await fc.assert(
       fc.asyncProperty(orders, async ([posts, others]) => {

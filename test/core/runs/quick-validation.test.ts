@@ -3,12 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { isRefused } from '../../../src/core/answers/result.ts'
 import { checkJsonSafety } from '../../../src/core/json/safety-check.ts'
 import { readQuickly } from '../../../src/core/json/schema-readers.ts'
-import { sessionRunSchema } from '../../../src/core/runs/session-run-schema.ts'
-import { validateSessionRun } from '../../../src/core/runs/validate-session-run.ts'
+import { sessionRunSchema, validateSessionRun } from '../../../src/core/runs/session-run-schema.ts'
 import { validate } from '../../../src/core/validate.ts'
 import { NOW } from './recorder.ts'
 
-/** Told all that can be told. */
+/** A body with every field. */
 function fullBody(): Record<string, unknown> {
   const counts = { inputTokens: 10, own: 3 }
   const cost = { amount: '1.5', currency: 'USD', source: 'client', pricingVersion: 'v1' }
@@ -49,7 +48,7 @@ class NotPlain {
 
 const deep = (levels: number): unknown => (levels === 0 ? 1 : { deeper: deep(levels - 1) })
 
-/** What no store should meet, and what it may. JSON has no `undefined`. */
+/** Harmful and harmless values. JSON has no `undefined`. */
 const intruder: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
     'a\0b',
@@ -78,7 +77,7 @@ const intruder: fc.Arbitrary<unknown> = fc.oneof(
 
 const strangeKey = fc.constantFrom('__proto__', 'a\0', '\ud800', 'constructor', 'toString', 'name', 'own2', '')
 
-/** Puts something at a random place: instead of what stands there, or beside it. */
+/** Puts a value at a random place: instead of the value there, or beside it. */
 function intrude(body: unknown, picks: readonly number[], value: unknown, key: string, beside: boolean): unknown {
   let at = body as Record<string, unknown>
   for (const pick of picks) {
@@ -103,12 +102,12 @@ const bodies = fc
   .tuple(fc.array(fc.nat(60), { minLength: 5, maxLength: 5 }), intruder, strangeKey, fc.boolean())
   .map(([picks, value, key, beside]) => intrude(fullBody(), picks, value, key, beside))
 
-describe('what the schema reads quickly', () => {
-  it('is a whole body with nothing wrong', () => {
+describe('the quick reading of the schema', () => {
+  it('a valid body is read quickly', () => {
     expect(readQuickly(sessionRunSchema, fullBody())).toBeDefined()
   })
 
-  it('is harmless, and comes to the same as when it is looked at for that first', () => {
+  it('a body that is read quickly is safe, and gives the same value as the full check', () => {
     fc.assert(
       fc.property(bodies, (body) => {
         if (readQuickly(sessionRunSchema, body) === undefined) return
@@ -118,7 +117,7 @@ describe('what the schema reads quickly', () => {
     )
   })
 
-  it('and what it does not read, is accepted only when it is harmless and fits', () => {
+  it('any body is accepted only if it is safe and fits the schema', () => {
     fc.assert(
       fc.property(bodies, (body) => {
         const outcome = validateSessionRun(body, NOW)

@@ -1,10 +1,10 @@
-import { decideMerge } from '../../../src/core/runs/merge/decide-merge.ts'
+import { decideMerge } from '../../../src/core/runs/merge-update.ts'
 import type { RunUpdate } from '../../../src/model/run.ts'
 import type { PriceBook } from '../../../src/ports/price-book.ts'
 import type { RunStore, StoredRun } from '../../../src/ports/run-store.ts'
 import { NOW } from './recorder.ts'
 
-/** Records updates, one after the other, and gives all runs of their session: of tenant `t`, and `s1`. */
+/** Records updates in order, and gives all runs of their session `s1` of tenant `t`. */
 export async function record(
   store: RunStore,
   updates: readonly RunUpdate[],

@@ -26,7 +26,7 @@ export interface LogLine {
   readonly fields: object
 }
 
-/** Posts about runs, over a memory store. Tokens: `app`, `other` (of another tenant), `s1` (of the session s1), `broken`. */
+/** Posts runs to a memory store. Tokens: `app`, `other` (of another tenant), `s1` (of the session s1), `broken`. */
 export function recorder(more: Partial<SessionRunDeps> = {}): {
   deps: SessionRunDeps
   clock: ReturnType<typeof stillClock>

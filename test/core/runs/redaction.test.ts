@@ -9,7 +9,7 @@ import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
 import { withoutStrayRejections } from '../../support/stray-rejections.ts'
 import { answerOf, problemOf, recorder, runOf, stillClock } from './recorder.ts'
 
-/** Takes out every word that begins with `c4n4ry`, but for its last letter. */
+/** Removes every word that starts with `c4n4ry`, except its last letter. */
 const cleaned = (text: string): string => text.replace(/c4n4ry\S*(\S)/g, '[$1]')
 const sync: Redactor = { redact: cleaned }
 const async: Redactor = {
@@ -27,7 +27,7 @@ const FAILED = {
   metadata: { key: 'c4n4ry-6', toString: 'c4n4ry-7', size: 8, yes: true, gone: null, empty: '' },
 }
 
-/** A redactor that notes what it is asked. */
+/** A redactor that records its calls. */
 function asked(by: Redactor = sync): Redactor & { readonly questions: string[] } {
   const questions: string[] = []
   return {
@@ -43,7 +43,7 @@ describe.each([
   ['at once', sync],
   ['in its own time', async],
 ])('a redactor that answers %s', (_, by) => {
-  it('is asked once for every text, with the field it comes from, and for nothing else', async () => {
+  it('a redactor is called once for every text with its field, and for nothing else', async () => {
     const redactor = asked(by)
     const { post } = recorder({ redactor })
     await post({ ...FAILED, tags: [...FAILED.tags, 'plain'], model: 'm', userId: 'u', finishReason: 'stop' })
@@ -60,7 +60,7 @@ describe.each([
     ])
   })
 
-  it('says what is stored, answered and exported', async () => {
+  it('redacted texts are stored, answered and exported', async () => {
     const exported: EndedRun[] = []
     const { post, deps } = recorder({ redactor: by, exporters: [{ export: (run) => void exported.push(run) }] })
     const kept = {
@@ -75,13 +75,13 @@ describe.each([
     expect(JSON.stringify([stored, exported])).not.toContain('c4n4ry')
   })
 
-  it('changes nothing when a post is repeated', async () => {
+  it('a repeated post changes nothing after redaction', async () => {
     const { post } = recorder({ redactor: by })
     const first = answerOf(await post(FAILED))
     expect(answerOf(await post(FAILED))).toMatchObject({ created: false, changed: false, ignored: [], run: first.run })
   })
 
-  it('has said what a run keeps before posts meet: no answer tells the text that another post brought', async () => {
+  it('redaction comes before the merge: no answer shows the raw text of another post', async () => {
     const { post } = recorder({ redactor: by })
     const reported = (at: string) => ({
       error: { type: `c4n4ry-${at}`, message: `c4n4ry-${at}` },
@@ -95,7 +95,7 @@ describe.each([
     ])
   })
 
-  it('leaves whatever it does not hold as it is, and a run without any text alone', async () => {
+  it('fields that are not redacted stay as they are, and a run without texts calls no redactor', async () => {
     const redactor = asked(by)
     const { post } = recorder({ redactor })
     const run = { runId: 'r1', model: 'm', tags: null, metadata: { size: 1, no: false, gone: null }, error: null }
@@ -104,14 +104,14 @@ describe.each([
     expect(redactor.questions).toEqual([])
   })
 
-  it('lets metadata be deleted', async () => {
+  it('metadata can be deleted with a redactor', async () => {
     const { post } = recorder({ redactor: by })
     await post({ runId: 'r1', seq: 1, metadata: { key: 'c4n4ry-1', other: 'x' } })
     expect(runOf(await post({ runId: 'r1', seq: 2, metadata: { key: null } })).metadata).toEqual({ other: 'x' })
   })
 })
 
-it('asks for all the texts of a post before it has any answer', async () => {
+it('all texts of a post are redacted concurrently', async () => {
   let open: () => void = () => {}
   const all = new Promise<void>((resolve) => {
     open = resolve
@@ -127,7 +127,7 @@ it('asks for all the texts of a post before it has any answer', async () => {
   expect((await recorder({ redactor }).post(FAILED)).status).toBe(201)
 })
 
-it('joins tags that become the same, in whatever order they come', async () => {
+it('tags that become equal by redaction are joined, in any order', async () => {
   const tags = ['c4n4ry-1', 'c4n4ry-more-1', 'x', 'c4n4ry-2']
   await fc.assert(
     fc.asyncProperty(fc.shuffledSubarray(tags, { minLength: 4 }), fc.boolean(), async (order, apart) => {
@@ -147,7 +147,7 @@ const throws = (): never => {
   throw new TypeError('c4n4ry')
 }
 
-/** Answers that refuse a post, and for which fields. */
+/** Redactor answers that refuse a post, and the fields they apply to. */
 const BROKEN: [what: string, answer: (text: string) => unknown, of: RegExp][] = [
   ['throws', throws, /./],
   ['rejects', () => Promise.reject(new TypeError('c4n4ry')), /./],
@@ -169,26 +169,29 @@ const BROKEN: [what: string, answer: (text: string) => unknown, of: RegExp][] = 
 const PLACES = ['error.type', 'error.message', 'error.code', 'tags', 'metadata.key']
 
 describe.each(BROKEN)('a redactor that %s', (_, answer, of) => {
-  it.each(PLACES.filter((place) => of.test(place)))('for %s refuses the post, and nothing is kept', async (place) => {
-    const redactor = { redact: (text: string, field: string) => (field === place ? answer(text) : cleaned(text)) }
-    const exported: unknown[] = []
-    const { post, deps, lines } = recorder({
-      redactor: redactor as Redactor,
-      exporters: [{ export: (run) => void exported.push(run) }],
-    })
-    const result = await withoutStrayRejections(() => post(FAILED))
-    expect(result).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
-    expect(problemOf(result)).toMatchObject({ code: 'redactor_unavailable', detail: 'Try again shortly.' })
-    expect(await deps.store.findRun('default', 'r1')).toBeUndefined()
-    expect(await deps.store.findSession('default', 's1')).toBeUndefined()
-    expect(exported).toEqual([])
-    expect(lines).toHaveLength(1)
-    expect(lines).toMatchObject([{ event: 'request.failed', fields: { code: 'redactor_unavailable' } }])
-    expect(JSON.stringify([result, lines])).not.toMatch(/c4n4ry|xxxx/)
-  })
+  it.each(PLACES.filter((place) => of.test(place)))(
+    'a fault at %s refuses the post, and nothing is stored',
+    async (place) => {
+      const redactor = { redact: (text: string, field: string) => (field === place ? answer(text) : cleaned(text)) }
+      const exported: unknown[] = []
+      const { post, deps, lines } = recorder({
+        redactor: redactor as Redactor,
+        exporters: [{ export: (run) => void exported.push(run) }],
+      })
+      const result = await withoutStrayRejections(() => post(FAILED))
+      expect(result).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
+      expect(problemOf(result)).toMatchObject({ code: 'redactor_unavailable', detail: 'Try again shortly.' })
+      expect(await deps.store.findRun('default', 'r1')).toBeUndefined()
+      expect(await deps.store.findSession('default', 's1')).toBeUndefined()
+      expect(exported).toEqual([])
+      expect(lines).toHaveLength(1)
+      expect(lines).toMatchObject([{ event: 'request.failed', fields: { code: 'redactor_unavailable' } }])
+      expect(JSON.stringify([result, lines])).not.toMatch(/c4n4ry|xxxx/)
+    },
+  )
 })
 
-it('takes what just fits where it came from', async () => {
+it('redacted texts of the maximum length are accepted', async () => {
   const most = { 'error.type': 100, 'error.message': 2000, 'error.code': 100, tags: 64, 'metadata.key': 512 }
   const least = { 'error.type': 1, 'error.message': 0, 'error.code': 1, tags: 0, 'metadata.key': 0 }
   for (const lengths of [most, least]) {
@@ -197,7 +200,7 @@ it('takes what just fits where it came from', async () => {
   }
 })
 
-it('says by name alone why it failed, and looks at every answer when several fail', async () => {
+it('a failed redaction is logged by field only, and no rejection stays unhandled', async () => {
   let calls = 0
   const redactor: Redactor = {
     redact(text) {
@@ -218,16 +221,16 @@ it('says by name alone why it failed, and looks at every answer when several fai
   expect(codes).toEqual(['unfit_text.error.type', 'unfit_text.metadata'])
 })
 
-it('drops a tag of which nothing is left', async () => {
+it('a tag that is redacted to an empty text is dropped', async () => {
   const { post } = recorder({ redactor: { redact: (text) => (text === 'a' ? '' : text) } })
   expect(runOf(await post({ runId: 'r1', tags: ['a', 'b'] })).tags).toEqual(['b'])
 })
 
-describe('no text that was taken out comes up anywhere', () => {
+describe('redacted texts', () => {
   const error = { type: 'c4n4ry-1', message: 'c4n4ry-2', code: 'c4n4ry-3' }
   const texts = { error, tags: ['c4n4ry-4'], metadata: { k: 'c4n4ry-5' } }
   const known = { runId: 'known', parentRunId: 'p', status: 'failed', seq: 5, ...texts }
-  /** What is posted about runs, and the status of the answer. */
+  /** Posts, and the status of each answer. */
   const posts: readonly (readonly [status: number, sessionId: string, run: object])[] = [
     [201, 's1', { ...known, runId: 'new' }],
     [200, 's1', known],
@@ -280,7 +283,7 @@ describe('no text that was taken out comes up anywhere', () => {
     return { deps, post, seen, lines, everything }
   }
 
-  it('for posts one by one', async () => {
+  it('no redacted text appears anywhere for single posts', async () => {
     const { post, seen, lines, everything } = watched()
     const answers: HandlerResult<RunAnswer>[] = [await post(known)]
     for (const [, sessionId, run] of posts) answers.push(await post(run, { sessionId, token: 's1' }))
@@ -290,7 +293,7 @@ describe('no text that was taken out comes up anywhere', () => {
     expect(JSON.stringify(answers) + (await everything())).not.toContain('c4n4ry')
   })
 
-  it('for posts in a batch', async () => {
+  it('no redacted text appears anywhere for batches', async () => {
     const { deps, post, seen, lines, everything } = watched()
     const first = await post(known)
     const runs = posts.map(([, sessionId, run]) => ({ sessionId, run }))
@@ -302,7 +305,7 @@ describe('no text that was taken out comes up anywhere', () => {
     expect(JSON.stringify([first, batch]) + (await everything())).not.toContain('c4n4ry')
   })
 
-  it('and refused posts are not shown to the redactor', async () => {
+  it('the redactor does not get refused posts', async () => {
     const redactor = asked()
     const { post } = recorder({ redactor })
     for (const [status, sessionId, run] of posts) {

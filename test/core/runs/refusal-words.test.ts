@@ -7,7 +7,7 @@ const many = (length: number, prefix: string): Record<string, number> =>
 const cost = { amount: '1', currency: 'USD', source: 'client' }
 const STATUSES = 'expected one of queued, running, waiting, completed, incomplete, failed, cancelled'
 
-/** What is sent beside the run id, where it is wrong, and the words for that: a caller has nothing else to go by. */
+/** Fields beside the run id, the pointer of the fault, and its detail. */
 const WORDS: readonly (readonly [run: object, place: string, detail: string])[] = [
   [{ runId: 5 }, '/runId', 'expected a string'],
   [{ runId: '' }, '/runId', 'expected 1 to 200 characters'],
@@ -19,7 +19,7 @@ const WORDS: readonly (readonly [run: object, place: string, detail: string])[] 
     '/status',
     `${STATUSES}; interrupted is ambiguous: waiting, if the run will go on, or cancelled`,
   ],
-  [{ status: 'expired' }, '/status', `${STATUSES}; expired is set here, when nothing is heard of a run`],
+  [{ status: 'expired' }, '/status', `${STATUSES}; only the stale sweep sets expired`],
   [{ counts: 5 }, '/counts', 'expected an object'],
   [{ counts: { A: 1 } }, '/counts/A', 'expected a name of a-z, then A-Z a-z 0-9 _, at most 64'],
   [{ counts: many(33, 'c') }, '/counts', 'expected at most 32 counters of your own'],
@@ -59,13 +59,13 @@ const WORDS: readonly (readonly [run: object, place: string, detail: string])[] 
   [{ agent: 5 }, '/agent', 'expected object'],
 ]
 
-describe('a refusal', () => {
-  it.each(WORDS)('of %j at %s says: %s', async (run, place, detail) => {
+describe('words of refusals', () => {
+  it.each(WORDS)('%j is refused at %s with: %s', async (run, place, detail) => {
     const { errors } = problemOf(await recorder().post({ runId: 'r1', ...run }))
     expect(errors).toMatchObject([{ pointer: `/run${place}`, detail }])
   })
 
-  it('tells of instants ahead along with everything else, in whatever form they are', async () => {
+  it('a refusal lists instants ahead in any form along with all other faults', async () => {
     const run = {
       runId: '',
       timings: { startedAt: '2026-11-21T10:05:01+02:00', endedAt: NOW + 300_001, queuedAt: NOW },

@@ -8,7 +8,7 @@ const many = (length: number) => Array.from({ length }, (_, index) => index)
 const model = { provider: 'p', model: 'm', counts: {} }
 const cost = { amount: '1', currency: 'USD', source: 'client' }
 
-/** What is sent beside the run id, and the one fault that it is told of. */
+/** Fields beside the run id, and their one fault. */
 const REFUSED: readonly (readonly [what: string, run: object, fault: string])[] = [
   ['no run id', { runId: undefined }, '/run/runId required'],
   ['an empty run id', { runId: '' }, '/run/runId too_short'],
@@ -110,7 +110,7 @@ const REFUSED: readonly (readonly [what: string, run: object, fault: string])[] 
   ['a NUL', { model: 'a\0b' }, '/run/model nul_character'],
 ]
 
-/** Fields that take no text with a space in it. */
+/** Fields that refuse a space. */
 const FIELDS = [
   'runId',
   'status',
@@ -126,14 +126,14 @@ const FIELDS = [
   'metadata',
 ]
 
-/** What of a body must not come back: its texts, but for the two statuses that are explained by name. */
+/** The texts of a body that no answer may echo: all but the two statuses that a refusal explains. */
 function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return value.length < 4 || /^(?:interrupted|expired)$/.test(value) ? [] : [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []
 }
 
-describe('a body that is refused', () => {
-  it.each(REFUSED)('for %s', async (_, run, fault) => {
+describe('refused bodies', () => {
+  it.each(REFUSED)('a body is refused for %s', async (_, run, fault) => {
     const { post, deps } = recorder()
     const result = await post({ runId: 'r1', ...run })
     expect(result.status).toBe(422)
@@ -151,17 +151,17 @@ describe('a body that is refused', () => {
     [long(201), '/sessionId too_long'],
     ['with space', '/sessionId format'],
     ['naïve', '/sessionId format'],
-  ])('for the session id %j', async (sessionId, fault) => {
+  ])('the session id %j is refused', async (sessionId, fault) => {
     expect(faultsOf(await recorder().post({ runId: 'r1' }, { sessionId }))).toEqual([fault])
   })
 
-  it.each([[null], ['text'], [7], [[]], [{}]])('for being %j', async (body) => {
+  it.each([[null], ['text'], [7], [[]], [{}]])('the body %j is refused', async (body) => {
     const { deps } = recorder()
     const result = await handleSessionRun({ headers: { authorization: 'Bearer app' }, body }, deps)
     expect(result.status).toBe(422)
   })
 
-  it('with all of its faults at once, of every kind', async () => {
+  it('a refusal lists all faults of every kind at once', async () => {
     const result = await recorder().post(
       {
         runId: 'a b',
@@ -202,18 +202,18 @@ describe('a body that is refused', () => {
     ['models that are lists', { usageByModel: many(4_000).map(() => []) }, '/run/usageByModel too_many'],
     ['counters', { counts: Object.fromEntries(many(4_000).map((n) => [`c${n}`, -1])) }, '/run/counts too_many'],
     ['metadata', { metadata: Object.fromEntries(many(4_000).map((n) => [n, []])) }, '/run/metadata too_many'],
-  ])('for far too many %s, with what is wrong beside them', async (_, run, fault) => {
+  ])('far too many %s are refused along with the other faults', async (_, run, fault) => {
     const faults = faultsOf(await recorder().post({ runId: 'r1', seq: -1, ...run }))
     expect(faults).toContain(fault)
     expect(faults).toContain('/run/seq out_of_range')
   })
 
-  it('for more values than a body may hold, which is told alone', async () => {
+  it('a body with too many values is refused for that alone', async () => {
     const metadata = Object.fromEntries(many(10_000).map((n) => [n, 0]))
     expect(faultsOf(await recorder().post({ seq: -1, metadata }))).toEqual([' too_many'])
   })
 
-  it('with both, where the run is its own parent and resumes itself, beside what else is wrong', async () => {
+  it('a run that is its own parent and resumes itself is refused for both, along with the other faults', async () => {
     const ids = { runId: 'r1', parentRunId: 'r1', resumedFromRunId: 'r1' }
     expect(faultsOf(await recorder().post({ ...ids, seq: -1, timings: { startedAt: NOW + 300_001 } }))).toEqual([
       '/run/seq out_of_range',
@@ -226,7 +226,7 @@ describe('a body that is refused', () => {
     expect(faultsOf(await recorder().post({ seq: -1 }))).toEqual(['/run/runId required', '/run/seq out_of_range'])
   })
 
-  it('for harm and for all else at once, with no pointer that an answer cannot carry', async () => {
+  it('harmful values and other faults are listed together, without pointers that no answer can carry', async () => {
     const run = JSON.parse(
       '{"runId":"","metadata":{"__proto__":{},"a\\u0000":{},"b\\ud800":{}},"counts":{"c\\u0000":-1}}',
     )
@@ -239,7 +239,7 @@ describe('a body that is refused', () => {
     ])
   })
 
-  it('the same way each time, with no value of it in the answer, whatever it holds', async () => {
+  it('any invalid body is refused the same way each time, without its values', async () => {
     const canary = fc.constantFrom<unknown>('c4n4ry', 'c4n4ry c4n4ry', -1, 0.5, 2 ** 53, null, [], {}, true)
     const anything = fc.oneof(
       canary,
@@ -262,21 +262,21 @@ describe('a body that is refused', () => {
     )
   })
 
-  it('without echoing a value', async () => {
+  it('a refusal echoes no value', async () => {
     const canary = 'c4n4ry c4n4ry'
     const result = await recorder().post(Object.fromEntries(FIELDS.map((field) => [field, canary])))
     expect(faultsOf(result)).toHaveLength(FIELDS.length)
     expect(JSON.stringify(result)).not.toContain('c4n4ry')
   })
 
-  it('and says why of interrupted and expired', async () => {
+  it('a refusal explains interrupted and expired', async () => {
     const { post } = recorder()
     const detail = async (status: string) => problemOf(await post({ runId: 'r1', status })).errors?.[0]?.detail
     expect(await detail('interrupted')).toContain('ambiguous')
-    expect(await detail('expired')).toContain('set here')
+    expect(await detail('expired')).toContain('stale sweep')
   })
 
-  it('but not for what is just allowed', async () => {
+  it('values at the limits are accepted', async () => {
     const { post } = recorder()
     const run = {
       runId: long(200),

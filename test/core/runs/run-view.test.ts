@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { toRunState } from '../../../src/core/runs/merge/to-run-state.ts'
-import { viewRun } from '../../../src/core/runs/run-view.ts'
+import { toRunState } from '../../../src/core/runs/merge/merge-run.ts'
+import { viewRun } from '../../../src/core/runs/merge/selectors.ts'
 import type { Run, RunUpdate } from '../../../src/model/run.ts'
 import { NOW } from './recorder.ts'
 import { storedAs } from './stored.ts'
@@ -10,8 +10,8 @@ function view(update: Partial<RunUpdate>): Run {
   return viewRun(storedAs(state, { createdAt: NOW, updatedAt: NOW + 1, lastSeenAt: NOW + 2, revision: 2 }))
 }
 
-describe('a run as a caller sees it', () => {
-  it('has no tenant, no empty objects and nothing that was not told', () => {
+describe('viewRun', () => {
+  it('a viewed run has no tenant, no empty objects and no unknown values', () => {
     expect(view({ agent: {}, timings: {}, counts: {}, tags: [], metadata: { gone: null } })).toEqual({
       runId: 'r1',
       sessionId: 's1',
@@ -23,7 +23,7 @@ describe('a run as a caller sees it', () => {
     })
   })
 
-  it('keeps 0 and false, which were told', () => {
+  it('a viewed run keeps posted 0 and false', () => {
     const run = view({
       seq: 0,
       counts: { steps: 0 },
@@ -38,7 +38,7 @@ describe('a run as a caller sees it', () => {
     })
   })
 
-  it('has a duration of its own telling, or from start to end, or none', () => {
+  it('a viewed run has its posted duration, or the time from start to end, or none', () => {
     const startedAt = NOW - 5000
     expect(
       view({ status: 'completed', timings: { startedAt, endedAt: NOW, durationMs: 4321 } }).timings?.durationMs,
@@ -51,7 +51,7 @@ describe('a run as a caller sees it', () => {
     expect(view({ status: 'completed', timings: { endedAt: NOW } }).timings).not.toHaveProperty('durationMs')
   })
 
-  it('shares nothing with what is stored', () => {
+  it('a viewed run shares nothing with the stored run', () => {
     const state = toRunState({
       runId: 'r1',
       sessionId: 's1',

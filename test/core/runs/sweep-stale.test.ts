@@ -9,7 +9,7 @@ import { app, optionProblems } from './test-app.ts'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-/** A run that was begun an hour ago and heard of again ten minutes later. */
+/** A run that began an hour ago and got its last post ten minutes later. */
 async function silent() {
   const all = app()
   const { post, clock } = all
@@ -20,8 +20,8 @@ async function silent() {
   return all
 }
 
-describe('a sweep of stale runs', () => {
-  it('makes a run expired that is not heard of any more; it ended when it last was', async () => {
+describe('sweepStale', () => {
+  it('a silent run expires, and ends at its last post', async () => {
     const { runs } = await silent()
     expect(await runs.sweepStale({ olderThan: 30 * MINUTE })).toEqual({ expired: 1 })
     expect(await runs.get('r1')).toMatchObject({
@@ -35,13 +35,13 @@ describe('a sweep of stale runs', () => {
     expect(await runs.sweepStale({ olderThan: 0 })).toEqual({ expired: 0 })
   })
 
-  it('begins just after the time that was said', async () => {
+  it('a run expires just after the given time', async () => {
     const { runs } = await silent()
     expect(await runs.sweepStale({ olderThan: 50 * MINUTE })).toEqual({ expired: 0 })
     expect(await runs.sweepStale({ olderThan: 50 * MINUTE - 1 })).toEqual({ expired: 1 })
   })
 
-  it('spares what is queued, waiting or has ended', async () => {
+  it('queued, waiting and ended runs do not expire', async () => {
     const { post, runs, clock } = app()
     const statuses = ['queued', 'waiting', 'completed', 'incomplete', 'failed', 'cancelled']
     for (const status of statuses) await post({ runId: status, status })
@@ -50,7 +50,7 @@ describe('a sweep of stale runs', () => {
     for (const status of statuses) expect(await runs.get(status)).toMatchObject({ status, revision: 1 })
   })
 
-  it('ends no run before its start, where the clock of the agent was ahead', async () => {
+  it('an expired run does not end before its start if the clock of the agent was ahead', async () => {
     const { post, runs, clock } = app()
     await post({ runId: 'r1', timings: { startedAt: NOW + 2 * MINUTE } })
     clock.advance(HOUR)
@@ -67,7 +67,7 @@ describe('a sweep of stale runs', () => {
     ['a higher seq', { seq: 6 }],
     ['the same seq', { seq: 5 }],
     ['no seq', {}],
-  ])('gives way to an end that comes late with %s', async (_, seq) => {
+  ])('a late end with %s replaces expired', async (_, seq) => {
     const { runs, post } = await silent()
     await runs.sweepStale({ olderThan: MINUTE })
     const end = { runId: 'r1', status: 'completed', timings: { endedAt: NOW + 40 * MINUTE }, finishReason: 'stop' }
@@ -81,7 +81,7 @@ describe('a sweep of stale runs', () => {
     expect(await runs.sweepStale({ olderThan: 0 })).toEqual({ expired: 0 })
   })
 
-  it.each(['queued', 'running', 'waiting'])('does not give way to a late post that says %s', async (status) => {
+  it.each(['queued', 'running', 'waiting'])('a late post with %s does not replace expired', async (status) => {
     const { runs, post } = await silent()
     await runs.sweepStale({ olderThan: MINUTE })
     expect(runOf(await post({ runId: 'r1', status, seq: 9 }))).toMatchObject({
@@ -91,7 +91,7 @@ describe('a sweep of stale runs', () => {
     })
   })
 
-  it('is of every tenant, or of the one that is named', async () => {
+  it('a sweep covers all tenants, or the given one', async () => {
     const { post, runs, clock } = app()
     await post({ runId: 'r1' })
     await post({ runId: 'r1' }, { token: 'other' })
@@ -105,7 +105,7 @@ describe('a sweep of stale runs', () => {
     expect(await runs.get('r1')).toMatchObject({ status: 'expired' })
   })
 
-  it('goes on until none is left, and lets everything else have its turn in between', async () => {
+  it('a sweep reads all pages and yields to the event loop in between', async () => {
     let turns = 0
     const turnsAt: number[] = []
     const { post, runs, clock } = app((store) => ({
@@ -129,7 +129,7 @@ describe('a sweep of stale runs', () => {
     expect((await runs.list({ status: 'running' })).items).toEqual([])
   })
 
-  it('expires all others when some cannot be, and throws what those threw', async () => {
+  it('a sweep expires the others when some fail, and throws the first error', async () => {
     const lost = new TypeError('connection lost')
     let isLost = true
     const { post, runs, clock } = app((store) => ({
@@ -148,15 +148,15 @@ describe('a sweep of stale runs', () => {
     expect(await runs.sweepStale({ olderThan: MINUTE })).toEqual({ expired: 3 })
   })
 
-  it('throws what the store throws when it is asked for runs', async () => {
+  it('a sweep throws what listRuns throws', async () => {
     const lost = new TypeError('connection lost')
     const { runs } = app((store) => ({ ...store, listRuns: () => Promise.reject(lost) }))
     await expect(runs.sweepStale({ olderThan: 1 })).rejects.toBe(lost)
   })
 })
 
-describe('a run that moves while it is swept', () => {
-  /** Does something after the runs were listed and before any is merged. */
+describe('a run that changes during a sweep', () => {
+  /** Runs an action after the runs were listed and before any is merged. */
   async function meanwhile(change: (all: ReturnType<typeof app>) => Promise<unknown>) {
     let isListed = false
     const all = app((store) => ({
@@ -175,7 +175,7 @@ describe('a run that moves while it is swept', () => {
     return { ...all, result: await all.runs.sweepStale({ olderThan: MINUTE }) }
   }
 
-  it('stays as it is once it is heard of', async () => {
+  it('a run that gets a post during a sweep stays as it is', async () => {
     const { runs, result } = await meanwhile(({ post }) => post({ runId: 'r1' }))
     expect(result).toEqual({ expired: 0 })
     expect(await runs.get('r1')).toMatchObject({
@@ -185,7 +185,7 @@ describe('a run that moves while it is swept', () => {
     })
   })
 
-  it('stays as it is when it was heard of no longer ago than was said', async () => {
+  it('a run whose last post is recent enough stays as it is', async () => {
     const { result } = await meanwhile(async ({ post, clock }) => {
       clock.advance(-MINUTE)
       await post({ runId: 'r1' })
@@ -194,17 +194,20 @@ describe('a run that moves while it is swept', () => {
     expect(result).toEqual({ expired: 0 })
   })
 
-  it.each(['queued', 'waiting', 'completed'])('stays as it is once it is %s, however long ago', async (status) => {
-    const { runs, result } = await meanwhile(async ({ post, clock }) => {
-      clock.advance(-30 * MINUTE)
-      await post({ runId: 'r1', status, seq: 1 })
-      clock.advance(30 * MINUTE)
-    })
-    expect(result).toEqual({ expired: 0 })
-    expect(await runs.get('r1')).toMatchObject({ status, revision: 2 })
-  })
+  it.each(['queued', 'waiting', 'completed'])(
+    'a run that became %s stays as it is, however long ago',
+    async (status) => {
+      const { runs, result } = await meanwhile(async ({ post, clock }) => {
+        clock.advance(-30 * MINUTE)
+        await post({ runId: 'r1', status, seq: 1 })
+        clock.advance(30 * MINUTE)
+      })
+      expect(result).toEqual({ expired: 0 })
+      expect(await runs.get('r1')).toMatchObject({ status, revision: 2 })
+    },
+  )
 
-  it('is spared once it was heard of, whenever its store says that was', async () => {
+  it('a run with another lastSeenAt is spared, whatever the store clock says', async () => {
     const { runs, result } = await meanwhile(async ({ post, clock }) => {
       clock.advance(-30 * MINUTE)
       await post({ runId: 'r1' })
@@ -215,7 +218,7 @@ describe('a run that moves while it is swept', () => {
     expect((await runs.get('r1'))?.timings?.endedAt).toBe('2026-11-21T08:30:00.000Z')
   })
 
-  it('does not come back once it is erased, whether or not its session is', async () => {
+  it('a run that was erased during a sweep does not come back', async () => {
     const gone = await meanwhile(({ runs }) => runs.erase({ sessionId: 's1' }))
     expect(gone.result).toEqual({ expired: 0 })
     expect(await gone.runs.get('r1')).toBeUndefined()
@@ -232,7 +235,7 @@ describe('a run that moves while it is swept', () => {
 })
 
 describe('an expired run', () => {
-  it('is exported and told of as any run that ended, once', async () => {
+  it('an expired run is exported and published once, as any ended run', async () => {
     const { deps, post, store } = await silent()
     const exported: EndedRun[] = []
     const published: string[] = []
@@ -240,7 +243,7 @@ describe('an expired run', () => {
       ...deps,
       exporters: [{ export: (run: EndedRun) => void exported.push(run) }],
       publisher: {
-        tells: (signal: RunSignal) => signal === 'expired',
+        publishes: (signal: RunSignal) => signal === 'expired',
         publish: ({ state }: StoredRun) => void published.push(state.runId),
         publishPending: async () => 0,
       },
@@ -254,7 +257,7 @@ describe('an expired run', () => {
     expect((await store.findRun('default', 'r1'))?.derived.ended).toEqual(['expired', 'failed'])
   })
 
-  it('is counted as expired by its session, and then as what it came to', async () => {
+  it('a session counts a run as expired, and later by its final status', async () => {
     const { runs, sessions, post } = await silent()
     await runs.sweepStale({ olderThan: MINUTE })
     expect((await sessions.get('s1'))?.runs).toEqual({ total: 1, byStatus: { expired: 1 } })
@@ -273,7 +276,7 @@ describe('options of a sweep', () => {
     },
   )
 
-  it('are all checked', async () => {
+  it('all options of a sweep are checked', async () => {
     const { runs } = app()
     expect(await optionProblems(() => runs.sweepStale(undefined as never))).toEqual([
       { detail: 'must be an object of options' },

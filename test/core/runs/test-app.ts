@@ -11,7 +11,7 @@ import { recorder, stillClock } from './recorder.ts'
 
 type Store = RunStore & DispatchStore
 
-/** Posts about runs, and what a host reads of them. The clock stands still; its timers ring in the next turn of the loop. */
+/** An app with runs in memory. The clock stands still; its timers fire in the next turn of the event loop. */
 export function app(wrap: (store: Store) => Store = (store) => store): {
   clock: ReturnType<typeof stillClock>
   store: Store
@@ -19,7 +19,7 @@ export function app(wrap: (store: Store) => Store = (store) => store): {
   post: ReturnType<typeof recorder>['post']
   runs: Runs
   sessions: Sessions
-  /** Has a dispatch accepted, now. */
+  /** Accepts a dispatch now. */
   dispatch(dispatchId: string, sessionId?: string, tenant?: string): Promise<void>
 } {
   const still = stillClock()
@@ -43,7 +43,7 @@ export function app(wrap: (store: Store) => Store = (store) => store): {
   }
 }
 
-/** The problems of a call that must be refused for its options. */
+/** The problems of a call with invalid options. */
 export async function optionProblems(call: () => unknown): Promise<readonly object[]> {
   try {
     await call()

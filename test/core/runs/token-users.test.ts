@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Principal } from '../../../src/model/principal.ts'
 import { answerOf, problemOf, recorder, runOf } from './recorder.ts'
 
-/** Posts with the token of a session, for a user or for none. */
+/** Posts with a session token, for a user or for none. */
 function posts(userId?: string) {
   const principal: Principal = { id: 't', tenant: 'default', sessionId: 's1', ...(userId !== undefined && { userId }) }
   return recorder({
@@ -12,21 +12,21 @@ function posts(userId?: string) {
 
 const TOKEN = { token: 'session' }
 
-describe('whose runs a session token records', () => {
-  it('names the user that the token is for', async () => {
+describe('users of session tokens', () => {
+  it('a run gets the user of its session token', async () => {
     const { post } = posts('ada')
     const result = await post({ runId: 'r1' }, TOKEN)
     expect(runOf(result).userId).toBe('ada')
     expect(answerOf(result).ignored).toEqual([])
   })
 
-  it('lets it name that user, and says nothing', async () => {
+  it('a post may name the user of its token without being ignored', async () => {
     const result = await posts('ada').post({ runId: 'r1', userId: 'ada' }, TOKEN)
     expect(runOf(result).userId).toBe('ada')
     expect(answerOf(result).ignored).toEqual([])
   })
 
-  it('leaves out whom else it names, and says so without the name', async () => {
+  it('another user in a post is ignored, and the answer says so without the name', async () => {
     const result = await posts('ada').post({ runId: 'r1', userId: 'bob', model: 'm' }, TOKEN)
     expect(result.status).toBe(201)
     expect(runOf(result)).toMatchObject({ userId: 'ada', model: 'm' })
@@ -34,27 +34,27 @@ describe('whose runs a session token records', () => {
     expect(JSON.stringify(result)).not.toContain('bob')
   })
 
-  it('lets a token for nobody name nobody', async () => {
+  it('a token without a user cannot name a user', async () => {
     const result = await posts().post({ runId: 'r1', userId: 'bob' }, TOKEN)
     expect(runOf(result)).not.toHaveProperty('userId')
     expect(answerOf(result).ignored).toEqual([{ field: 'userId', reason: 'not_granted' }])
   })
 
-  it('takes a run from no user that an application named', async () => {
+  it('a token does not change the user that an application named', async () => {
     const { post } = posts()
     await post({ runId: 'r1', userId: 'ada' })
     const result = await post({ runId: 'r1', userId: 'bob', seq: 9 }, TOKEN)
     expect(runOf(result).userId).toBe('ada')
   })
 
-  it('spends nothing of a user who is not its own', async () => {
+  it('a token adds no spend to another user', async () => {
     const { post, deps } = posts('ada')
     await post({ runId: 'r1', userId: 'bob', status: 'completed', counts: { inputTokens: 5 } }, TOKEN)
     expect(await deps.store.findSpend('default', 'bob', 0)).toMatchObject({ runs: 0 })
     expect(await deps.store.findSpend('default', 'ada', 0)).toMatchObject({ runs: 1, tokens: 5 })
   })
 
-  it('lets an application name anybody', async () => {
+  it('an application may name any user', async () => {
     expect(runOf(await posts().post({ runId: 'r1', userId: 'bob' })).userId).toBe('bob')
   })
 

@@ -5,7 +5,7 @@ const NOT_FINAL = 'was dropped: it belongs to a final status, and this post has 
 const CACHE = 'does not seem to include the tokens of the cache, which it should'
 const REASONING = 'does not seem to include the tokens of reasoning, which it should'
 
-describe('a warning', () => {
+describe('warnings', () => {
   it.each<[object, [string, string][]]>([
     [
       { usage: { odd: 1 } },
@@ -13,7 +13,7 @@ describe('a warning', () => {
     ],
     [
       { usage: { input_tokens: 5, output_tokens: 1 }, counts: { inputTokens: 6 } },
-      [['/run/counts/inputTokens', 'is not what the usage tells, and was taken instead']],
+      [['/run/counts/inputTokens', 'differs from the usage object, and was taken instead']],
     ],
     [{ timings: { endedAt: Date.UTC(2026, 0) } }, [['/run/timings/endedAt', NOT_FINAL]]],
     [{ timings: { durationMs: 5, toolMs: 1 } }, [['/run/timings/durationMs', NOT_FINAL]]],
@@ -22,12 +22,12 @@ describe('a warning', () => {
     [{ status: 'running', error: { type: 't' } }, [['/run/error', NOT_FINAL]]],
     [{ counts: { inputTokens: 1, cacheReadTokens: 2 } }, [['/run/counts/inputTokens', CACHE]]],
     [{ counts: { outputTokens: 1, reasoningTokens: 2 } }, [['/run/counts/outputTokens', REASONING]]],
-  ])('about %j is in these words: %j', async (run, words) => {
+  ])('a post with %j is warned with %j', async (run, words) => {
     const { warnings } = answerOf(await recorder().post({ runId: 'r1', ...run }))
     expect(warnings.map(({ pointer, detail }) => [pointer, detail])).toEqual(words)
   })
 
-  it('about one model names that one', async () => {
+  it('a warning about one model points at that model', async () => {
     const counts = { inputTokens: 1, cacheReadTokens: 2, outputTokens: 1, reasoningTokens: 2 }
     const usageByModel = [{ provider: 'p', model: 'm', counts }]
     const { warnings } = answerOf(await recorder().post({ runId: 'r1', usageByModel }))
@@ -40,8 +40,8 @@ describe('a warning', () => {
   })
 })
 
-describe('a refusal of a run', () => {
-  it('says what is to be done, and names what differs', async () => {
+describe('refusals', () => {
+  it('a refusal says what to do, and names the ids that differ', async () => {
     const strict = await recorder({ sessions: 'must-exist' }).post({ runId: 'r1' })
     expect(problemOf(strict).detail).toBe('Open the session before its first run.')
     const { post } = recorder()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { joinRuns } from '../../../src/core/runs/merge/join-runs.ts'
-import { toRunState } from '../../../src/core/runs/merge/to-run-state.ts'
+import { toRunState } from '../../../src/core/runs/merge/merge-run.ts'
 import { normaliseRun } from '../../../src/core/runs/normalise-run.ts'
 import { redactRun } from '../../../src/core/runs/redact-run.ts'
 import type { CheckedSessionRun } from '../../../src/core/runs/session-run-schema.ts'
@@ -44,7 +44,7 @@ const FULL = {
 const NOTHING = { runId: 'r1' }
 const WHOLE = { runId: 'r1', ...FULL } as unknown as CheckedSessionRun['run']
 
-/** Every post that tells one thing alone, or all but one. */
+/** Every post with one field alone, and with all fields but one. */
 const POSTS: readonly CheckedSessionRun['run'][] = [
   NOTHING,
   WHOLE,
@@ -62,8 +62,8 @@ const POSTS: readonly CheckedSessionRun['run'][] = [
   })),
 ]
 
-describe('a record', () => {
-  it('has no member without a value, whatever was told: stores and callers would each see it otherwise', async () => {
+describe('stored states', () => {
+  it('a state has no undefined member, whatever was posted', async () => {
     const redactor = { redact: (text: string) => text }
     for (const run of POSTS) {
       const { update } = normaliseRun({ sessionId: 's1', run })
@@ -79,7 +79,7 @@ describe('a record', () => {
     }
   })
 
-  it('is answered and stored without any, too', async () => {
+  it('answers and stored runs have no undefined member', async () => {
     for (const run of POSTS) {
       const { post, deps } = recorder()
       const answers = [answerOf(await post(run)), answerOf(await post({ runId: 'r1', seq: 9, tags: ['y'] }))]
@@ -88,7 +88,7 @@ describe('a record', () => {
     }
   })
 
-  it('holds all that was told, and nothing else', async () => {
+  it('a state holds all posted values and nothing else', async () => {
     const { post } = recorder()
     const { status, ...reported } = FULL
     const { run } = answerOf(await post({ runId: 'r1', ...FULL }))

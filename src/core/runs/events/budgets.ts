@@ -4,38 +4,38 @@ import type { Money, Unpriced } from '../../../model/session.ts'
 import { noSpend, type Spend } from '../../../model/totals.ts'
 import type { RunStore } from '../../../ports/run-store.ts'
 
-/** How much may be spent: whichever is reached first. */
+/** A limit on spend; it is reached as soon as one of its parts is. */
 export interface BudgetLimit {
   /** Input and output together. */
   readonly tokens?: number
-  /** What was spent in other currencies does not count towards it. */
+  /** Spend in other currencies does not count. */
   readonly cost?: Money
 }
 
-/** What a session, or a user, may spend. */
+/** The limits on the spend of a session or of a user. */
 export interface Budget {
   /** 1-100 visible ASCII characters; names it in reports and events. */
   readonly name: string
   readonly per: 'session' | 'user'
-  /** With `per: 'user'`: only what was spent in so many days counts, today (in UTC) among them. Default: ever. */
+  /** With `per: 'user'`: counts the spend of so many days, including today (UTC). Default: all spend. */
   readonly days?: number
-  /** Worth a warning. */
+  /** Warns only. */
   readonly soft?: BudgetLimit
-  /** No more. */
+  /** Refuses: `allowed` is false once it is reached. */
   readonly hard?: BudgetLimit
 }
 
-/** How a budget stands. */
+/** The state of a budget. */
 export interface BudgetState {
   readonly name: string
   readonly per: 'session' | 'user'
-  /** Whose. */
+  /** The session id or user id. */
   readonly id: string
-  /** The limit that is reached: spent is as much as it says, or more. `hard` where both are. */
+  /** The reached limit: the spend is equal or greater. `hard` if both are reached. */
   readonly level: 'within' | 'soft' | 'hard'
-  /** What corrections brought below 0 is shown as 0. */
+  /** Spend that corrections made negative is 0 here. */
   readonly spent: { readonly tokens: number; readonly cost: readonly Money[] }
-  /** Spent too, but in no cost: where it is not 0, a limit in money holds less than it seems. */
+  /** Usage without a cost. If it is not 0, a limit in money misses some spend. */
   readonly unpriced: Unpriced
   readonly soft?: BudgetLimit
   readonly hard?: BudgetLimit
@@ -43,18 +43,18 @@ export interface BudgetState {
 
 /** Whether a run may begin. */
 export interface BudgetReport {
-  /** No hard limit is reached. */
+  /** True if no hard limit is reached. */
   readonly allowed: boolean
   readonly budgets: readonly BudgetState[]
 }
 
-/** Whose budgets to look at: of a session, of a user, or of both. Who was never heard of has spent nothing. */
+/** Selects the budgets of a session, of a user, or of both. An unknown session or user has spent nothing. */
 export interface BudgetQuestion {
   readonly sessionId?: string | undefined
   readonly userId?: string | undefined
 }
 
-/** Holds what was spent against the budgets, in their order. Throws what the store throws. */
+/** Compares the spend with the budgets, in their order. Throws what the store throws. */
 export async function checkBudgets(
   budgets: readonly Budget[],
   of: BudgetQuestion & { readonly tenant: string },
@@ -62,7 +62,7 @@ export async function checkBudgets(
   store: Pick<RunStore, 'findSession' | 'findSpend'>,
 ): Promise<BudgetReport> {
   const { tenant, sessionId, userId } = of
-  /** By what is asked of the store, so that budgets which differ in their limits alone ask once. */
+  /** By scope and days, so that budgets that differ only in their limits cause one query. */
   const asked = new Map<string, Promise<Spent>>()
 
   async function ask(id: string, { per, days }: Budget): Promise<Spent> {
@@ -86,7 +86,7 @@ export async function checkBudgets(
   return { allowed: states.every(({ level }) => level !== 'hard'), budgets: states }
 }
 
-/** Whether what is spent is as much as a limit, or more. */
+/** Whether the spend is equal to a limit, or greater. */
 export function isReached(limit: BudgetLimit | undefined, spent: BudgetState['spent']): boolean {
   if (limit?.tokens !== undefined && spent.tokens >= limit.tokens) return true
   if (limit?.cost === undefined) return false

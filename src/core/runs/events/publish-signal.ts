@@ -1,27 +1,37 @@
+import type { Issue } from '../../../errors.ts'
 import { dayOf } from '../../../model/day.ts'
+import type { DispatchRequest } from '../../../model/dispatch.ts'
+import type { JsonObject } from '../../../model/json.ts'
 import type { EndStatus, RunSignal } from '../../../model/run.ts'
 import { facetsOf } from '../../../model/run-facets.ts'
 import { MAX_RUNS_ABOVE } from '../../../model/run-tree-limit.ts'
 import { sha256 } from '../../../model/sha256.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { LogFields } from '../../../ports/logger.ts'
 import type { RunStore, StoredRun, StoredSession } from '../../../ports/run-store.ts'
-import { viewRun } from '../run-view.ts'
+import { type ErrorOperation, type FaultDeps, reportFault } from '../../answers/report-fault.ts'
+import type { HandlerResult } from '../../answers/result.ts'
+import { raceTimeout } from '../../time-out.ts'
+import { viewRun } from '../merge/selectors.ts'
 import { type Budget, type BudgetQuestion, type BudgetState, checkBudgets, isReached } from './budgets.ts'
-import { leavePendingBy, type PendingEvent, type PublishDeps, publishInTime } from './run-event-outbox.ts'
-import type { RunEvents } from './run-events.ts'
+import type { RunEvents, RunEventTarget } from './run-events.ts'
 
-/** What telling of a signal needs. */
-export interface SignalDeps extends PublishDeps {
+/** What {@link publishSignal} needs. */
+export interface SignalDeps extends FaultDeps {
+  readonly clock: Clock
+  /** Dispatches an event as the host does; an idempotency key is dispatched once within 366 days. */
+  readonly dispatch: (tenant: string, request: DispatchRequest, key: string) => Promise<HandlerResult<unknown>>
   readonly events: RunEvents
   readonly budgets: readonly Budget[]
   readonly store: Pick<RunStore, 'findRun' | 'findSession' | 'findSpend'>
 }
 
-/** Gives whether nothing is left to do. Never throws. */
+/** Publishes the events of a pending signal. Gives whether nothing is left to do. Never throws. */
 export async function publishSignal(run: StoredRun, signal: RunSignal, deps: SignalDeps): Promise<boolean> {
   if (signal !== 'budget') return publishInTime(endEvent(run, signal, deps), run, deps)
   try {
-    const publishing = await budgetEvents(run, deps)
-    const done = await Promise.all(publishing.map((telling) => publishInTime(telling, run, deps)))
+    const events = await budgetEvents(run, deps)
+    const done = await Promise.all(events.map((event) => publishInTime(event, run, deps)))
     return done.every(Boolean)
   } catch (cause) {
     return leavePendingBy(cause, 'store', 'budget.exceeded', run, deps)
@@ -32,17 +42,17 @@ function endEvent(stored: StoredRun, end: EndStatus, { events }: SignalDeps): Pe
   const event = `run.${end}` as const
   const { tenant } = stored
   const run = viewRun(stored)
-  // A run that was removed and is recorded anew is another one, and told of again.
+  // A run that was removed and recorded again is another run, with events of its own.
   const key = `${event} ${run.runId} ${stored.createdAt}`
   return { event, key, data: { run }, ask: () => events[event]?.({ tenant, run }) }
 }
 
-/** One for every limit that is reached, so that it does not depend on when somebody looks. */
+/** One event for every reached limit, so that the events do not depend on the time of the check. */
 async function budgetEvents(run: StoredRun, deps: SignalDeps): Promise<readonly PendingEvent[]> {
   const { budgets, clock, store } = deps
   const now = clock.now()
   const users = await usersOf(run, store)
-  // It is read once, so that its numbers and its beginning are of the same session.
+  // Read once, so that its totals and its creation time belong to the same session.
   const session = budgets.some(({ per }) => per === 'session')
     ? await store.findSession(run.tenant, run.state.sessionId)
     : undefined
@@ -58,7 +68,7 @@ async function budgetEvents(run: StoredRun, deps: SignalDeps): Promise<readonly 
   return Promise.all(reached.map((budget) => budgetEvent(run, budget, { session, today: dayOf(now) }, deps)))
 }
 
-/** What a run spends is spent for a user that it names, or one that a run above it names. */
+/** The users whose spend a run adds to: those that the run or one of its ancestors names. */
 async function usersOf(run: StoredRun, store: SignalDeps['store']): Promise<readonly string[]> {
   const { tenant } = run
   const { sessionId } = run.state
@@ -80,15 +90,15 @@ function reachedLimits(budget: BudgetState): readonly BudgetState[] {
   return reached
 }
 
-/** What a reached limit is told once for. */
+/** The span within which a reached limit is published once. */
 interface BudgetSpan {
   readonly session: StoredSession | undefined
   readonly today: number
 }
 
 /**
- * What was spent in so many days comes and goes: it is told once a day at most. A session that was erased and is used again is
- * another one. What is spent for ever is told again no sooner than its key is forgotten, after 366 days.
+ * A budget of some days is published at most once a day. A session that was erased and used again is another session. A budget
+ * without days is published again only when its key expires, after 366 days.
  */
 async function budgetEvent(
   stored: StoredRun,
@@ -99,10 +109,95 @@ async function budgetEvent(
   const event = 'budget.exceeded'
   const { tenant } = stored
   const { name, level, per, id } = budget
-  const comesAndGoes = budgets.some((each) => each.name === name && each.days !== undefined)
+  const hasDays = budgets.some((each) => each.name === name && each.days !== undefined)
   const run = viewRun(stored)
-  const span = per === 'session' ? session?.createdAt : comesAndGoes ? today : 'ever'
+  const span = per === 'session' ? session?.createdAt : hasDays ? today : 'ever'
   // No part of the key holds a space.
   const key = `${event} ${name} ${level} ${per} ${await sha256(id)} ${span}`
   return { event, key, data: { budget, run }, ask: () => events[event]?.({ tenant, run, budget }) }
+}
+
+/** One event that is to be published. */
+interface PendingEvent {
+  readonly event: keyof RunEvents
+  /** Idempotency key, kept for 366 days. */
+  readonly key: string
+  /** Event data, unless the host gives its own. */
+  readonly data: object
+  /** Asks the host for the recipient. */
+  readonly ask: () => RunEventTarget | undefined | Promise<RunEventTarget | undefined>
+}
+
+/** Time-out of one event. An event that is dispatched later is neither lost nor doubled: its key is dispatched once. */
+const TIMEOUT_MS = 10_000
+
+/** Publishes an event. Gives whether nothing is left to do: dispatched, without recipient, or refused for good. Never throws. */
+async function publishInTime(pending: PendingEvent, run: StoredRun, deps: SignalDeps): Promise<boolean> {
+  const { event } = pending
+  try {
+    const publishing = publish(pending, run, deps)
+    if (await raceTimeout(publishing, TIMEOUT_MS, deps.clock)) return await publishing
+    return leavePending(event, run, { cause: 'no answer in time' }, deps)
+  } catch (cause) {
+    return leavePendingBy(cause, 'run_event', event, run, deps)
+  }
+}
+
+async function publish({ event, key, data, ask }: PendingEvent, run: StoredRun, deps: SignalDeps): Promise<boolean> {
+  const target = await ask()
+  if (target === undefined || target === null) return true
+  // Host code without types may give anything.
+  if (typeof target.recipient !== 'string') return refused(event, run, { code: 'target_invalid' }, deps)
+  const { recipient, channel } = target
+  const { sessionId } = run.state
+  // `dispatch` checks that it is JSON.
+  const eventData = (target.eventData ?? data) as JsonObject
+  const request = { eventType: event, recipient, eventData, sessionId, ...(channel !== undefined && { channel }) }
+  const answer = await deps.dispatch(run.tenant, request, key)
+  if (answer.ok) return true
+  const { code, errors } = answer.body
+  if (answer.status >= 500) return leavePending(event, run, { code }, deps)
+  return refused(event, run, { code, ...(errors && { errors: listed(errors) }) }, deps)
+}
+
+/** Limits of a log line: faults, and characters of each pointer. */
+const MAX_ERRORS = 10
+const MAX_POINTER = 200
+
+/** Lists places and codes without values: `/eventData/x required, /eventData/y/… invalid`. */
+function listed(errors: readonly Issue[]): string {
+  const places = errors.slice(0, MAX_ERRORS).map(({ pointer, code }) => `${placeOf(pointer)} ${code}`)
+  return places.join(', ')
+}
+
+/** Cuts a pointer to the names that the host chose: deeper keys may be private, such as those of a run's metadata. */
+function placeOf(pointer: string): string {
+  const [root, first, second, ...descendants] = pointer.split('/')
+  if (second === undefined) return pointer.slice(0, MAX_POINTER)
+  return `${root}/${first}/${second.slice(0, MAX_POINTER)}${descendants.length > 0 ? '/…' : ''}`
+}
+
+/** Logs an event that will not be tried again. */
+function refused(event: keyof RunEvents, { state }: StoredRun, why: LogFields, { logger }: FaultDeps): true {
+  logger.log('error', 'run_event.refused', { eventType: event, runId: state.runId, ...why })
+  return true
+}
+
+/** Logs an event that stays pending. */
+function leavePending(event: keyof RunEvents, { state }: StoredRun, why: LogFields, { logger }: FaultDeps): false {
+  logger.log('error', 'run_event.failed', { eventType: event, runId: state.runId, ...why })
+  return false
+}
+
+/** Reports an error; the event stays pending. */
+function leavePendingBy(
+  cause: unknown,
+  operation: ErrorOperation,
+  eventType: keyof RunEvents,
+  { state }: StoredRun,
+  deps: FaultDeps,
+): false {
+  const line = { level: 'error', event: 'run_event.failed' } as const
+  reportFault(cause, { operation, eventType, runId: state.runId }, line, deps)
+  return false
 }

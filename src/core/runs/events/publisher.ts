@@ -2,61 +2,61 @@ import type { RunSignal } from '../../../model/run.ts'
 import type { MergeDecision, RunStore, StoredRun } from '../../../ports/run-store.ts'
 import { reportFault } from '../../answers/report-fault.ts'
 import { yieldToEventLoop } from '../../yield-to-event-loop.ts'
-import type { Publishes } from '../merge/merge-rules.ts'
 import { publishSignal, type SignalDeps } from './publish-signal.ts'
 import { eventOf } from './run-events.ts'
 
-/** Tells of what runs give reason to. */
+/** Publishes the run events in the outbox: the `pending` signals in the derived data of runs. */
 export interface RunEventPublisher {
-  readonly tells: Publishes
-  /** Has what is untold of a run told, in the background. Never throws. */
+  /** Whether this host publishes an event for a signal. Other hosts publish the rest. */
+  readonly publishes: (signal: RunSignal) => boolean
+  /** Publishes the pending events of a run in the background. Never throws. */
   publish(run: StoredRun): void
   /**
-   * Tells what nobody came to tell: after a crash, or while something was down. At most 1,000 runs, 20 at once, and none after
-   * 20 of which none could be told; the next call goes on where this one ended. Resolves to how many it found. Throws what
-   * the store throws when it is asked for them.
+   * Publishes pending events that are left over, after a crash or an outage. Takes at most 1,000 runs, 20 at once, and stops
+   * after 20 of which all failed; the next call continues there. Resolves to the number of runs found. Throws what the store
+   * throws when it lists them.
    *
-   * @param mayGoOn Asked before every 20 of them. Default: it may.
+   * @param mayGoOn Asked before every 20 runs. Default: always true.
    */
   publishPending(mayGoOn?: () => boolean): Promise<number>
 }
 
-/** What announcing needs. */
+/** What {@link createPublisher} needs. */
 export interface PublisherDeps extends SignalDeps {
   readonly store: RunStore
-  /** Given what goes on in the background. It never rejects. */
+  /** Gets the promises of background work. They never reject. */
   readonly background: (work: Promise<unknown>) => void
 }
 
-/** So many runs are told of at once. */
+/** Runs that are published at once. */
 const PAGE = 20
 const MAX_RUNS = 1_000
 
 /**
- * What is untold stands in a run's account, written by the merge that gave reason to it. It is dispatched first, under a key
- * that lets it through once in 366 days, and taken out of the account after that: whoever fails in between leaves it to the next.
+ * A transactional outbox: the merge that ends a run writes the signal to the run's derived data. The publisher dispatches the event
+ * first, under an idempotency key of 366 days, and then removes the signal. After a failure in between, the signal is
+ * published again, and the key stops a second dispatch.
  */
 export function createPublisher(deps: PublisherDeps): RunEventPublisher {
   const { events, store } = deps
-  /** Where the last look at all that is untold ended. */
-  let lookedUpTo: string | undefined
+  /** Where the last call of `publishPending` stopped. */
+  let stoppedAt: string | undefined
 
-  /** What this host tells of. The rest is left to the one that does. */
-  const tells: Publishes = (signal) => events[eventOf(signal)] !== undefined
+  const publishes = (signal: RunSignal): boolean => events[eventOf(signal)] !== undefined
 
-  /** Gives whether nothing is left to do. */
+  /** Publishes the pending events of a run. Gives whether nothing is left to do. */
   async function publishRun(run: StoredRun): Promise<boolean> {
-    const reported = new Set<RunSignal>()
-    const wanted = run.derived.pending.filter(tells)
-    for (const signal of wanted) if (await publishSignal(run, signal, deps)) reported.add(signal)
-    if (reported.size > 0) await markPublished(run, reported, store)
-    return reported.size === wanted.length
+    const published = new Set<RunSignal>()
+    const pending = run.derived.pending.filter(publishes)
+    for (const signal of pending) if (await publishSignal(run, signal, deps)) published.add(signal)
+    if (published.size > 0) await markPublished(run, published, store)
+    return published.size === pending.length
   }
 
-  /** What it throws is in the log, and found again. */
-  async function logged(runId: string, telling: () => Promise<boolean>): Promise<boolean> {
+  /** Logs an error; the signals stay pending. */
+  async function logged(runId: string, publishing: () => Promise<boolean>): Promise<boolean> {
     try {
-      return await telling()
+      return await publishing()
     } catch (cause) {
       reportFault(cause, { operation: 'store', runId }, { level: 'error', event: 'run_event.failed' }, deps)
       return false
@@ -69,14 +69,14 @@ export function createPublisher(deps: PublisherDeps): RunEventPublisher {
   }
 
   return {
-    tells,
+    publishes,
     publish({ tenant, state: { runId }, derived }) {
-      if (derived.pending.some(tells)) deps.background(logged(runId, () => publishStored(tenant, runId)))
+      if (derived.pending.some(publishes)) deps.background(logged(runId, () => publishStored(tenant, runId)))
     },
     async publishPending(mayGoOn = () => true) {
       let found = 0
-      let cursor = lookedUpTo
-      lookedUpTo = undefined
+      let cursor = stoppedAt
+      stoppedAt = undefined
       while (found < MAX_RUNS && mayGoOn()) {
         const { items, nextCursor } = await store.listRuns({ pending: true, limit: PAGE, cursor })
         const done = await Promise.all(items.map((run) => logged(run.state.runId, () => publishRun(run))))
@@ -85,22 +85,22 @@ export function createPublisher(deps: PublisherDeps): RunEventPublisher {
         if (cursor === undefined || (items.length > 0 && !done.includes(true))) break
         await yieldToEventLoop(deps.clock)
       }
-      lookedUpTo = cursor
+      stoppedAt = cursor
       return found
     },
   }
 }
 
 /**
- * Takes what was told out of the account. A merge that came meanwhile may have given new reason to look at the budgets, which
- * the look before it did not see: `budget` stays, unless the run is still as it was.
+ * Removes published signals from the derived data. `budget` stays if the run changed meanwhile: the budgets were checked before
+ * that change.
  */
-async function markPublished(seen: StoredRun, reported: ReadonlySet<RunSignal>, store: RunStore): Promise<void> {
+async function markPublished(seen: StoredRun, published: ReadonlySet<RunSignal>, store: RunStore): Promise<void> {
   const { tenant, revision, createdAt } = seen
   const { sessionId, runId } = seen.state
   await store.mergeRun({ tenant, sessionId, runId }, ({ run }): MergeDecision<undefined> => {
     const isSame = run?.revision === revision && run.createdAt === createdAt
-    const pending = run?.derived.pending.filter((signal) => !reported.has(signal) || (signal === 'budget' && !isSame))
+    const pending = run?.derived.pending.filter((signal) => !published.has(signal) || (signal === 'budget' && !isSame))
     if (run === undefined || pending === undefined || pending.length === run.derived.pending.length)
       return { result: undefined }
     return { result: undefined, derived: { ...run.derived, pending } }

@@ -1,41 +1,41 @@
 import type { EndStatus, Run, RunSignal } from '../../../model/run.ts'
 import type { BudgetState } from './budgets.ts'
 
-/** What a run event is made of. */
+/** The facts of a run event. */
 export interface RunEventFacts {
   readonly tenant: string
-  /** As it is recorded now. */
+  /** The run as it is stored now. */
   readonly run: Run
 }
 
-/** What `budget.exceeded` is made of. */
+/** The facts of `budget.exceeded`. */
 export interface BudgetEventFacts extends RunEventFacts {
-  /** Its `level` is the limit that this event tells of: where both are reached there is an event for each. */
+  /** `level` is the reached limit of this event; if both limits are reached, each has its own event. */
   readonly budget: BudgetState
 }
 
-/** Whom an event tells. */
+/** The recipient of a run event. */
 export interface RunEventTarget {
-  /** As in a dispatch request: a user id, or an address; never one that only the run tells, since anybody's may stand there. */
+  /** As in a dispatch request: a user id or an address. Never take it from run data alone: run data is self-reported. */
   readonly recipient: string
-  /** What the event's schema asks for. Default: `{ run }`; for `budget.exceeded` `{ budget, run }`. */
+  /** Data that fit the event's schema. Default: `{ run }`; for `budget.exceeded` `{ budget, run }`. */
   readonly eventData?: object
   /** Default: the event's own channels. */
   readonly channel?: string
 }
 
 /**
- * Says whom an event tells; `undefined`: nobody. It may be asked more than once for one event, of which the first answer that
- * could be dispatched counts. What it throws, or does not say within ten seconds, is tried again later.
+ * Chooses the recipient of an event; `undefined`: no event. May be called more than once for one event; the first answer that is
+ * dispatched counts. After an error, or no answer within ten seconds, it is called again later.
  */
 export type RunEvent<Facts> = (facts: Facts) => RunEventTarget | undefined | Promise<RunEventTarget | undefined>
 
 /**
- * Events of the catalogue that runs give rise to. Each is dispatched once for every end that a run comes to, whatever order its
- * posts had, and once for every limit of a budget that is reached: with `days`, at most once a day (in UTC). "Once" holds for
- * 366 days, for which its key is kept. A run that was removed and is recorded anew, and a session that was erased and is used
- * again, are others, and told of again. An event that the catalogue refuses (an unknown recipient, data that do not fit its
- * schema) is logged as `run_event.refused`, and not tried again; so is an answer that is no target.
+ * Events of the catalogue that runs cause. Each is dispatched once for every end that a run reaches, in whatever order its posts
+ * come, and once for every reached limit of a budget; with `days`, at most once a day (UTC). "Once" holds for 366 days, the life
+ * of the idempotency key. A run that was removed and recorded again, or a session that was erased and used again, is a new one
+ * with new events. An event that the catalogue refuses (unknown recipient, data that do not fit the schema) and an invalid target
+ * are logged as `run_event.refused`, and not tried again.
  */
 export type RunEvents = {
   readonly [Name in `run.${EndStatus}`]?: RunEvent<RunEventFacts>
@@ -43,7 +43,7 @@ export type RunEvents = {
   readonly 'budget.exceeded'?: RunEvent<BudgetEventFacts>
 }
 
-/** The event that tells of each signal. */
+/** The event of each signal. */
 const EVENT_OF: Readonly<Record<RunSignal, keyof RunEvents>> = {
   completed: 'run.completed',
   incomplete: 'run.incomplete',

@@ -4,11 +4,11 @@ import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
 const RFC_3339 =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
-/** Epoch milliseconds passed this in 1973; epoch seconds will in the year 5138. */
+/** Smaller numbers are taken for epoch seconds: milliseconds passed this in 1973, seconds reach it in the year 5138. */
 const LOOKS_LIKE_SECONDS = 1e11
 const MAX_AHEAD_MS = 5 * 60_000
 
-/** Reads an instant to epoch milliseconds: RFC 3339 with any offset, or epoch milliseconds as they are. */
+/** Reads an instant as epoch milliseconds: RFC 3339 with any offset, or epoch milliseconds. */
 export function readInstant(value: unknown, faults: ReadFault[]): number {
   if (typeof value === 'string') return readDateTime(value, faults)
   if (typeof value !== 'number' || !Number.isInteger(value)) {
@@ -28,7 +28,7 @@ function readDateTime(text: string, faults: ReadFault[]): number {
   return ms ?? 0
 }
 
-/** Of a text that has the form; `undefined` when there is no such day. */
+/** Epoch milliseconds of a text that matches {@link RFC_3339}; `undefined` when the day does not exist. */
 function epochMs(text: string): number | undefined {
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
   const month = twoDigits(text, 5)
@@ -70,8 +70,8 @@ const INSTANTS = ['queuedAt', 'startedAt', 'firstTokenAt', 'endedAt'] as const
 const NONE: readonly Issue[] = []
 
 /**
- * The instants of a body that lie more than five minutes ahead. Takes any body at all, so that a body that is refused for
- * something else has these told along with it; what is no instant is left to the schema.
+ * Lists the instants of a body that lie more than five minutes ahead. Takes any body, so that one answer lists these with the
+ * schema's faults; the schema reports values that are no instants.
  */
 export function instantsAhead(body: unknown, now: number): readonly Issue[] {
   const timings = membersOf(membersOf(membersOf(body)?.run)?.timings)
@@ -86,7 +86,7 @@ export function instantsAhead(body: unknown, now: number): readonly Issue[] {
   return issues ?? NONE
 }
 
-/** What cannot be read is read as 0, which lies behind. */
+/** An unreadable text counts as 0, which lies in the past. */
 function liesAhead(value: unknown, now: number): boolean {
   const instant = typeof value === 'string' ? readDateTime(value, []) : value
   return typeof instant === 'number' && instant > now + MAX_AHEAD_MS

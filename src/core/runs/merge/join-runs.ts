@@ -1,9 +1,9 @@
 import type { JsonValue } from '../../../model/json.ts'
 import type { RunState, StatusReport } from '../../../model/run.ts'
-import { isEmpty } from '../../../model/sums.ts'
+import { isEmpty } from '../../../model/totals.ts'
 import {
   compareReported,
-  holdJoined,
+  cutJoined,
   isGreater,
   isSame,
   joinRecords,
@@ -13,9 +13,8 @@ import {
   reportedWith,
   seqOf,
 } from './last-writer-wins.ts'
-import type { DraftState } from './to-run-state.ts'
 
-/** The ids that two states give differently: they are not states of one run. */
+/** Lists the ids in which two states differ: then they are not states of one run. */
 export function conflictingIds(a: RunState, b: RunState): readonly string[] {
   const fields: string[] = []
   if (a.runId !== b.runId) fields.push('runId')
@@ -31,16 +30,16 @@ function differ(a: string | number | undefined, b: string | number | undefined):
 }
 
 /**
- * The least state that knows what two states of one run know: commutative, associative and idempotent for states whose ids
- * do not conflict. The first itself, when the second tells nothing new.
+ * Join of two run states: commutative, associative and idempotent for states whose ids do not conflict. Gives `a` itself when
+ * `b` adds nothing.
  */
 export function joinRuns(a: RunState, b: RunState): RunState {
-  const joined: DraftState = {
+  const joined: { -readonly [Part in keyof RunState]: RunState[Part] } = {
     runId: a.runId,
     sessionId: a.sessionId,
     seq: a.seq >= b.seq ? a.seq : b.seq,
     earliest: joinRecords(a.earliest, b.earliest, (mine, theirs) => (theirs < mine ? theirs : mine)),
-    counts: holdJoined(
+    counts: cutJoined(
       joinRecords(a.counts, b.counts, (mine, theirs) => (theirs > mine ? theirs : mine)),
       a.counts,
     ),
@@ -48,7 +47,7 @@ export function joinRuns(a: RunState, b: RunState): RunState {
     latest: joinRecords(a.latest, b.latest, (mine, theirs, path) =>
       laterWrite(mine, seqOf(a, path), theirs, seqOf(b, path)),
     ),
-    metadata: holdJoined(
+    metadata: cutJoined(
       joinRecords(a.metadata, b.metadata, (mine, theirs, key) =>
         laterWrite(mine, seqOf(a, METADATA + key), theirs, seqOf(b, METADATA + key)),
       ),
@@ -83,7 +82,7 @@ function statusReported(state: RunState): StatusReport | undefined {
   return status && { status, seq: seqOf(state, 'status') }
 }
 
-/** Field by field, the one that came with the later status; of two with one status the one with the greater canonical JSON. */
+/** Keeps of each field the one with the later status; with the same status, the one with the greater canonical JSON. */
 function joinFinal(a: RunState, b: RunState): RunState['final'] {
   return joinRecords<JsonValue>(a.final, b.final, (mine, theirs, field) => {
     const order = compareReported(reportedWith(b, field), reportedWith(a, field))
@@ -91,7 +90,7 @@ function joinFinal(a: RunState, b: RunState): RunState['final'] {
   })
 }
 
-/** Of every path the later `seq`, where it is not that of the whole. */
+/** Keeps of each path the later `seq`, where it differs from the `seq` of the run. */
 function joinSeqs(
   a: RunState,
   b: RunState,
@@ -121,7 +120,7 @@ function noteSeq(seqs: Record<string, number>, path: string, seq: number, mine: 
   if (later !== seq) seqs[path] = later
 }
 
-/** Of every field the later status that it was told with, where it is not the run's. */
+/** Keeps of each final field the later status that it came with, where it differs from the status of the run. */
 function joinFinalWith(
   a: RunState,
   b: RunState,

@@ -1,13 +1,13 @@
 import type { EndStatus, RunState, RunStatus } from '../../../model/run.ts'
 
-/** Where a status stands: first by class, then by `seq`, then by rank. No two have the same class and rank. */
-interface Standing {
-  /** 0: may go on. 1: expired. 2: final. */
+/** The precedence of a status: by class, then `seq`, then rank. No two have the same class and rank. */
+interface Precedence {
+  /** 0: open. 1: expired. 2: final. */
   readonly class: 0 | 1 | 2
   readonly rank: number
 }
 
-const STANDINGS: Readonly<Record<RunStatus, Standing>> = {
+const PRECEDENCE: Readonly<Record<RunStatus, Precedence>> = {
   queued: { class: 0, rank: 0 },
   running: { class: 0, rank: 1 },
   waiting: { class: 0, rank: 2 },
@@ -20,7 +20,7 @@ const STANDINGS: Readonly<Record<RunStatus, Standing>> = {
 
 type ClientStatus = Exclude<RunStatus, 'expired'>
 
-/** What other systems call it. Compared in lower case, with `_` for `-` and spaces. */
+/** Names that other systems use. Compared in lower case, with `_` for `-` and spaces. */
 const ALIASES: Readonly<Record<ClientStatus, readonly string[]>> = {
   queued: ['pending', 'submitted', 'scheduled', 'delayed', 'dequeued'],
   running: ['in_progress', 'working', 'executing', 'started', 'cancelling', 'canceling'],
@@ -42,35 +42,35 @@ const BY_NAME: ReadonlyMap<string, ClientStatus> = new Map(
 
 const TIMEOUTS: ReadonlySet<string> = new Set(['timeout', 'timed_out'])
 
-/** The status that a name means; `undefined` when it means none that a caller may send. */
+/** Gives the status for a name or alias; `undefined` when a caller may not send it. */
 export function statusNamed(name: string): ClientStatus | undefined {
   return BY_NAME.get(name) ?? BY_NAME.get(plainName(name))
 }
 
-/** Whether a name says that the run failed because it took too long. */
+/** Whether a name means that the run failed by a time-out. */
 export function saysTimeout(name: string): boolean {
   return TIMEOUTS.has(plainName(name))
 }
 
-/** The status of a run: `running`, until a post says otherwise. */
+/** The status of a run; `running` until a post states one. */
 export function statusOfRun({ status = 'running' }: RunState): RunStatus {
   return status
 }
 
-/** Whether nothing but a final status can follow. */
+/** Whether the run is final or expired: only a final status can follow. */
 export function hasEnded(status: RunStatus): status is EndStatus {
-  return STANDINGS[status].class > 0
+  return PRECEDENCE[status].class > 0
 }
 
-/** Whether nothing can follow: only another final status, of a later post, replaces it. */
+/** Whether the status is final: only another final status, of a later post, replaces it. */
 export function isFinal(status: RunStatus): boolean {
-  return STANDINGS[status].class === 2
+  return PRECEDENCE[status].class === 2
 }
 
-/** Which of two posted statuses is the run's: above 0 the first, below 0 the second, 0: they are the same. */
+/** Compares two posted statuses: above 0 the first wins, below 0 the second, 0: they are the same. */
 export function compareStatus(a: RunStatus, aSeq: number, b: RunStatus, bSeq: number): number {
-  const first = STANDINGS[a]
-  const second = STANDINGS[b]
+  const first = PRECEDENCE[a]
+  const second = PRECEDENCE[b]
   return first.class - second.class || aSeq - bSeq || first.rank - second.rank
 }
 

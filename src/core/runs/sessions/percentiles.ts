@@ -2,17 +2,17 @@ import type { Percentiles } from '../../../model/session.ts'
 
 type Histogram = Readonly<Record<string, number>>
 
-/** Below it, every millisecond is a bucket of its own. */
+/** Up to here, every millisecond has its own bucket. */
 const EXACT_MS = 64
-/** From there on, so many buckets have the width of each other: from one power of two to the next. */
+/** Above, each power of two is split into 2^5 buckets of equal width. */
 const PARTS_LOG2 = 5
 
-/** Buckets that a duration fell into: there can be some 1600. */
+/** Cached histograms of one duration, by bucket: at most some 1600. */
 const SINGLES = new Map<number, Histogram>()
 
 /**
- * The histogram of one duration. Its bucket is named after the least duration in it, such as `1024ms`, and is at most 1/32
- * as wide as that is long, as in an HDR histogram: its middle is within 1.6 % of all that is in it.
+ * Gives the histogram of one duration, as in an HDR histogram. A bucket is named after its least duration, such as `1024ms`,
+ * and is at most 1/32 of it wide: its middle is within 1.6 % of every duration in it.
  *
  * @param ms An integer from 0 to 2^53 - 1.
  */
@@ -26,9 +26,9 @@ export function histogramOf(ms: number): Histogram {
   return single
 }
 
-/** How the runs of a histogram are spread; `undefined` when there are none. */
+/** The percentiles of a histogram; `undefined` when it is empty. */
 export function percentilesOf(histogram: Histogram): Percentiles | undefined {
-  // Taking away what was added by a run that is forgotten can leave less than nothing.
+  // Subtracting a run that is no longer stored can leave a negative number.
   const buckets = Object.entries(histogram)
     .map(([name, runs]) => ({ least: Number.parseInt(name, 10), runs }))
     .filter(({ runs }) => runs > 0)
@@ -36,7 +36,7 @@ export function percentilesOf(histogram: Histogram): Percentiles | undefined {
   const runs = buckets.reduce((sum, bucket) => sum + bucket.runs, 0)
   return runs === 0 ? undefined : { runs, p50: percentile(50), p95: percentile(95) }
 
-  /** By nearest rank: the duration that so many percent of the runs do not exceed. */
+  /** By nearest rank: the duration that `percent` of the runs do not exceed. */
   function percentile(percent: number): number {
     let left = Math.ceil((percent * runs) / 100)
     const bucket = buckets.find((each) => {
@@ -51,7 +51,7 @@ function middleOf(least: number): number {
   return least + Math.floor(widthAt(least) / 2)
 }
 
-/** How wide the bucket of a duration is. */
+/** The width of a duration's bucket. */
 function widthAt(ms: number): number {
   if (ms < EXACT_MS) return 1
   const log2 = ms < 2 ** 32 ? 31 - Math.clz32(ms) : 63 - Math.clz32(Math.floor(ms / 2 ** 32))

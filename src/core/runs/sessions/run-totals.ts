@@ -1,8 +1,12 @@
 import type { DerivedRunData, ModelUsage, RunCost, RunState, RunStatus } from '../../../model/run.ts'
-import { dictionary, EMPTY } from '../../../model/sums.ts'
 import {
   addModel,
+  addTotals,
+  dictionary,
+  EMPTY,
   type ModelTotals,
+  mapModels,
+  noTotals,
   openModel,
   type ProviderTotals,
   type Spend,
@@ -13,11 +17,11 @@ import { statusOfRun } from '../merge/run-status.ts'
 import { costOf, durationOf, latestOf } from '../merge/selectors.ts'
 import { histogramOf } from './percentiles.ts'
 
-/** What a run is tallied by. */
-export type TalliedRun = Pick<StoredRun, 'state' | 'derived'>
+/** The parts of a run that its totals depend on. */
+export type CountedRun = Pick<StoredRun, 'state' | 'derived'>
 
-/** What a run comes to by itself, as `viewRun` shows it; whose it is, is left out. */
-export function totalsOfRun({ state, derived }: TalliedRun): Totals {
+/** The totals of one run by itself, with the values that `viewRun` shows; `users` stays empty. */
+export function totalsOfRun({ state, derived }: CountedRun): Totals {
   const cost = costOf(state, derived)
   const money = cost === undefined ? EMPTY : { [cost.currency]: cost.amount }
   const duration = durationOf(state)
@@ -34,8 +38,8 @@ export function totalsOfRun({ state, derived }: TalliedRun): Totals {
   }
 }
 
-/** The tokens that a run tells of: input and output, or, where it tells neither, the total. */
-export function tokensOf({ counts }: RunState): number | undefined {
+/** The tokens of a run: input plus output, or the total when both are unknown. */
+function tokensOf({ counts }: RunState): number | undefined {
   const { inputTokens, outputTokens, totalTokens } = counts
   if (inputTokens === undefined && outputTokens === undefined) return totalTokens
   return (inputTokens ?? 0) + (outputTokens ?? 0)
@@ -58,7 +62,7 @@ function spendOf(state: RunState, cost: Spend['cost']): Spend {
   return { runs: 1, tokens, cost, unpricedRuns: isUnpriced ? 1 : 0, unpricedTokens: isUnpriced ? tokens : 0 }
 }
 
-/** Where a run tells what each model used, these have it, and the run itself is one of its own model. */
+/** With usage by model, the counts go to those models, and the run itself counts for its own model. */
 function modelsOf(state: RunState, { shares }: DerivedRunData, cost: Spend['cost']): Totals['models'] {
   const provider = latestOf(state, 'provider') ?? ''
   const model = latestOf(state, 'model') ?? ''
@@ -73,9 +77,9 @@ function modelsOf(state: RunState, { shares }: DerivedRunData, cost: Spend['cost
   return models
 }
 
-function shareOf({ counts, cost: reported }: ModelUsage, workedOut: RunCost | undefined): ModelTotals {
-  const cost = reported ?? workedOut
-  // A count that nobody told is left out of what is stored.
+function shareOf({ counts, cost: posted }: ModelUsage, calculated: RunCost | undefined): ModelTotals {
+  const cost = posted ?? calculated
+  // Unknown counts are absent from a stored state.
   return {
     runs: 0,
     counts: counts as ModelTotals['counts'],
@@ -99,8 +103,93 @@ function timeOf(state: RunState, durationMs: number | undefined): Totals['time']
 
 /** Milliseconds from the start of a run to its first token. */
 function firstTokenAfter(state: RunState): number | undefined {
-  const reported = latestOf(state, 'timings.timeToFirstTokenMs')
+  const posted = latestOf(state, 'timings.timeToFirstTokenMs')
   const { startedAt, firstTokenAt } = state.earliest
-  if (reported !== undefined || startedAt === undefined || firstTokenAt === undefined) return reported
+  if (posted !== undefined || startedAt === undefined || firstTokenAt === undefined) return posted
   return firstTokenAt < startedAt ? undefined : firstTokenAt - startedAt
+}
+
+/** The totals of a run with its descendants; nothing counts twice. */
+export function totalsOfSubtree(run: CountedRun, descendants: Totals | undefined): Totals {
+  const own = totalsOfRun(run)
+  if (descendants === undefined) return ownedBy(run, own, EMPTY)
+  const sum = noTotals()
+  addTotals(sum, own)
+  addTotals(sum, uncovered(run, descendants))
+  return ownedBy(run, sum, descendants.users)
+}
+
+/** How a change of a run's descendants changes the run's subtree. */
+export function passUp(run: CountedRun, change: Totals): Totals {
+  return ownedBy(run, uncovered(run, change), change.users)
+}
+
+/** Whether descendants count the same below both states of a run. */
+export function countAlike(a: CountedRun, b: CountedRun): boolean {
+  return !isTree(a) && !isTree(b) && latestOf(a.state, 'userId') === latestOf(b.state, 'userId')
+}
+
+export function withUsers(totals: Totals, users: Totals['users']): Totals {
+  if (users === totals.users) return totals
+  const { spend, byStatus, counts, models, time, durations, firstTokens } = totals
+  return { spend, byStatus, counts, models, time, durations, firstTokens, users }
+}
+
+/** A run that names a user owns all spend of its subtree; otherwise the descendants' users keep theirs. */
+function ownedBy({ state }: CountedRun, totals: Totals, others: Totals['users']): Totals {
+  const userId = latestOf(state, 'userId')
+  return withUsers(totals, userId === undefined ? others : { [userId]: totals.spend })
+}
+
+function isTree({ state }: CountedRun): boolean {
+  return latestOf(state, 'countsScope') === 'tree'
+}
+
+/**
+ * Gives the part of the descendants' totals that a run does not cover. A run with `countsScope: 'tree'` covers the counts and
+ * the cost that it states itself. Numbers of runs, statuses and times are never covered.
+ */
+function uncovered(run: CountedRun, descendants: Totals): Totals {
+  if (!isTree(run)) return descendants
+  const { counts } = run.state
+  const usage = latestOf(run.state, 'usageByModel') ?? []
+  const hasCost = costOf(run.state, run.derived) !== undefined
+  const modelsHaveCost = hasCost || usage.some(({ cost }) => cost !== undefined)
+  const modelsReport = (name: string): boolean =>
+    Object.hasOwn(counts, name) || usage.some((share) => Object.hasOwn(share.counts, name))
+  const { byStatus, time, durations, firstTokens, users } = descendants
+  return {
+    spend: uncoveredSpend(descendants.spend, tokensOf(run.state) !== undefined, hasCost),
+    byStatus,
+    counts: without(descendants.counts, (name) => Object.hasOwn(counts, name)),
+    models: mapModels(descendants.models, (share) => ({
+      runs: share.runs,
+      counts: without(share.counts, modelsReport),
+      cost: modelsHaveCost ? EMPTY : share.cost,
+    })),
+    time,
+    durations,
+    firstTokens,
+    users,
+  }
+}
+
+/**
+ * Tokens that a run states for its whole tree are in its cost, or are unpriced with it, except those that are priced below. The
+ * result for those can be negative.
+ */
+function uncoveredSpend(spend: Spend, hasTokens: boolean, hasCost: boolean): Spend {
+  return {
+    runs: spend.runs,
+    tokens: hasTokens ? 0 : spend.tokens,
+    cost: hasCost ? EMPTY : spend.cost,
+    unpricedRuns: hasCost ? 0 : spend.unpricedRuns,
+    unpricedTokens: hasCost ? 0 : hasTokens ? spend.unpricedTokens - spend.tokens : spend.unpricedTokens,
+  }
+}
+
+function without(counts: Readonly<Record<string, number>>, isReported: (name: string) => boolean): typeof counts {
+  const left = dictionary<number>()
+  for (const name in counts) if (!isReported(name)) left[name] = counts[name] as number
+  return left
 }

@@ -4,8 +4,8 @@ import type { RunNode } from '../../../model/session.ts'
 type Draft = Omit<RunNode, 'children'> & { readonly children: Draft[] }
 
 /**
- * Puts each run below the one that started it, where both are given; in every place they keep their order. Of runs that say
- * they started one another in a ring, one is at the top, so that none is lost.
+ * Builds the tree of runs: each run below its parent, when both are given. Siblings keep their order. In a cycle of parents, one
+ * run goes to the top, so that no run is lost.
  */
 export function runTree(runs: readonly Run[]): readonly RunNode[] {
   const parents = parentsOf(runs)
@@ -19,7 +19,7 @@ export function runTree(runs: readonly Run[]): readonly RunNode[] {
   return top
 }
 
-/** The parents that are given, without those that would close a ring. */
+/** The parent of each run, without those that would close a cycle. */
 function parentsOf(runs: readonly Run[]): Map<Run, Run> {
   const byId = new Map(runs.map((run) => [run.runId, run]))
   const parents = new Map<Run, Run>()

@@ -1,13 +1,12 @@
 import type { RunCounts, RunStatus } from '../../../model/run.ts'
 import type { Money, Session, SessionShare, SessionTime, SessionTotals } from '../../../model/session.ts'
-import { type Decimals, isEmpty, type Numbers } from '../../../model/sums.ts'
-import { addModel, type ModelTotals, noModel, type Totals } from '../../../model/totals.ts'
+import { addModel, isEmpty, type ModelTotals, noModel, type Totals } from '../../../model/totals.ts'
 import type { StoredSession } from '../../../ports/run-store.ts'
 import { writeInstant } from '../../json/write-instant.ts'
 import { copyJson } from '../merge/copy-json.ts'
 import { percentilesOf } from './percentiles.ts'
 
-/** A session as a caller sees it, but for the lists of its runs. Shares nothing with what is stored. */
+/** Gives a session as a caller sees it, without the lists of its runs. Shares nothing with the stored session. */
 export function viewSession(session: StoredSession): Omit<Session, 'tree' | 'timeline'> {
   const { sessionId, createdAt, updatedAt, totals, failures } = session
   const [last] = failures
@@ -44,26 +43,26 @@ function viewTotals({ spend, byStatus, counts, models, time, durations, firstTok
   }
 }
 
-/** A sum of huge counts leaves what numbers hold; what a run that was forgotten has told can be taken away once more. */
+/** Clamps a sum: huge counts exceed 2^53 - 1, and subtracting a run that is no longer stored can give a negative number. */
 function whole(sum: number): number {
   return Math.min(Math.max(sum, 0), Number.MAX_SAFE_INTEGER)
 }
 
-function viewCounts(sums: Numbers): RunCounts {
+function viewCounts(sums: Totals['counts']): RunCounts {
   const counts: Record<string, number> = {}
   for (const name in sums) counts[name] = whole(sums[name] ?? 0)
   return counts
 }
 
-/** A sum that came to 0 may be one that all was taken from: it cannot be told from one that never was. */
-function aboveZero(sums: Numbers): Record<string, number> {
+/** Drops sums of 0: they look the same as sums that never existed. */
+function aboveZero(sums: Totals['counts']): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const name in sums) if (whole(sums[name] ?? 0) > 0) counts[name] = whole(sums[name] ?? 0)
   return counts
 }
 
-/** By currency, in its order; not what came to nothing. */
-function viewMoney(cost: Decimals): readonly Money[] {
+/** Amounts above 0, sorted by currency. */
+function viewMoney(cost: ModelTotals['cost']): readonly Money[] {
   return Object.keys(cost)
     .sort()
     .map((currency) => ({ currency, amount: cost[currency] ?? '0' }))
@@ -84,7 +83,7 @@ function viewProviders(models: Totals['models']): readonly SessionShare[] {
   })
 }
 
-/** None for what all was taken from. */
+/** Empty when everything was subtracted again. */
 function viewShare(share: ModelTotals, provider: string, model: string): readonly SessionShare[] {
   const runs = whole(share.runs)
   const counts = aboveZero(share.counts)

@@ -5,24 +5,24 @@ import type { DispatchStore } from '../../../ports/dispatch-store.ts'
 import type { RunStore, StoredRun } from '../../../ports/run-store.ts'
 import { viewDispatch } from '../../dispatch/dispatch-view.ts'
 import { writeInstant } from '../../json/write-instant.ts'
-import { viewRun } from '../run-view.ts'
+import { viewRun } from '../merge/selectors.ts'
 
-/** How far each of the two lists has been shown. */
+/** The position in each of the two lists. */
 export interface TimelinePlace {
   readonly runs: TimelinePosition
   readonly dispatches: TimelinePosition
 }
 
 /**
- * How far a list has been shown. A store's cursor tells where a page of its own ends, and a timeline may have to stop within
- * one: so this is the cursor that the page came by, and what was shown last of it.
+ * The position in one list (keyset pagination). A timeline may stop within a page of the store, so this is the cursor of that
+ * page and its last shown item.
  */
 export interface TimelinePosition {
   readonly cursor?: string | undefined
   readonly last?: { readonly id: string; readonly at: number }
 }
 
-/** A part of a timeline. `next` is absent where it ends. */
+/** A page of a timeline. `next` is absent on the last page. */
 export interface TimelinePart {
   readonly entries: readonly TimelineEntry[]
   readonly next?: TimelinePlace
@@ -33,18 +33,18 @@ interface Moment {
   readonly id: string
   /** Epoch milliseconds. */
   readonly at: number
-  /** The cursor that its page came by. */
+  /** The cursor of its page. */
   readonly cursor?: string | undefined
   readonly view: () => TimelineEntry
 }
 
-/** Asked of a store at once, however little is to be shown: a page that is asked for again must be the same one. */
+/** The page size for the store. It is fixed, since a page that is read again must be the same one. */
 const WINDOW = 100
 
 /**
- * The runs and dispatches of a session from there on, oldest first: each in the order in which its store took it in, the two
- * merged by when they were created, a run before a dispatch of the same millisecond. What is added meanwhile comes after all
- * that was shown.
+ * Reads the runs and dispatches of a session from a position on, oldest first. Each list keeps the order of its store; the two
+ * are merged by creation time, and a run comes before a dispatch of the same millisecond. Items that are added meanwhile come
+ * after all that was shown.
  */
 export async function readTimeline(
   of: { readonly tenant: string; readonly sessionId: string },
@@ -65,7 +65,7 @@ export async function readTimeline(
   return { entries, next: { runs: placeOf('runs', shown, from), dispatches: placeOf('dispatches', shown, from) } }
 }
 
-/** The newest of runs and dispatches together, oldest first, as both are given. */
+/** The newest of runs and dispatches together, oldest first. Both lists must be oldest first. */
 export function newestOf(
   runs: readonly StoredRun[],
   dispatches: readonly Dispatch[],
@@ -78,7 +78,7 @@ export function newestOf(
   return moments.slice(-limit).map(({ view }) => view())
 }
 
-/** What a list has from there on: more than `limit`, or all. */
+/** Reads more than `limit` items of a list from a position on, or all. */
 async function readList<T>(
   { cursor: begin, last }: TimelinePosition,
   limit: number,
@@ -96,7 +96,7 @@ async function readList<T>(
   return moments
 }
 
-/** How many of a page had been shown. Where the last of them is gone, it is told by the time, so that nothing is left out. */
+/** Counts the shown items of a page. If the last shown item is gone, its time decides, so that no item is skipped. */
 function countShown(moments: readonly Moment[], last: TimelinePosition['last']): number {
   if (last === undefined) return 0
   const index = moments.findIndex(({ id }) => id === last.id)
@@ -105,7 +105,7 @@ function countShown(moments: readonly Moment[], last: TimelinePosition['last']):
   return next >= 0 ? next : moments.length
 }
 
-/** Neither list is put into another order: where a clock was set back, its own order holds. */
+/** Merges two lists by time. Each list keeps its own order, even if a clock was set back. */
 function mergeByTime(runs: readonly Moment[], dispatches: readonly Moment[]): readonly Moment[] {
   const merged: Moment[] = []
   let next = 0

@@ -1,22 +1,32 @@
 import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
-import { TOKEN_COUNTS, type TokenCount } from '../merge/counts.ts'
-import type { ReadShape, Usage } from './usage-count.ts'
-import { GEMINI, GEMINI_INTERACTIONS, GEMINI_SNAKE_CASE } from './usage-gemini.ts'
-import { anthropic, bedrock, camelCaseChat, openAIChat, openAIResponses, totalsAndParts } from './usage-shapes.ts'
+import { TOKEN_COUNTS, type TokenCount } from './counts.ts'
+import {
+  anthropic,
+  bedrock,
+  camelCaseChat,
+  GEMINI_INTERACTIONS_KEYS,
+  GEMINI_KEYS,
+  GEMINI_SNAKE_CASE_KEYS,
+  gemini,
+  openAIChat,
+  openAIResponses,
+  type ReadShape,
+  totalsAndParts,
+  type Usage,
+} from './provider-shapes.ts'
 
-/** Counts that a usage object told, inclusive: input with what the cache gave and took, output with reasoning. */
+/** The inclusive counts of a usage object: input includes the cache, output includes reasoning. */
 export type UsageCounts = Partial<Record<TokenCount, number>>
 
-/** Stands for a usage object that tells something, but in nobody's words. */
-export const NOBODYS_USAGE: UsageCounts = Object.freeze({})
+/** Stands for a usage object of no known shape. */
+export const UNKNOWN_USAGE: UsageCounts = Object.freeze({})
 
 /**
  * Reads a provider's usage object as it came: OpenAI (chat, responses, realtime), Anthropic, Gemini, Bedrock, the AI SDK, and
- * those that speak as one of them. What is absent or `null` stays unknown; an object that tells nothing has no counts.
- * `undefined`: it tells something, but in nobody's words. Nothing is guessed: a total may say where reasoning stands, and
- * counts that contradict each other otherwise are given out as they are.
+ * those that use one of these shapes. Absent and `null` counts stay unknown; an empty object has no counts. `undefined`: no
+ * known shape. Nothing is guessed: only a total may decide whether output includes reasoning; other contradictions stay.
  *
- * @param faults Gets what is no count, and sums above 2^53 - 1.
+ * @param faults Gets values that are no counts, and sums above 2^53 - 1.
  */
 export function readUsage(usage: unknown, faults: ReadFault[]): UsageCounts | undefined {
   const members = membersOf(usage)
@@ -34,17 +44,16 @@ export function readUsage(usage: unknown, faults: ReadFault[]): UsageCounts | un
 }
 
 /**
- * Whose words a usage object may be in, by the keys that give them away. Where it has keys of several, the first of these
- * wins: the more particular come before those whose keys others use too. A key that several list is the last one's, such as
- * `total_tokens`, which everybody has.
+ * The shapes, each with the keys that identify it. The first shape with a matching key wins, so the specific ones stand first.
+ * A key that several shapes list, such as `total_tokens`, identifies the last of them.
  */
 const SHAPES: readonly (readonly [ReadShape, ...(readonly string[])])[] = [
-  [GEMINI.read, ...GEMINI.keys],
-  [GEMINI_SNAKE_CASE.read, ...GEMINI_SNAKE_CASE.keys],
-  [GEMINI_INTERACTIONS.read, ...GEMINI_INTERACTIONS.keys],
+  [gemini(GEMINI_KEYS), ...GEMINI_KEYS],
+  [gemini(GEMINI_SNAKE_CASE_KEYS), ...GEMINI_SNAKE_CASE_KEYS],
+  [gemini(GEMINI_INTERACTIONS_KEYS), ...GEMINI_INTERACTIONS_KEYS],
   // Gateways add Anthropic's cache keys to OpenAI's chat usage, whose prompt includes the cache.
   [openAIChat, 'prompt_tokens', 'completion_tokens', 'prompt_tokens_details', 'completion_tokens_details'],
-  // Anthropic has no details of the input: who tells them includes the cache, whatever keys stand beside.
+  // Anthropic has no input details: an input with details includes the cache, whatever other keys there are.
   [openAIResponses, 'input_tokens_details', 'input_token_details'],
   [anthropic, 'cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_creation'],
   // Anthropic without a cache reads the same, and means the same.
@@ -61,17 +70,17 @@ const RANK_OF_KEY: ReadonlyMap<string, number> = new Map(
   SHAPES.flatMap(([, ...keys], rank) => keys.map((key): [string, number] => [key, rank])),
 )
 
-const NOTHING: ReadShape = () => ({})
+const EMPTY_USAGE: ReadShape = () => ({})
 
-/** `undefined`: it tells something, but in nobody's words. */
+/** The shape of a usage object; `undefined`: it has members, and none identifies a shape. */
 function shapeOf(usage: Usage): ReadShape | undefined {
   let first = SHAPES.length
-  let tells = false
+  let isEmpty = true
   for (const key in usage) {
     if (usage[key] === undefined || usage[key] === null) continue
-    tells = true
+    isEmpty = false
     const rank = RANK_OF_KEY.get(key)
     if (rank !== undefined && rank < first) first = rank
   }
-  return tells ? SHAPES[first]?.[0] : NOTHING
+  return isEmpty ? EMPTY_USAGE : SHAPES[first]?.[0]
 }

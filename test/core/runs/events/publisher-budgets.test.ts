@@ -4,7 +4,7 @@ import type { Budget } from '../../../../src/core/runs/events/budgets.ts'
 import type { BudgetEventFacts, RunEvents } from '../../../../src/core/runs/events/run-events.ts'
 import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { type FakeClock, fakeClock } from '../../../support/fake-clock.ts'
-import { AGENT, APPLICATION, logged, mortal, pending, reported, runTestApp, type Store, tell } from './publishing.ts'
+import { AGENT, APPLICATION, logged, mortal, pending, postRun, reported, runTestApp, type Store } from './publishing.ts'
 
 const DAY = 86_400_000
 
@@ -12,7 +12,7 @@ const perSession: Budget = { name: 'session', per: 'session', soft: { tokens: 80
 const perUser: Budget = { name: 'user', per: 'user', soft: { tokens: 80 }, hard: { tokens: 100 } }
 const perDay: Budget = { name: 'day', per: 'user', days: 2, hard: { cost: { amount: '1.00', currency: 'EUR' } } }
 
-/** The recipient says which limit it is. */
+/** The recipient names the limit. */
 const limitOf = ({ budget: { name, level, id } }: BudgetEventFacts) => ({ recipient: `${name}.${level}.${id}@a.b` })
 const publishBudgets: RunEvents = { 'budget.exceeded': limitOf }
 
@@ -29,11 +29,11 @@ const app = ({ budgets = [perSession, perUser], runEvents = publishBudgets, ...r
 const exceeded = async (store: Store): Promise<string[]> =>
   (await reported(store)).map((each) => each.replace(/^budget\.exceeded (.*)@a\.b$/, '$1'))
 
-describe('a budget that is used up', () => {
-  it('is told of once for each limit, for its session and its user', async () => {
+describe('budget events', () => {
+  it('each reached limit is published once, for the session and for the user', async () => {
     const { sallyport, store } = app()
     const spend = async (runId: string, inputTokens: number): Promise<string[]> => {
-      await tell(sallyport, { runId, userId: 'u1', counts: { inputTokens } })
+      await postRun(sallyport, { runId, userId: 'u1', counts: { inputTokens } })
       await sallyport.worker.runDue()
       return exceeded(store)
     }
@@ -46,19 +46,19 @@ describe('a budget that is used up', () => {
     expect(await pending(store)).toEqual([])
   })
 
-  it('is told of with both limits when one post passes both, each by its own level', async () => {
+  it('a post that reaches both limits causes an event for each level', async () => {
     const { sallyport, store } = app({ budgets: [perSession] })
-    await tell(sallyport, { runId: 'r1', status: 'completed', counts: { inputTokens: 200 } })
+    await postRun(sallyport, { runId: 'r1', status: 'completed', counts: { inputTokens: 200 } })
     await sallyport.worker.runDue()
     expect(await exceeded(store)).toEqual(['session.hard.s1', 'session.soft.s1'])
   })
 
-  it('says how it stands, and the run that was told of', async () => {
+  it('a budget event has the budget state and the run', async () => {
     const { sallyport, store } = app({
       budgets: [perSession],
       runEvents: { 'budget.exceeded': () => ({ recipient: 'jane@example.com' }) },
     })
-    await tell(sallyport, { runId: 'r1', counts: { inputTokens: 60, outputTokens: 30 } })
+    await postRun(sallyport, { runId: 'r1', counts: { inputTokens: 60, outputTokens: 30 } })
     await sallyport.worker.runDue()
     const { items } = await store.listDispatches({ tenant: 'default', sessionId: 's1', limit: 10 })
     expect(items).toHaveLength(1)
@@ -67,7 +67,7 @@ describe('a budget that is used up', () => {
     expect(items[0]?.deliveries[0]?.content).toEqual({ data: { budget, run: await sallyport.runs.get('r1') } })
   })
 
-  it('of another session, user or tenant is another one', async () => {
+  it('budgets of other sessions, users and tenants are separate', async () => {
     const { sallyport, store } = app({ budgets: [perSession] })
     for (const [session, tenant] of [
       ['s1', 'default'],
@@ -75,21 +75,21 @@ describe('a budget that is used up', () => {
       ['s1', 't2'],
     ] as const) {
       const run = { runId: `${session}.${tenant}`, counts: { inputTokens: 80 } }
-      await tell(sallyport, run, { id: 'app', tenant }, session)
+      await postRun(sallyport, run, { id: 'app', tenant }, session)
     }
     await sallyport.worker.runDue()
     expect(await exceeded(store)).toEqual(['session.soft.s1', 'session.soft.s2'])
     expect(await reported(store, 't2')).toEqual(['budget.exceeded session.soft.s1@a.b'])
   })
 
-  it('is told of beside another of the same session', async () => {
+  it('two budgets of one session both have events', async () => {
     const { sallyport, store } = app({ budgets: [perSession, { ...perSession, name: 'other' }] })
-    await tell(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
+    await postRun(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
     await sallyport.worker.runDue()
     expect(await exceeded(store)).toEqual(['other.soft.s1', 'session.soft.s1'])
   })
 
-  it('is told of again where one of several limits could not be told, and of the others once', async () => {
+  it('a limit that could not be published is tried again, and the others are published once', async () => {
     let isBroken = true
     const runEvents: RunEvents = {
       'budget.exceeded': (facts) => {
@@ -98,7 +98,7 @@ describe('a budget that is used up', () => {
       },
     }
     const { sallyport, store } = app({ budgets: [perSession], runEvents })
-    await tell(sallyport, { runId: 'r1', counts: { inputTokens: 100 } })
+    await postRun(sallyport, { runId: 'r1', counts: { inputTokens: 100 } })
     await sallyport.worker.runDue()
     expect([await exceeded(store), await pending(store)]).toEqual([['session.soft.s1'], ['r1 budget']])
     isBroken = false
@@ -106,35 +106,35 @@ describe('a budget that is used up', () => {
     expect([await exceeded(store), await pending(store)]).toEqual([['session.hard.s1', 'session.soft.s1'], []])
   })
 
-  it('of a user whom a run of another session names is not that run’s', async () => {
+  it('a user whom a run of another session names has no spend from this run', async () => {
     let asked = 0
     const runEvents: RunEvents = { 'budget.exceeded': () => void asked++ }
     const { sallyport } = app({ budgets: [perUser], runEvents })
-    await tell(sallyport, { runId: 'top', userId: 'u1', counts: { inputTokens: 80 } }, APPLICATION, 's2')
+    await postRun(sallyport, { runId: 'top', userId: 'u1', counts: { inputTokens: 80 } }, APPLICATION, 's2')
     await sallyport.worker.runDue()
     expect(asked).toBe(1)
-    await tell(sallyport, { runId: 'r1', parentRunId: 'top', counts: { inputTokens: 1 } })
+    await postRun(sallyport, { runId: 'r1', parentRunId: 'top', counts: { inputTokens: 1 } })
     await sallyport.worker.runDue()
     expect(asked).toBe(1)
   })
 
-  it('is told apart whatever is in an id', async () => {
+  it('any characters in ids keep budgets apart', async () => {
     const { sallyport, store } = app({
       budgets: [perUser],
       runEvents: { 'budget.exceeded': () => ({ recipient: 'jane@example.com' }) },
     })
     const users = ['u', 'u ', ' u', 'u ever', '__proto__', 'constructor', 'ü', 'x'.repeat(200), `${'x'.repeat(199)}y`]
     for (const [index, userId] of users.entries())
-      await tell(sallyport, { runId: `r${index}`, userId, counts: { inputTokens: 80 } })
+      await postRun(sallyport, { runId: `r${index}`, userId, counts: { inputTokens: 80 } })
     await sallyport.worker.runDue()
     expect(await reported(store)).toHaveLength(users.length)
   })
 
-  it('by the day is told of once a day, while it is used up', async () => {
+  it('a daily budget is published once a day while it is reached', async () => {
     const { sallyport, store, clock } = app({ budgets: [perDay] })
     const spend = async (runId: string, amount: string): Promise<number> => {
       const cost = { amount, currency: 'EUR', source: 'client' }
-      await tell(sallyport, { runId, userId: 'u1', cost })
+      await postRun(sallyport, { runId, userId: 'u1', cost })
       await sallyport.worker.runDue()
       return (await reported(store)).length
     }
@@ -148,20 +148,20 @@ describe('a budget that is used up', () => {
     expect(await spend('r5', '0.01')).toBe(2)
   })
 
-  it('that has no days is told of once for ever', async () => {
+  it('a budget without days is published once', async () => {
     const { sallyport, store, clock } = app({ budgets: [perUser] })
     for (const runId of ['r1', 'r2', 'r3']) {
-      await tell(sallyport, { runId, userId: 'u1', counts: { inputTokens: 80 } })
+      await postRun(sallyport, { runId, userId: 'u1', counts: { inputTokens: 80 } })
       await sallyport.worker.runDue()
       clock.advance(DAY)
     }
     expect(await exceeded(store)).toEqual(['user.hard.u1', 'user.soft.u1'])
   })
 
-  it('of a session that was erased and is used again is told of again', async () => {
+  it('the budget of a session that was erased and used again is published again', async () => {
     const { sallyport, store, clock } = app({ budgets: [perSession] })
     const spend = async (runId: string): Promise<number> => {
-      await tell(sallyport, { runId, counts: { inputTokens: 80 } })
+      await postRun(sallyport, { runId, counts: { inputTokens: 80 } })
       await sallyport.worker.runDue()
       return (await reported(store)).length
     }
@@ -174,17 +174,17 @@ describe('a budget that is used up', () => {
     expect(await spend('r1')).toBe(3)
   })
 
-  it('of a user who is named later is told of', async () => {
+  it('the budget of a user who is named later is published', async () => {
     const { sallyport, store } = app({ budgets: [perUser] })
-    await tell(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
+    await postRun(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
     await sallyport.worker.runDue()
     expect(await exceeded(store)).toEqual([])
-    await tell(sallyport, { runId: 'r1', userId: 'u1' })
+    await postRun(sallyport, { runId: 'r1', userId: 'u1' })
     await sallyport.worker.runDue()
     expect(await exceeded(store)).toEqual(['user.soft.u1'])
   })
 
-  it('of a user whom only a run above names is told of, whichever is recorded first', async () => {
+  it('the budget of a user whom only an ancestor names is published in either order', async () => {
     const posts = [
       { runId: 'top', userId: 'u1' },
       { runId: 'middle', parentRunId: 'top' },
@@ -198,14 +198,14 @@ describe('a budget that is used up', () => {
     ]) {
       const { sallyport, store } = app({ budgets: [perUser] })
       for (const index of order) {
-        await tell(sallyport, posts[index] ?? {})
+        await postRun(sallyport, posts[index] ?? {})
         await sallyport.worker.runDue()
       }
       expect({ order, exceeded: await exceeded(store) }).toEqual({ order, exceeded: ['user.soft.u1'] })
     }
   })
 
-  it('is told of though the merge that used it up came while it was being looked at', async () => {
+  it('a merge during the budget check keeps the signal pending', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     let isFirst = true
@@ -213,8 +213,8 @@ describe('a budget that is used up', () => {
       'budget.exceeded': async (facts) => {
         if (isFirst) {
           isFirst = false
-          // Recorded by a host that dies before it could tell.
-          await tell(dying, { runId: 'r1', counts: { inputTokens: 100 } })
+          // Recorded by a host that crashes before it publishes.
+          await postRun(dying, { runId: 'r1', counts: { inputTokens: 100 } })
         }
         return limitOf(facts)
       },
@@ -222,8 +222,8 @@ describe('a budget that is used up', () => {
     const findRun: Store['findRun'] = () => Promise.reject(new Error('dead'))
     const dying = app({ clock, store: { ...store, findRun }, budgets: [perSession] }).sallyport
     const { sallyport } = app({ clock, store, runEvents, budgets: [perSession] })
-    await tell(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
-    // Nobody looks for what is left yet.
+    await postRun(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
+    // No `publishPending` yet.
     const deaf = { ...store, listRuns: (): Promise<never> => Promise.reject(new Error('down')) }
     await app({ clock, store: deaf }).sallyport.worker.runDue()
     await sallyport.worker.runDue()
@@ -232,7 +232,7 @@ describe('a budget that is used up', () => {
     expect(await pending(store)).toEqual([])
   })
 
-  it('is not looked at when a post tells nothing that is spent', async () => {
+  it('a post without spend does not check the budgets', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     let looks = 0
@@ -242,22 +242,22 @@ describe('a budget that is used up', () => {
     }
     const { sallyport } = app({ clock, store: { ...store, findSession } })
     const posts = [{}, { status: 'waiting' }, { tags: ['x'] }, { status: 'completed' }, { status: 'completed' }]
-    for (const post of posts) await tell(sallyport, { runId: 'r1', ...post })
+    for (const post of posts) await postRun(sallyport, { runId: 'r1', ...post })
     await sallyport.worker.runDue()
     expect(looks).toBe(0)
-    await tell(sallyport, { runId: 'r1', counts: { inputTokens: 1 } })
+    await postRun(sallyport, { runId: 'r1', counts: { inputTokens: 1 } })
     await sallyport.worker.runDue()
     expect(looks).toBe(1)
   })
 
-  it('is looked at again when the store could not tell', async () => {
+  it('budgets are checked again after the store failed', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     let isDown = true
     const findSession: Store['findSession'] = (...args) =>
       isDown ? Promise.reject(new TypeError('down')) : store.findSession(...args)
     const { sallyport, ...rest } = app({ clock, store: { ...store, findSession }, budgets: [perSession] })
-    await tell(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
+    await postRun(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
     await sallyport.worker.runDue()
     expect(logged(rest, 'run_event.failed')[0]).toEqual({
       eventType: 'budget.exceeded',
@@ -272,7 +272,7 @@ describe('a budget that is used up', () => {
   })
 })
 
-describe('whatever the posts and their order', () => {
+describe('budget events in any order of posts', () => {
   const posts = fc.array(
     fc.record({
       runId: fc.constantFrom('r1', 'r2', 'r3'),
@@ -282,14 +282,18 @@ describe('whatever the posts and their order', () => {
     { minLength: 1, maxLength: 7 },
   )
 
-  it('each limit that is reached in the end was told once, and no other', async () => {
+  it('exactly the limits that are reached in the end are published, once each', async () => {
     await fc.assert(
       fc.asyncProperty(posts, fc.boolean(), async (given, isAtOnce) => {
         const clock = fakeClock()
         const store = memoryStore({ clock })
         const apps = [app({ clock, store }), app({ clock, store })]
         const record = async ({ runId, inputTokens, principal }: (typeof given)[number], index: number) => {
-          await tell(apps[index % 2]?.sallyport as never, { runId, userId: 'u1', counts: { inputTokens } }, principal)
+          await postRun(
+            apps[index % 2]?.sallyport as never,
+            { runId, userId: 'u1', counts: { inputTokens } },
+            principal,
+          )
         }
         if (isAtOnce) await Promise.all(given.map(record))
         else for (const [index, each] of given.entries()) await record(each, index)
@@ -308,7 +312,7 @@ describe('whatever the posts and their order', () => {
     )
   })
 
-  it('wherever a host dies, the next tells what is left, and nothing twice', async () => {
+  it('wherever a host crashes, the next publishes the rest, and nothing twice', async () => {
     const live = async (diesAt: number, at: 'before' | 'after') => {
       const clock = fakeClock()
       const store = memoryStore({ clock })
@@ -319,7 +323,7 @@ describe('whatever the posts and their order', () => {
       const next = runTestApp({ ...given, store }).sallyport
       for (const inputTokens of [80, 100]) {
         const post = { runId: 'r1', userId: 'u1', counts: { inputTokens } }
-        await tell(first, post).catch(() => tell(next, post))
+        await postRun(first, post).catch(() => postRun(next, post))
         await first.endpoints.deliver()
       }
       await next.worker.runDue()

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { decideMerge } from '../../../../src/core/runs/merge/decide-merge.ts'
+import { decideMerge } from '../../../../src/core/runs/merge-update.ts'
 import type { RunSignal, RunUpdate } from '../../../../src/model/run.ts'
 import { memoryStore } from '../../../../src/storage/memory/index.ts'
 
 const clock = { now: () => 0 }
 
-/** What a run has to tell after posts, where those signals are wanted. */
+/** The pending signals of a run after posts, for a host that publishes `wanted`. */
 async function pendingAfter(wanted: readonly RunSignal[], ...posts: readonly Partial<RunUpdate>[]) {
   const store = memoryStore({ clock })
-  const rules = { tenant: 'default', now: 0, tells: (signal: RunSignal) => wanted.includes(signal) }
+  const rules = { tenant: 'default', now: 0, publishes: (signal: RunSignal) => wanted.includes(signal) }
   const key = { tenant: 'default', sessionId: 's1', runId: 'r1' }
   for (const post of posts)
     await store.mergeRun(key, (snapshot) => decideMerge(snapshot, { sessionId: 's1', runId: 'r1', ...post }, rules))
@@ -17,8 +17,8 @@ async function pendingAfter(wanted: readonly RunSignal[], ...posts: readonly Par
 
 const cost = (amount: string) => ({ amount, currency: 'EUR', source: 'client' }) as const
 
-describe('what is to be told of a run', () => {
-  it('is an end that it comes to for the first time, where that is wanted', async () => {
+describe('pending signals', () => {
+  it('an end becomes pending when a run first reaches it, if the host publishes it', async () => {
     const there = { status: 'completed', seq: 1 } as const
     const away = { status: 'failed', seq: 2 } as const
     const back = { status: 'completed', seq: 3 } as const
@@ -30,7 +30,7 @@ describe('what is to be told of a run', () => {
     expect(await pendingAfter([], there, away, back)).toMatchObject({ pending: [] })
   })
 
-  it('is once that it spends otherwise, whatever it was that changed', async () => {
+  it('budget becomes pending once whenever the spend changes', async () => {
     const first: Partial<RunUpdate> = { counts: { inputTokens: 1 } }
     expect(await pendingAfter(['budget'], {})).toMatchObject({ pending: [] })
     expect(await pendingAfter(['budget'], {}, { status: 'completed' })).toMatchObject({ pending: [] })

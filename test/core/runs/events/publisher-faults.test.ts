@@ -3,27 +3,27 @@ import { checkBudgets } from '../../../../src/core/runs/events/budgets.ts'
 import type { BudgetEventFacts } from '../../../../src/core/runs/events/run-events.ts'
 import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { fakeClock } from '../../../support/fake-clock.ts'
-import { logged, mailOf, pending, reportAll, reported, runTestApp, type Store, tell } from './publishing.ts'
+import { logged, mailOf, pending, postRun, reportAll, reported, runTestApp, type Store } from './publishing.ts'
 
 const settled = async (): Promise<void> => {
   for (let round = 0; round < 5; round++) await new Promise(setImmediate)
 }
 
-describe('a run that ended', () => {
+describe('a publisher that fails', () => {
   it.each<[string, (real: Store) => Partial<Store>]>([
     ['cannot be read', () => ({ findRun: async () => fail() })],
     [
-      'cannot be marked as told',
+      'cannot be marked as published',
       (real) => {
         let merges = 0
         return { mergeRun: async (...args) => (++merges > 1 ? fail() : real.mergeRun(...args)) }
       },
     ],
-  ])('stays untold when it %s, which is logged, and is told once by the next look', async (_, faults) => {
+  ])('a run that %s stays pending with a log line, and is published once by the next call', async (_, faults) => {
     const clock = fakeClock()
     const real = memoryStore({ clock })
     const own = runTestApp({ clock, store: { ...real, ...faults(real) } })
-    await tell(own.sallyport, { runId: 'r1', status: 'failed' })
+    await postRun(own.sallyport, { runId: 'r1', status: 'failed' })
     await settled()
     const fields = { runId: 'r1', cause: 'TypeError', stack: expect.any(String) }
     expect(own.logger.lines).toContainEqual({ level: 'error', event: 'run_event.failed', fields })
@@ -35,53 +35,53 @@ describe('a run that ended', () => {
   })
 })
 
-describe('a host that is to be told of a run', () => {
-  it('is not when nobody is to be told, or the run is gone: that is no fault', async () => {
+describe('faults of the host', () => {
+  it('an event without a target, or of a removed run, is no fault', async () => {
     const clock = fakeClock()
     for (const given of [
       { runEvents: { 'run.failed': () => null as never } },
       { store: { ...memoryStore({ clock }), findRun: async () => undefined } },
     ]) {
       const own = runTestApp({ clock, ...given })
-      await tell(own.sallyport, { runId: 'r1', status: 'failed' })
+      await postRun(own.sallyport, { runId: 'r1', status: 'failed' })
       await settled()
       expect([await reported(own.store), own.logger.lines]).toEqual([[], []])
     }
   })
 
-  it('logs as an error what no dispatch can be made of, and nothing of what can', async () => {
+  it('only events that cannot be dispatched are logged as errors', async () => {
     const odd = runTestApp({ runEvents: { 'run.failed': () => ({ recipient: 5 }) as never } })
-    await tell(odd.sallyport, { runId: 'r1', status: 'failed' })
+    await postRun(odd.sallyport, { runId: 'r1', status: 'failed' })
     await settled()
     const fields = { eventType: 'run.failed', runId: 'r1', code: 'target_invalid' }
     expect(odd.logger.lines).toEqual([{ level: 'error', event: 'run_event.refused', fields }])
     const own = runTestApp()
-    await tell(own.sallyport, { runId: 'r1', status: 'failed' })
+    await postRun(own.sallyport, { runId: 'r1', status: 'failed' })
     await settled()
     expect(own.logger.lines).toEqual([])
   })
 
-  it('tells what it tells of, though something else is untold too', async () => {
+  it('an event is published although another signal of the run stays pending', async () => {
     const clock = fakeClock()
     const real = memoryStore({ clock })
     const runEvents = { ...reportAll, 'budget.exceeded': mailOf }
     const budgets = [{ name: 'b', per: 'session', soft: { tokens: 1 } }] as const
     const down = runTestApp({ clock, store: { ...real, findRun: async () => fail() }, budgets, runEvents })
-    await tell(down.sallyport, { runId: 'r1', status: 'failed', counts: { inputTokens: 1 } })
+    await postRun(down.sallyport, { runId: 'r1', status: 'failed', counts: { inputTokens: 1 } })
     await settled()
     expect(await pending(real)).toEqual(['r1 failed', 'r1 budget'])
     const next = runTestApp({ clock, store: real })
-    await tell(next.sallyport, { runId: 'r1', tags: ['x'] })
+    await postRun(next.sallyport, { runId: 'r1', tags: ['x'] })
     await settled()
     expect([await reported(real), await pending(real)]).toEqual([['run.failed r1@example.com'], ['r1 budget']])
   })
 })
 
-describe('a dispatch that fails for a fault here', () => {
-  it('leaves the run untold', async () => {
+describe('a dispatch with an internal error', () => {
+  it('a dispatch with an internal error leaves the event pending', async () => {
     let ids = 0
     const own = runTestApp({ ids: { next: (prefix) => (prefix === 'dsp' ? fail() : `${prefix}_${++ids}`) } })
-    await tell(own.sallyport, { runId: 'r1', status: 'failed' })
+    await postRun(own.sallyport, { runId: 'r1', status: 'failed' })
     await settled()
     const fields = { eventType: 'run.failed', runId: 'r1', code: 'internal_error' }
     expect(own.logger.lines).toContainEqual({ level: 'error', event: 'run_event.failed', fields })
@@ -89,8 +89,8 @@ describe('a dispatch that fails for a fault here', () => {
   })
 })
 
-describe('what was spent', () => {
-  it('in a day is told of again the next day, and what was spent for ever is not', async () => {
+describe('spend in budget events', () => {
+  it('a daily budget is published again the next day, and one without days is not', async () => {
     const clock = fakeClock()
     const budgets = [
       { name: 'day', per: 'user', days: 1, soft: { tokens: 10 } },
@@ -99,7 +99,7 @@ describe('what was spent', () => {
     const runEvents = { 'budget.exceeded': ({ budget }: BudgetEventFacts) => ({ recipient: `${budget.name}@a.b` }) }
     const own = runTestApp({ clock, budgets, runEvents })
     for (const runId of ['r1', 'r2']) {
-      await tell(own.sallyport, { runId, userId: 'u1', counts: { inputTokens: 10 } })
+      await postRun(own.sallyport, { runId, userId: 'u1', counts: { inputTokens: 10 } })
       await own.sallyport.worker.runDue()
       clock.advance(86_400_000)
     }
@@ -107,7 +107,7 @@ describe('what was spent', () => {
     expect(await reported(own.store)).toEqual([day, day, ever])
   })
 
-  it('is told by currency, and nothing of it is below zero', async () => {
+  it('spend is listed by currency and never below zero', async () => {
     const spend = { runs: 1, tokens: -1, cost: { USD: '1', EUR: '-2', CHF: '3' }, unpricedRuns: -1, unpricedTokens: -1 }
     const store = { findSpend: async () => spend, findSession: async () => undefined }
     const of = { tenant: 't', userId: 'u' }

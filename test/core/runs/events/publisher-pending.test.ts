@@ -5,14 +5,14 @@ import {
   type RunEventPublisher,
 } from '../../../../src/core/runs/events/publisher.ts'
 import type { RunEvents } from '../../../../src/core/runs/events/run-events.ts'
-import { decideMerge } from '../../../../src/core/runs/merge/decide-merge.ts'
+import { decideMerge } from '../../../../src/core/runs/merge-update.ts'
 import type { RunSignal } from '../../../../src/model/run.ts'
 import type { Clock } from '../../../../src/ports/clock.ts'
 import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { recordingLogger } from '../../../support/deps.ts'
 import { pending, type Store } from './publishing.ts'
 
-/** Stands still; what is to come at once comes. */
+/** Stands still; timers of 0 ms fire. */
 const clock: Clock = {
   now: () => 0,
   after(ms, run) {
@@ -22,14 +22,14 @@ const clock: Clock = {
 }
 
 async function leave(store: Store, runIds: readonly string[], signals: readonly RunSignal[] = ['failed']) {
-  const rules = { tenant: 'default', now: 0, tells: (signal: RunSignal) => signals.includes(signal) }
+  const rules = { tenant: 'default', now: 0, publishes: (signal: RunSignal) => signals.includes(signal) }
   for (const runId of runIds) {
     const update = { sessionId: 's1', runId, status: 'failed', counts: { inputTokens: 1 } } as const
     await store.mergeRun({ ...rules, sessionId: 's1', runId }, (snapshot) => decideMerge(snapshot, update, rules))
   }
 }
 
-/** An announcer whose dispatches are kept. */
+/** A publisher that records its dispatches. */
 function publishing(
   store: Store,
   events: RunEvents,
@@ -48,8 +48,8 @@ function publishing(
 
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => `r${index}`)
 
-describe('announcePending', () => {
-  it('tells all that was left, under a key of its own each', async () => {
+describe('publishPending', () => {
+  it('publishPending publishes all pending events, each under its own key', async () => {
     const store = memoryStore({ clock })
     await leave(store, numbered(45))
     const { publisher, keys } = publishing(store, { 'run.failed': () => ({ recipient: 'jane' }) })
@@ -59,7 +59,7 @@ describe('announcePending', () => {
     expect(await publisher.publishPending()).toBe(0)
   })
 
-  it('goes on with the next after those that keep failing, a page at a time, and begins anew after the last', async () => {
+  it('publishPending continues after a page that keeps failing, and starts again after the last', async () => {
     const store = memoryStore({ clock })
     await leave(store, numbered(41))
     const asked: string[] = []
@@ -79,7 +79,7 @@ describe('announcePending', () => {
     expect(await pending(store)).toHaveLength(40)
   })
 
-  it('a page of which one could be told is no reason to stop', async () => {
+  it('publishPending does not stop at a page of which one run was published', async () => {
     const store = memoryStore({ clock })
     await leave(store, numbered(60))
     const { publisher } = publishing(store, {
@@ -92,7 +92,7 @@ describe('announcePending', () => {
     expect(await pending(store)).toHaveLength(57)
   })
 
-  it('takes at most 1,000 at a time', async () => {
+  it('publishPending takes at most 1,000 runs a call', async () => {
     const store = memoryStore({ clock })
     await leave(store, numbered(1_001))
     const { publisher } = publishing(store, { 'run.failed': () => undefined })
@@ -101,7 +101,7 @@ describe('announcePending', () => {
     expect(await pending(store)).toEqual([])
   })
 
-  it('stops between pages when it is told to, and goes on from there', async () => {
+  it('publishPending stops between pages when mayGoOn is false, and continues there', async () => {
     const store = memoryStore({ clock })
     await leave(store, numbered(30))
     const { publisher, keys } = publishing(store, { 'run.failed': () => ({ recipient: 'jane' }) })
@@ -112,7 +112,7 @@ describe('announcePending', () => {
     expect(keys).toHaveLength(30)
   })
 
-  it('begins anew when the store could not go on', async () => {
+  it('publishPending starts again after the store failed', async () => {
     const store = memoryStore({ clock })
     await leave(store, numbered(30))
     let isDown = false
@@ -132,7 +132,7 @@ describe('announcePending', () => {
     expect(await publisher.publishPending()).toBe(20)
   })
 
-  it('leaves to other hosts what they tell of', async () => {
+  it('publishPending leaves the signals of other hosts pending', async () => {
     const store = memoryStore({ clock })
     await leave(store, ['r1'], ['failed', 'budget'])
     await leave(store, ['r2'], ['budget'])
@@ -143,8 +143,8 @@ describe('announcePending', () => {
   })
 })
 
-describe('announce', () => {
-  it('does nothing in the background where there is nothing that this host tells of', async () => {
+describe('publish', () => {
+  it('publish does nothing for signals that this host does not publish', async () => {
     const store = memoryStore({ clock })
     await leave(store, ['r1'], ['budget'])
     await leave(store, ['r2'])

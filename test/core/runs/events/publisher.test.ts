@@ -13,36 +13,36 @@ import {
   mailOf,
   mortal,
   pending,
+  postRun,
   reportAll,
   reported,
   runTestApp,
-  tell,
   turns,
 } from './publishing.ts'
 
 const MINUTE = 60_000
 
-describe('a run that ends', () => {
-  it('dispatches its event, with the run as it is recorded, in its session', async () => {
+describe('events of a run that ends', () => {
+  it('the end of a run dispatches its event with the stored run, in its session', async () => {
     const { sallyport, store } = runTestApp()
-    await tell(sallyport, { runId: 'r1', status: 'failed', error: { type: 'timeout' }, counts: { inputTokens: 3 } })
+    await postRun(sallyport, { runId: 'r1', status: 'failed', error: { type: 'timeout' }, counts: { inputTokens: 3 } })
     await sallyport.worker.runDue()
     const { items } = await store.listDispatches({ tenant: 'default', sessionId: 's1', limit: 10 })
     expect(items).toMatchObject([{ eventType: 'run.failed', recipient: 'r1@example.com', sessionId: 's1' }])
     expect(items[0]?.deliveries[0]?.content).toEqual({ data: { run: await sallyport.runs.get('r1') } })
   })
 
-  it('is told of in the background, whoever looks for what was left', async () => {
+  it('the event of an end is published in the background', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     const { sallyport } = runTestApp({ clock, store: { ...store, listRuns: () => Promise.reject(new Error('down')) } })
-    await tell(sallyport, { runId: 'r1', status: 'completed' })
+    await postRun(sallyport, { runId: 'r1', status: 'completed' })
     await sallyport.endpoints.deliver()
     expect(await reported(store)).toEqual(['run.completed r1@example.com'])
     expect(await pending(store)).toEqual([])
   })
 
-  it('is told of as the host says: to whom, with what, and through which channel', async () => {
+  it('the host chooses the recipient, the data and the channel of an event', async () => {
     const asked: RunEventFacts[] = []
     const runEvents: RunEvents = {
       'run.failed': async (facts) => {
@@ -51,7 +51,7 @@ describe('a run that ends', () => {
       },
     }
     const { sallyport, store, ...app } = runTestApp({ runEvents })
-    await tell(sallyport, { runId: 'r1', status: 'failed', error: { type: 'oom' } }, { id: 'x', tenant: 't2' })
+    await postRun(sallyport, { runId: 'r1', status: 'failed', error: { type: 'oom' } }, { id: 'x', tenant: 't2' })
     await sallyport.worker.runDue()
     expect(asked).toMatchObject([{ tenant: 't2', run: { runId: 'r1', status: 'failed', error: { type: 'oom' } } }])
     expect(await reported(store, 't2')).toEqual([])
@@ -60,10 +60,10 @@ describe('a run that ends', () => {
     ])
   })
 
-  it('in two tenants by one id is told of in both', async () => {
+  it('runs with one id in two tenants both have events', async () => {
     const { sallyport, store } = runTestApp()
     for (const tenant of ['default', 't2'])
-      await tell(sallyport, { runId: 'r1', status: 'failed' }, { id: 'x', tenant })
+      await postRun(sallyport, { runId: 'r1', status: 'failed' }, { id: 'x', tenant })
     await sallyport.worker.runDue()
     expect([await reported(store), await reported(store, 't2')]).toEqual([
       ['run.failed r1@example.com'],
@@ -71,18 +71,18 @@ describe('a run that ends', () => {
     ])
   })
 
-  it('is no revision more, and no sign of life, for being told of', async () => {
+  it('publishing an event changes neither revision nor lastSeenAt of the run', async () => {
     const { sallyport, clock } = runTestApp()
-    const { run } = await tell(sallyport, { runId: 'r1', status: 'failed' })
+    const { run } = await postRun(sallyport, { runId: 'r1', status: 'failed' })
     clock.advance(MINUTE)
     await sallyport.worker.runDue()
     expect(await sallyport.runs.get('r1')).toEqual(run)
   })
 
-  it('keeps its account but for what was told', async () => {
+  it('publishing an event keeps the other derived data of the run', async () => {
     const { sallyport, store } = runTestApp()
-    await tell(sallyport, { runId: 'r1', status: 'completed', seq: 1 })
-    await tell(sallyport, { runId: 'r1', status: 'failed', seq: 2 })
+    await postRun(sallyport, { runId: 'r1', status: 'completed', seq: 1 })
+    await postRun(sallyport, { runId: 'r1', status: 'failed', seq: 2 })
     await sallyport.worker.runDue()
     expect((await store.findRun('default', 'r1'))?.derived).toMatchObject({
       ended: ['completed', 'failed'],
@@ -90,21 +90,21 @@ describe('a run that ends', () => {
     })
   })
 
-  it('tells nobody where the host says so, and is done', async () => {
+  it('an event without a target is not dispatched, and is done', async () => {
     let asked = 0
     const runEvents: RunEvents = { 'run.failed': () => void asked++ }
     const { sallyport, store } = runTestApp({ runEvents })
-    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await postRun(sallyport, { runId: 'r1', status: 'failed' })
     await sallyport.worker.runDue()
     await sallyport.worker.runDue()
     expect([asked, await reported(store), await pending(store)]).toEqual([1, [], []])
   })
 
-  it.each(['erased', 'pruned'])('is told of again when it was %s and is recorded anew', async (how) => {
+  it.each(['erased', 'pruned'])('a run that was %s and is recorded again has new events', async (how) => {
     const { sallyport, store, clock } = runTestApp()
     const once = ['run.failed r1@example.com']
     for (let time = 0; time < 2; time++) {
-      await tell(sallyport, { runId: 'r1', status: 'failed' })
+      await postRun(sallyport, { runId: 'r1', status: 'failed' })
       await sallyport.worker.runDue()
       expect(await reported(store)).toEqual([...once, ...(time === 1 ? once : [])])
       clock.advance(MINUTE)
@@ -113,25 +113,25 @@ describe('a run that ends', () => {
     }
   })
 
-  it('leaves no trace where nobody wants to know', async () => {
+  it('a host without run events leaves nothing pending', async () => {
     const { sallyport, store } = runTestApp({ runEvents: { 'run.failed': undefined } as never })
-    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await postRun(sallyport, { runId: 'r1', status: 'failed' })
     expect(await pending(store)).toEqual([])
   })
 
-  it('is told of though a caller uses the words of its key', async () => {
+  it('an idempotency key of a caller does not collide with that of an event', async () => {
     const { sallyport, store } = runTestApp()
     for (const idempotencyKey of ['run.failed', 'run.failed_r1', 'r1']) {
       const event = { eventType: 'order.shipped', recipient: 'jane@example.com' } as const
       expect(await sallyport.dispatch(event as never, { idempotencyKey })).toMatchObject({ ok: true })
     }
-    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await postRun(sallyport, { runId: 'r1', status: 'failed' })
     await sallyport.worker.runDue()
     expect(await reported(store)).toContain('run.failed r1@example.com')
   })
 })
 
-describe('whatever the posts and their order', () => {
+describe('events in any order of posts', () => {
   const post = fc.record(
     {
       status: fc.constantFrom('running', 'waiting', 'completed', 'failed', 'cancelled'),
@@ -145,14 +145,14 @@ describe('whatever the posts and their order', () => {
     { minLength: 1, maxLength: 8 },
   )
 
-  it('each end that a run comes to is told once', async () => {
+  it('each end that a run reaches is published once', async () => {
     await fc.assert(
       fc.asyncProperty(posts, fc.constantFrom('one by one', 'at once'), fc.nat(3), async (given, how, dues) => {
         const clock = fakeClock()
         const store = memoryStore({ clock })
         const apps = [runTestApp({ clock, store }), runTestApp({ clock, store })]
         const record = async ({ post, principal, runId }: (typeof given)[number], index: number): Promise<string> => {
-          const { run } = await tell(apps[index % 2]?.sallyport as never, { ...post, runId }, principal)
+          const { run } = await postRun(apps[index % 2]?.sallyport as never, { ...post, runId }, principal)
           if (index % 4 < dues) await apps[index % 2]?.sallyport.worker.runDue()
           return `run.${run?.status} ${runId}@example.com`
         }
@@ -168,21 +168,21 @@ describe('whatever the posts and their order', () => {
     )
   })
 
-  it('a run that ends late after it expired is told of as both', async () => {
+  it('a run that ends after it expired has both events', async () => {
     const { sallyport, store, clock } = runTestApp()
-    await tell(sallyport, { runId: 'r1', status: 'running' })
+    await postRun(sallyport, { runId: 'r1', status: 'running' })
     clock.advance(2 * MINUTE)
     expect(await sallyport.runs.sweepStale({ olderThan: MINUTE })).toEqual({ expired: 1 })
     expect(await sallyport.runs.sweepStale({ olderThan: MINUTE })).toEqual({ expired: 0 })
-    await tell(sallyport, { runId: 'r1', status: 'completed' })
-    await tell(sallyport, { runId: 'r1', status: 'completed' })
-    await tell(sallyport, { runId: 'r1', status: 'running' })
+    await postRun(sallyport, { runId: 'r1', status: 'completed' })
+    await postRun(sallyport, { runId: 'r1', status: 'completed' })
+    await postRun(sallyport, { runId: 'r1', status: 'running' })
     await sallyport.worker.runDue()
     expect(await reported(store)).toEqual(['run.completed r1@example.com', 'run.expired r1@example.com'])
   })
 })
 
-describe('wherever a host dies', () => {
+describe('events after a crash', () => {
   const POSTS = [
     { runId: 'r1', status: 'running' },
     { runId: 'r1', status: 'completed', seq: 1 },
@@ -191,17 +191,17 @@ describe('wherever a host dies', () => {
   ]
   const ALL = ['run.cancelled r2@example.com', 'run.completed r1@example.com', 'run.failed r1@example.com']
 
-  /** Posts everything, each again with the next host when its own has died; gives how many calls the store had of the first. */
+  /** Posts everything, again with the next host after a crash; gives the number of store calls of the first host. */
   async function live(diesAt: number, at: 'before' | 'after', when: 'each' | 'last') {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     let calls = 0
     const counted = mortal(store, (_, moment) => moment === at && ++calls === diesAt)
-    // Nothing is sent: a dead worker would wait for its store.
+    // Nothing is sent: a crashed worker would wait for its store.
     const first = runTestApp({ clock, store: counted, sandbox: true }).sallyport
     const next = runTestApp({ clock, store, sandbox: true }).sallyport
     for (const post of POSTS) {
-      await tell(first, post).catch(() => tell(next, post))
+      await postRun(first, post).catch(() => postRun(next, post))
       if (when === 'each') await first.endpoints.deliver()
     }
     await first.endpoints.deliver()
@@ -215,23 +215,26 @@ describe('wherever a host dies', () => {
     ['before', 'last'],
     ['after', 'each'],
     ['after', 'last'],
-  ] as const)('%s a call (%s told), the next tells what is left, and nothing twice', async (at, when) => {
-    const { calls, before } = await live(0, at, when)
-    expect(before).toEqual(ALL)
-    const missing = new Set<number>()
-    for (let diesAt = 1; diesAt <= calls; diesAt++) {
-      const { before, after, left } = await live(diesAt, at, when)
-      expect({ diesAt, after, left }).toEqual({ diesAt, after: ALL, left: [] })
-      missing.add(ALL.length - before.length)
-    }
-    expect(missing.size).toBeGreaterThan(1)
-  })
+  ] as const)(
+    'after a crash %s a call (%s published), the next host publishes the rest, and nothing twice',
+    async (at, when) => {
+      const { calls, before } = await live(0, at, when)
+      expect(before).toEqual(ALL)
+      const missing = new Set<number>()
+      for (let diesAt = 1; diesAt <= calls; diesAt++) {
+        const { before, after, left } = await live(diesAt, at, when)
+        expect({ diesAt, after, left }).toEqual({ diesAt, after: ALL, left: [] })
+        missing.add(ALL.length - before.length)
+      }
+      expect(missing.size).toBeGreaterThan(1)
+    },
+  )
 
-  it('several that come after it at once tell it once', async () => {
+  it('several hosts that follow a crash at once publish each event once', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     const mute = runTestApp({ clock, store: { ...store, findRun: () => Promise.reject(new Error('down')) } }).sallyport
-    for (const runId of ['r1', 'r2', 'r3']) await tell(mute, { runId, status: 'failed' })
+    for (const runId of ['r1', 'r2', 'r3']) await postRun(mute, { runId, status: 'failed' })
     await turns()
     expect(await reported(store)).toEqual([])
     const next = Array.from({ length: 4 }, () => runTestApp({ clock, store }).sallyport)
@@ -241,10 +244,10 @@ describe('wherever a host dies', () => {
   })
 })
 
-describe('what cannot be dispatched', () => {
+describe('events that cannot be dispatched', () => {
   const toJane: RunEvents = { 'run.failed': () => ({ recipient: 'jane' }), 'run.incomplete': mailOf }
 
-  it('while the directory is down is told when it is up again', async () => {
+  it('an event is dispatched once the directory is up again', async () => {
     let isDown = true
     const recipients = {
       async find(id: string) {
@@ -253,7 +256,7 @@ describe('what cannot be dispatched', () => {
       },
     }
     const { sallyport, store, ...app } = runTestApp({ runEvents: toJane, recipients })
-    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await postRun(sallyport, { runId: 'r1', status: 'failed' })
     await sallyport.worker.runDue()
     expect([await reported(store), await pending(store)]).toEqual([[], ['r1 failed']])
     const line = { eventType: 'run.failed', runId: 'r1', code: 'directory_unavailable' }
@@ -265,11 +268,11 @@ describe('what cannot be dispatched', () => {
     expect(logged(app, 'run_event.failed')).toHaveLength(2)
   })
 
-  it('because nobody has the id, or the data do not fit, is given up, and said once', async () => {
+  it('an unknown recipient or unfit data is logged once, and not tried again', async () => {
     const recipients = { find: async () => undefined }
     const { sallyport, store, ...app } = runTestApp({ runEvents: toJane, recipients })
-    await tell(sallyport, { runId: 'r1', status: 'failed', userId: 'jane' })
-    await tell(sallyport, { runId: 'r2', status: 'incomplete' })
+    await postRun(sallyport, { runId: 'r1', status: 'failed', userId: 'jane' })
+    await postRun(sallyport, { runId: 'r2', status: 'incomplete' })
     await sallyport.worker.runDue()
     await sallyport.worker.runDue()
     expect([await reported(store), await pending(store)]).toEqual([[], []])
@@ -280,7 +283,7 @@ describe('what cannot be dispatched', () => {
     expect(JSON.stringify(app.logger.lines)).not.toContain('jane')
   })
 
-  it('is given up with where it is wrong, ten places at most and none of them long, and without its values', async () => {
+  it('a refused event is logged with at most ten short pointers and no values', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `${index}${'n'.repeat(300)}`)
     const catalog = defineEvents({
       'run.failed': {
@@ -291,7 +294,7 @@ describe('what cannot be dispatched', () => {
     const eventData = Object.fromEntries(names.map((name) => [name, 4242]))
     const runEvents: RunEvents = { 'run.failed': () => ({ recipient: 'jane@example.com', eventData }) }
     const { sallyport, ...app } = runTestApp({ events: catalog, runEvents })
-    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await postRun(sallyport, { runId: 'r1', status: 'failed' })
     await sallyport.worker.runDue()
     const [line, ...more] = logged(app, 'run_event.refused') as { errors: string }[]
     expect(more).toEqual([])
@@ -304,11 +307,11 @@ describe('what cannot be dispatched', () => {
   })
 
   it.each([false, 0, '', 'jane@example.com', [], {}, { recipient: 5 }, { recipient: undefined }, { recipient: null }])(
-    'since %j is no target is given up and never dispatched',
+    'the invalid target %j is never dispatched, and not tried again',
     async (target) => {
       const runEvents = { 'run.failed': () => target } as never
       const { sallyport, store, ...app } = runTestApp({ runEvents })
-      await tell(sallyport, { runId: 'r1', status: 'failed' })
+      await postRun(sallyport, { runId: 'r1', status: 'failed' })
       await sallyport.worker.runDue()
       expect(logged(app, 'run_event.refused')).toEqual([
         { eventType: 'run.failed', runId: 'r1', code: 'target_invalid' },
@@ -318,7 +321,7 @@ describe('what cannot be dispatched', () => {
     },
   )
 
-  it('is spared by pruning until it was told', async () => {
+  it('pruning spares a run until its events are published', async () => {
     let isBroken = true
     const runEvents: RunEvents = {
       'run.failed': (facts) => {
@@ -327,8 +330,8 @@ describe('what cannot be dispatched', () => {
       },
     }
     const { sallyport, store, clock } = runTestApp({ runEvents })
-    for (const runId of ['r1', 'r2']) await tell(sallyport, { runId, status: 'failed' })
-    await tell(sallyport, { runId: 'r3', status: 'completed' })
+    for (const runId of ['r1', 'r2']) await postRun(sallyport, { runId, status: 'failed' })
+    await postRun(sallyport, { runId: 'r3', status: 'completed' })
     await sallyport.worker.runDue()
     clock.advance(MINUTE)
     expect(await sallyport.runs.prune({ olderThan: 1 })).toEqual({ pruned: 1 })
@@ -339,7 +342,7 @@ describe('what cannot be dispatched', () => {
     expect(await sallyport.runs.prune({ olderThan: 1 })).toEqual({ pruned: 2 })
   })
 
-  it('since the host cannot say to whom is asked for again, and keeps nothing else from being told', async () => {
+  it('a host function that throws is called again, and holds up no other event', async () => {
     let isBroken = true
     const runEvents: RunEvents = {
       ...reportAll,
@@ -349,10 +352,10 @@ describe('what cannot be dispatched', () => {
       },
     }
     const { sallyport, store, clock, ...app } = runTestApp({ runEvents })
-    await tell(sallyport, { runId: 'r1', status: 'running' })
+    await postRun(sallyport, { runId: 'r1', status: 'running' })
     clock.advance(2 * MINUTE)
     await sallyport.runs.sweepStale({ olderThan: MINUTE })
-    await tell(sallyport, { runId: 'r1', status: 'completed' })
+    await postRun(sallyport, { runId: 'r1', status: 'completed' })
     await sallyport.worker.runDue()
     expect([await reported(store), await pending(store)]).toEqual([['run.completed r1@example.com'], ['r1 expired']])
     expect(logged(app, 'run_event.failed')[0]).toMatchObject({
@@ -365,11 +368,11 @@ describe('what cannot be dispatched', () => {
     expect(await pending(store)).toEqual([])
   })
 
-  it('since the host takes its time is tried again, and what it says late is not dispatched twice', async () => {
+  it('an event that times out is tried again, and a late answer is not dispatched twice', async () => {
     const answers: ((target: ReturnType<typeof mailOf>) => void)[] = []
     const runEvents: RunEvents = { 'run.failed': () => new Promise((resolve) => answers.push(resolve)) }
     const { sallyport, store, clock, ...app } = runTestApp({ runEvents })
-    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await postRun(sallyport, { runId: 'r1', status: 'failed' })
     await turns()
     clock.advance(9_999)
     await turns()
@@ -389,7 +392,7 @@ describe('what cannot be dispatched', () => {
     expect([await reported(store), await pending(store)]).toEqual([['run.failed r1@example.com'], []])
   })
 
-  it('since its run was erased is forgotten', async () => {
+  it('the pending events of an erased run are gone', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     const runEvents: RunEvents = {
@@ -399,7 +402,7 @@ describe('what cannot be dispatched', () => {
       },
     }
     const { sallyport } = runTestApp({ clock, store, runEvents })
-    await tell(sallyport, { runId: 'r1', status: 'failed' })
+    await postRun(sallyport, { runId: 'r1', status: 'failed' })
     await sallyport.worker.runDue()
     expect((await store.listRuns({ limit: 10 })).items).toEqual([])
     expect(await store.findSession('default', 's1')).toBeUndefined()

@@ -15,7 +15,7 @@ export const ENDS: readonly EndStatus[] = ['completed', 'incomplete', 'failed', 
 
 const open = { channels: { a: {} } }
 
-/** An event for every end and for budgets, which say all their data; `run.incomplete` wants an `x` that nobody has. */
+/** An event for every end and for budgets that shows all its data; `run.incomplete` requires an `x` that is never there. */
 const runCatalog: EventCatalog = defineEvents({
   'run.completed': open,
   'run.incomplete': { data: v.object({ x: v.string() }), ...open },
@@ -26,7 +26,7 @@ const runCatalog: EventCatalog = defineEvents({
   'order.shipped': open,
 })
 
-/** Everybody gets mail at an address that says which run it is about. */
+/** Every recipient has an address with the run id in it. */
 export const mailOf = ({ run }: RunEventFacts): RunEventTarget => ({ recipient: `${run.runId}@example.com` })
 
 export const reportAll: RunEvents = {
@@ -42,7 +42,7 @@ export interface RunTestApp extends Composed<unknown> {
   readonly store: Store
 }
 
-/** A host that tells of runs, on a store and a clock that may be those of others. */
+/** A host with run events; hosts may share a store and a clock. */
 export function runTestApp({
   clock = fakeClock(),
   store = memoryStore({ clock }),
@@ -54,14 +54,14 @@ export function runTestApp({
   return { store, ...composed(runCatalog, { clock, store, ids: own, runEvents: reportAll, ...rest }) }
 }
 
-/** Ids of two houses on one store must differ. */
+/** Ids of two test apps on one store must differ. */
 let apps = 0
 
 export const APPLICATION: Principal = { id: 'app', tenant: 'default' }
 export const AGENT: Principal = { id: 'agent', tenant: 'default', sessionId: 's1' }
 
 /** Posts about a run of the session s1. */
-export async function tell(
+export async function postRun(
   { endpoints }: Pick<Sallyport, 'endpoints'>,
   run: object,
   principal: Principal = APPLICATION,
@@ -72,24 +72,24 @@ export async function tell(
   return answer.body as RunAnswer
 }
 
-/** What was dispatched, as `event recipient`, in order. */
+/** The dispatches in order, as `event recipient`. */
 export async function reported(store: Store, tenant = 'default'): Promise<readonly string[]> {
   const { items } = await store.listDispatches({ tenant, limit: 10_000 })
   return items.map(({ eventType, recipient }) => `${eventType} ${recipient}`).sort()
 }
 
-/** What is left to be told, as `runId signal`. */
+/** The pending signals, as `runId signal`. */
 export async function pending(store: Store): Promise<readonly string[]> {
   const { items } = await store.listRuns({ pending: true, limit: 10_000 })
   return items.flatMap(({ state, derived }) => derived.pending.map((signal) => `${state.runId} ${signal}`))
 }
 
-/** Events of the log, with the fields that say what they are about. */
+/** Log events with their identifying fields. */
 export function logged({ logger }: Pick<RunTestApp, 'logger'>, event: string): readonly object[] {
   return logger.lines.filter((line) => line.event === event).map(({ fields }) => fields)
 }
 
-/** A store that works until its host dies: `dies` says so before and after every call of a method. */
+/** A store that works until its host crashes: `dies` decides before and after every call of a method. */
 export function mortal(store: Store, dies: (method: string, when: 'before' | 'after') => boolean): Store {
   let isDead = false
   const die = (method: string, when: 'before' | 'after'): void => {
@@ -108,7 +108,7 @@ export function mortal(store: Store, dies: (method: string, when: 'before' | 'af
   return Object.fromEntries(methods)
 }
 
-/** Lets everything that can go on without a clock go on. */
+/** Runs everything that needs no clock. */
 export async function turns(rounds = 20): Promise<void> {
   for (let round = 0; round < rounds; round++) await new Promise(setImmediate)
 }

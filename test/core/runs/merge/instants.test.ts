@@ -10,7 +10,7 @@ function read(value: unknown): number | string {
   return faults[0]?.code ?? instant
 }
 
-describe('an instant', () => {
+describe('readInstant', () => {
   it.each([
     ['2026-11-21T08:00:00Z', Date.UTC(2026, 10, 21, 8)],
     ['2026-11-21t08:00:00z', Date.UTC(2026, 10, 21, 8)],
@@ -22,7 +22,7 @@ describe('an instant', () => {
     ['2016-12-31T23:59:60Z', Date.UTC(2017, 0, 1)],
     ['1970-01-01T00:00:00Z', 0],
     [1e11, 1e11],
-  ])('%s is read', (value, ms) => {
+  ])('the instant %s is read', (value, ms) => {
     expect(read(value)).toBe(ms)
   })
 
@@ -45,7 +45,7 @@ describe('an instant', () => {
     '1795248000000',
     'now',
     '',
-  ])('%j is none', (text) => {
+  ])('%j is no instant', (text) => {
     expect(read(text)).toBe('format')
   })
 
@@ -58,11 +58,11 @@ describe('an instant', () => {
     [1.5e12 + 0.5, 'type'],
     [true, 'type'],
     [{}, 'type'],
-  ])('%s is refused', (value, code) => {
+  ])('the instant %s is refused', (value, code) => {
     expect(read(value)).toBe(code)
   })
 
-  it('is written as toISOString writes it, and read back', () => {
+  it('an instant is written as by toISOString, and read back', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 8.64e15 }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { answerOf, NOW, problemOf, recorder, runOf } from '../recorder.ts'
 
-/** Posts about one run, one after the other; gives the last answer. */
+/** Posts about one run in order; gives the last answer. */
 async function posted(...posts: readonly object[]): Promise<ReturnType<typeof answerOf>> {
   const { post } = recorder()
   let answer = answerOf(await post({ runId: 'r1', ...posts[0] }))
@@ -9,25 +9,25 @@ async function posted(...posts: readonly object[]): Promise<ReturnType<typeof an
   return answer
 }
 
-describe('an id that is set once', () => {
+describe('ids that are set once', () => {
   it.each([
     ['parentRunId', 'p1'],
     ['resumedFromRunId', 'p1'],
     ['attempt', 2],
-  ])('such as %s stays, whether it comes first or later, and is a change when it comes', async (field, value) => {
+  ])('%s stays once it is set, whether first or later, and is a change when it comes', async (field, value) => {
     expect(await posted({ [field]: value }, { model: 'm' })).toMatchObject({ changed: true, run: { [field]: value } })
     expect(await posted({ model: 'm' }, { [field]: value })).toMatchObject({ changed: true, run: { [field]: value } })
     expect(await posted({ [field]: value }, { [field]: value })).toMatchObject({ changed: false })
   })
 
-  it('is not there when nobody told it', async () => {
+  it('an id that was never posted is absent', async () => {
     const { run = {} } = await posted({ model: 'm' }, { model: 'n' })
     for (const field of ['parentRunId', 'resumedFromRunId', 'attempt', 'seq']) expect(run).not.toHaveProperty(field)
   })
 })
 
-describe('a post that is later and says the same', () => {
-  it('changes no more than the seq', async () => {
+describe('a later post with the same values', () => {
+  it('a later post with the same values changes only the seq', async () => {
     expect(await posted({ seq: 1, model: 'm' }, { seq: 2 })).toMatchObject({
       changed: true,
       run: { seq: 2, model: 'm' },
@@ -35,8 +35,8 @@ describe('a post that is later and says the same', () => {
   })
 })
 
-describe('what a final status brought', () => {
-  it('is told as it is kept when a later one brings something else', async () => {
+describe('ignored final fields', () => {
+  it('an ignored final field is listed with the kept value', async () => {
     const first = { status: 'failed', seq: 2, timings: { endedAt: NOW - 1_000, durationMs: 5 }, finishReason: 'stop' }
     const second = { status: 'failed', seq: 1, timings: { endedAt: NOW, durationMs: 9 }, finishReason: 'length' }
     const { ignored } = await posted(first, second)
@@ -47,7 +47,7 @@ describe('what a final status brought', () => {
     ])
   })
 
-  it('is told without what is kept where nothing is', async () => {
+  it('an ignored final field is listed without a value if none is kept', async () => {
     const { ignored } = await posted(
       { status: 'completed', seq: 2 },
       { status: 'failed', seq: 1, finishReason: 'stop' },
@@ -59,7 +59,7 @@ describe('what a final status brought', () => {
   })
 })
 
-describe('an instant', () => {
+describe('days of instants', () => {
   const startedAt = async (text: string): Promise<string | undefined> =>
     runOf(await recorder().post({ runId: 'r1', timings: { startedAt: text } })).timings?.startedAt
 
@@ -73,12 +73,12 @@ describe('an instant', () => {
     },
   )
 
-  it.each(['2100-02-29', '2025-02-29'])('cannot be on %s', async (day) => {
+  it.each(['2100-02-29', '2025-02-29'])('%s is no valid day', async (day) => {
     const refused = await recorder().post({ runId: 'r1', timings: { startedAt: `${day}T00:00:00Z` } })
     expect(problemOf(refused).errors).toMatchObject([{ code: 'format' }])
   })
 
-  it('has as many digits of a second as were sent, up to milliseconds, and its offset', async () => {
+  it('an instant keeps milliseconds and applies its offset', async () => {
     expect(await startedAt('2026-11-21T08:00:00.5+01:00')).toBe('2026-11-21T07:00:00.500Z')
     expect(await startedAt('2026-11-21T06:00:00.25-01:30')).toBe('2026-11-21T07:30:00.250Z')
     expect(await startedAt('2026-11-21T07:00:00.123456789Z')).toBe('2026-11-21T07:00:00.123Z')

@@ -2,11 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalJson } from '../../../../src/core/json/canonical-json.ts'
 import { joinRuns } from '../../../../src/core/runs/merge/join-runs.ts'
-import { mergeRun, type RunMerge } from '../../../../src/core/runs/merge/merge-run.ts'
+import { mergeRun, type RunMerge, toRunState } from '../../../../src/core/runs/merge/merge-run.ts'
 import { isFinal, statusNamed, statusOfRun } from '../../../../src/core/runs/merge/run-status.ts'
-import { endsBeforeStart, finalOf } from '../../../../src/core/runs/merge/selectors.ts'
-import { toRunState } from '../../../../src/core/runs/merge/to-run-state.ts'
-import { viewRun } from '../../../../src/core/runs/run-view.ts'
+import { endsBeforeStart, finalOf, viewRun } from '../../../../src/core/runs/merge/selectors.ts'
 import type { RunState, RunUpdate } from '../../../../src/model/run.ts'
 import { expectedRun } from '../oracle.ts'
 import { shuffled, update, updates } from '../posts.ts'
@@ -29,8 +27,8 @@ function mergeAll(posts: readonly RunUpdate[]): RunState {
 
 const same = (a: unknown, b: unknown) => expect(canonicalJson(a)).toBe(canonicalJson(b))
 
-describe('the merge of runs', () => {
-  it('comes to the same run for every order, with posts repeated anywhere', () => {
+describe('laws of mergeRun', () => {
+  it('posts give the same run in every order, with repeats anywhere', () => {
     fc.assert(
       fc.property(shuffled, ([posts, others]) => {
         const state = mergeAll(posts)
@@ -41,7 +39,7 @@ describe('the merge of runs', () => {
     )
   })
 
-  it('is a join: commutative, associative, idempotent', () => {
+  it('joinRuns is commutative, associative and idempotent', () => {
     fc.assert(
       fc.property(updates, updates, updates, (first, second, third) => {
         const [a, b, c] = [mergeAll(first), mergeAll(second), mergeAll(third)]
@@ -55,7 +53,7 @@ describe('the merge of runs', () => {
     )
   })
 
-  it('changes nothing, and says so, for what it has merged before', () => {
+  it('a post that was merged before changes nothing', () => {
     fc.assert(
       fc.property(updates, (posts) => {
         const state = mergeAll(posts)
@@ -69,7 +67,7 @@ describe('the merge of runs', () => {
     )
   })
 
-  it('never reopens a run that is final, and never expires it', () => {
+  it('a final run never reopens and never expires', () => {
     fc.assert(
       fc.property(updates, (posts) => {
         let state: RunState | undefined
@@ -84,7 +82,7 @@ describe('the merge of runs', () => {
     )
   })
 
-  it('shows what all posts together say, worked out without merging', () => {
+  it('a merged run equals the result of an oracle over all posts', () => {
     fc.assert(
       fc.property(updates, (posts) => {
         const state = mergeAll(posts)
@@ -119,7 +117,7 @@ describe('the merge of runs', () => {
     )
   })
 
-  it('names in ignored exactly what the post told and the run does not show', () => {
+  it('ignored lists exactly the posted fields that the run does not show', () => {
     fc.assert(
       fc.property(updates, update, (posts, post) => {
         const merge = merged(mergeAll(posts), post)
@@ -145,7 +143,7 @@ describe('the merge of runs', () => {
     )
   })
 
-  it('changes neither of its arguments, and gives out nothing of the update', () => {
+  it('mergeRun changes no argument and shares nothing with the update', () => {
     fc.assert(
       fc.property(updates, update, (posts, post) => {
         const state = mergeAll(posts)
@@ -167,7 +165,7 @@ describe('the merge of runs', () => {
 describe('mergeRun', () => {
   const post: RunUpdate = { runId: 'r1', sessionId: 's1' }
 
-  it('conflicts in either order when an id that is set once differs', () => {
+  it('different ids that are set once conflict in either order', () => {
     const ids = [{ sessionId: 's2' }, { parentRunId: 'q' }, { resumedFromRunId: 'q' }, { attempt: 3 }, { runId: 'r2' }]
     const full = { ...post, parentRunId: 'p', resumedFromRunId: 'f', attempt: 1 }
     for (const other of ids) {
@@ -177,7 +175,7 @@ describe('mergeRun', () => {
     }
   })
 
-  it('ignores what belongs to a final status in an update without one', () => {
+  it('final fields of an update without a final status are ignored', () => {
     const update = { ...post, timings: { endedAt: 1e12, durationMs: 3 }, error: { type: 'x' }, finishReason: 'stop' }
     const ignored = ['timings.endedAt', 'timings.durationMs', 'error', 'finishReason'].map((field) => ({
       field,
@@ -194,19 +192,19 @@ describe('mergeRun', () => {
     }
   })
 
-  it('lets a final status of a late post replace expired, which a late sign of life does not', () => {
+  it('a late final status replaces expired, and a late open status does not', () => {
     const expired = toRunState({ ...post, status: 'expired', seq: 9, timings: { endedAt: 1e12 } })
     expect(statusOfRun(merged(expired, { ...post, status: 'running', seq: 10 }).state)).toBe('expired')
     expect(statusOfRun(merged(expired, { ...post, status: 'completed' }).state)).toBe('completed')
   })
 
-  it('goes from waiting back to running with a greater seq only', () => {
+  it('waiting goes back to running only with a greater seq', () => {
     const waiting = toRunState({ ...post, status: 'waiting', seq: 1 })
     expect(statusOfRun(merged(waiting, { ...post, status: 'running', seq: 1 }).state)).toBe('waiting')
     expect(statusOfRun(merged(waiting, { ...post, status: 'running', seq: 2 }).state)).toBe('running')
   })
 
-  it('knows other names for statuses, in any case and with either dash', () => {
+  it('aliases of statuses are recognised in any case and with either dash', () => {
     const names = {
       PENDING: 'queued',
       'In-Progress': 'running',

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../../../src/core/json/canonical-json.ts'
 import { mergeRun } from '../../../../src/core/runs/merge/merge-run.ts'
 import type { RunState, RunUpdate } from '../../../../src/model/run.ts'
 
-/** A post of 20 of each from a pool that is larger than what a run may hold. */
+/** A post with 20 entries of each kind from a pool larger than the limit of a run. */
 const post = fc.record({ at: fc.array(fc.nat(300), { minLength: 20, maxLength: 20 }), seq: fc.nat(5) })
 
 function updateOf({ at, seq }: { at: number[]; seq: number }): RunUpdate {
@@ -28,8 +28,8 @@ function mergeAll(updates: readonly RunUpdate[]): RunState | undefined {
   return state
 }
 
-describe('a run that is told more than it may hold', () => {
-  it('holds the same 128 of each for every order of posts, and a repeat changes nothing', () => {
+describe('limits of a run', () => {
+  it('a run keeps the same 128 entries in every order of posts, and a repeat changes nothing', () => {
     fc.assert(
       fc.property(fc.array(post, { minLength: 15, maxLength: 30 }), (posts) => {
         const updates = posts.map(updateOf)
@@ -46,7 +46,7 @@ describe('a run that is told more than it may hold', () => {
     )
   })
 
-  it('is cut by its first post as by any other', () => {
+  it('the first post is cut like any other', () => {
     const many = updateOf({ at: Array.from({ length: 200 }, (_, index) => index), seq: 0 })
     const few = updateOf({ at: [299], seq: 0 })
     expect(canonicalJson(mergeAll([many, few]))).toBe(canonicalJson(mergeAll([few, many])))
@@ -55,7 +55,7 @@ describe('a run that is told more than it may hold', () => {
     expect(sizes).toEqual([128, 128, 128])
   })
 
-  it('says what it had no room for', () => {
+  it('entries over the limit are listed as ignored', () => {
     const keys = Array.from({ length: 130 }, (_, index) => `k${String(index).padStart(3, '0')}`)
     const full = mergeAll(
       keys

@@ -1,13 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { histogramOf, percentilesOf } from '../../../../src/core/runs/sessions/percentiles.ts'
-import { addNumbers } from '../../../../src/model/sums.ts'
-import { noTotals } from '../../../../src/model/totals.ts'
+import { addNumbers, noTotals } from '../../../../src/model/totals.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
 const MOST = 0.016
 
-/** Of any size: as many of few milliseconds as of many years. */
+/** Durations of any size: short ones as often as long ones. */
 const duration = fc
   .tuple(fc.nat(53), fc.double({ min: 0, max: 1, noNaN: true }))
   .map(([power, part]) => Math.min(Math.floor(2 ** power * (1 + part)) - 1, MAX))
@@ -23,8 +22,8 @@ function nearestRank(durations: readonly number[], percent: number): number {
   return sorted[Math.ceil((percent * sorted.length) / 100) - 1] ?? Number.NaN
 }
 
-describe('a spread of durations', () => {
-  it('is within 1.6 % of the exact percentiles, by nearest rank', () => {
+describe('percentiles of durations', () => {
+  it('percentiles are within 1.6 % of the exact ones, by nearest rank', () => {
     fc.assert(
       fc.property(fc.array(duration, { minLength: 1, maxLength: 60 }), (durations) => {
         const spread = percentilesOver(durations)
@@ -42,7 +41,7 @@ describe('a spread of durations', () => {
     )
   })
 
-  it('is within that at both ends of every power of two', () => {
+  it('percentiles are within 1.6 % at both ends of every power of two', () => {
     for (let power = 0; power <= 53; power++)
       for (const ms of [2 ** power - 1, 2 ** power, 2 ** power + 1]) {
         if (ms > MAX) continue
@@ -51,21 +50,21 @@ describe('a spread of durations', () => {
       }
   })
 
-  it('is exact below 64 ms', () => {
+  it('percentiles are exact below 64 ms', () => {
     for (let ms = 0; ms < 64; ms++) expect(percentilesOver([ms])).toEqual({ runs: 1, p50: ms, p95: ms })
   })
 
-  it('takes the order of durations, not of names', () => {
+  it('buckets are ordered by duration, not by name', () => {
     expect(percentilesOver([63, 10, 9, 8, 7])).toEqual({ runs: 5, p50: 9, p95: 63 })
     expect(percentilesOver([300_000, 20_000, 1000])).toEqual({ runs: 3, p50: 20_224, p95: 299_008 })
   })
 
-  it('takes the 19th of 20 for the 95th percent, and the first of two for the half', () => {
+  it('p95 of 20 is the 19th, and p50 of two is the first', () => {
     expect(percentilesOver(Array.from({ length: 20 }, (_, ms) => ms + 1))).toEqual({ runs: 20, p50: 10, p95: 19 })
     expect(percentilesOver([1, 2])).toEqual({ runs: 2, p50: 1, p95: 2 })
   })
 
-  it('has 64 buckets, and 32 for every power of two', () => {
+  it('a histogram has 64 buckets, then 32 for every power of two', () => {
     const names = new Set(Object.keys(histogramOf(0)))
     for (let power = 0; power < 53; power++)
       for (let part = 0; part < 64; part++)
@@ -75,7 +74,7 @@ describe('a spread of durations', () => {
     expect(Object.keys(histogramOf(1056))).toEqual(['1056ms'])
   })
 
-  it('is none without runs, and of nothing but those that are left', () => {
+  it('an empty histogram has no percentiles, and subtracted runs do not count', () => {
     expect(percentilesOf({})).toBeUndefined()
     expect(percentilesOf({ '5ms': 0, '7ms': -1 })).toBeUndefined()
     expect(percentilesOf({ '5ms': -3, '7ms': 2 })).toEqual({ runs: 2, p50: 7, p95: 7 })

@@ -14,7 +14,7 @@ const TIMEOUT_MS = SEQUENCES * 60
 
 const USERS = ['ann', 'bob', '__proto__']
 
-/** Knows one model's price. */
+/** A price book with one model. */
 const prices: PriceBook = {
   price: ({ model, counts }) =>
     model === 'm1' ? { amount: `${(counts.inputTokens ?? 0) + 1}`, currency: 'EUR', version: '1' } : undefined,
@@ -80,7 +80,7 @@ const fields = fc.record({
   ),
 })
 
-/** Posts about one run: the parent in some of them. */
+/** Posts about one run; some name its parent. */
 const posts = fc.array(fc.tuple(fields, fc.nat(2)), { minLength: 1, maxLength: 3 })
 
 const reported = (runId: string, parentRunId: string | undefined, post: object): RunUpdate => {
@@ -88,7 +88,7 @@ const reported = (runId: string, parentRunId: string | undefined, post: object):
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as unknown as RunUpdate
 }
 
-/** Posts of several runs, all mixed, some twice. `parentOf` draws the parent of the run by that number. */
+/** Posts of several runs in random order, some twice. `parentOf` draws the parent of a run by its number. */
 const sequences = (parentOf: (index: number) => fc.Arbitrary<string | undefined>): fc.Arbitrary<RunUpdate[]> =>
   fc
     .integer({ min: 1, max: 5 })
@@ -101,7 +101,7 @@ const sequences = (parentOf: (index: number) => fc.Arbitrary<string | undefined>
     .chain((all) => fc.subarray(all).map((again) => [...all, ...again]))
     .chain((all) => fc.shuffledSubarray(all, { minLength: all.length }))
 
-/** A run's parent is one before it, one that is never recorded, or none. */
+/** A run's parent is an earlier run, one that is never recorded, or none. */
 const forests = sequences((index) =>
   fc.constantFrom(undefined, 'never', ...Array.from({ length: index * 2 }, (_, each) => `r${each % index}`)),
 )
@@ -124,9 +124,9 @@ async function expectSums(store: RunStore, runs: readonly StoredRun[]): Promise<
   expect(await keptSums(store)).toEqual({ session: withoutZeros(session), users: withoutZeros(users) })
 }
 
-describe('the sums of a session', () => {
+describe('totals of a session', () => {
   it(
-    'are what its runs come to, whatever the order in which they were told of',
+    'totals equal those of the runs in any order of posts',
     async () => {
       await fc.assert(
         fc.asyncProperty(forests, async (updates) => {
@@ -142,7 +142,7 @@ describe('the sums of a session', () => {
   )
 
   it(
-    'are that for runs above themselves too: where a circle closes, it is cut',
+    'totals equal those of the runs in cycles of parents too, which are cut',
     async () => {
       await fc.assert(
         fc.asyncProperty(tangles, async (updates) => {

@@ -1,4 +1,4 @@
-import { viewRun } from '../../../../src/core/runs/run-view.ts'
+import { viewRun } from '../../../../src/core/runs/merge/selectors.ts'
 import { histogramOf } from '../../../../src/core/runs/sessions/percentiles.ts'
 import type { Run } from '../../../../src/model/run.ts'
 import type { Spend, Totals } from '../../../../src/model/totals.ts'
@@ -9,7 +9,7 @@ export type Flat = Record<string, bigint>
 
 const BILLION = 1_000_000_000n
 
-/** What the runs of a session come to, with what each user spent: worked out from the runs alone, tree by tree. */
+/** The totals of a session and the spend of each user, calculated from the runs alone, tree by tree. */
 export function expectedSums(runs: readonly StoredRun[]): { session: Flat; users: Flat } {
   const shown = runs.map((run) => ({ run: viewRun(run), isTop: run.derived.top === true }))
   const ids = new Set(shown.map(({ run }) => run.runId))
@@ -75,7 +75,7 @@ function tokensOf({ counts = {} }: Run): number | undefined {
     : (inputTokens ?? 0) + (outputTokens ?? 0)
 }
 
-/** What the run does not tell for those below it. */
+/** The part of the descendants' totals that a run does not cover. */
 function without(sums: Flat, run: Run): Flat {
   const counts = Object.keys(run.counts ?? {})
   const ofModels = [...counts, ...(run.usageByModel ?? []).flatMap((share) => Object.keys(share.counts))]
@@ -90,7 +90,7 @@ function without(sums: Flat, run: Run): Flat {
     return path === 'spend/tokens' && tokensOf(run) !== undefined
   }
   const left = Object.fromEntries(Object.entries(sums).filter(([path]) => !isReported(path)))
-  // Of the tokens that the run tells of, those that have a price below it have one.
+  // Tokens of the run that are priced below it have a price.
   if (run.cost === undefined && tokensOf(run) !== undefined)
     left['spend/unpricedTokens'] = (sums['spend/unpricedTokens'] ?? 0n) - (sums['spend/tokens'] ?? 0n)
   return left
@@ -102,7 +102,7 @@ function total(all: readonly Flat[]): Flat {
   return sum
 }
 
-/** As the oracle has it: without what came to 0, but for counts, which are told or not. */
+/** Totals in the oracle's form: without zeros, except in counts, which are reported or not. */
 export function flatSums(of: Totals | Spend): Flat {
   const flat: Flat = {}
   const visit = (value: unknown, path: string) => {
@@ -114,7 +114,7 @@ export function flatSums(of: Totals | Spend): Flat {
   return flat
 }
 
-/** Nothing but what counts: a 0 is as good as nothing, but where it was told as a count. */
+/** Without zeros, except in reported counts. */
 export function withoutZeros(flat: Flat): Flat {
   return Object.fromEntries(Object.entries(flat).filter(([path, sum]) => sum !== 0n || path.startsWith('counts/')))
 }

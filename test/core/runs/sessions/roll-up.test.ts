@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { KNOWN_COUNTS } from '../../../../src/core/runs/merge/counts.ts'
-import { decideMerge, type Recording } from '../../../../src/core/runs/merge/decide-merge.ts'
+import { decideMerge, type Recording } from '../../../../src/core/runs/merge-update.ts'
 import { viewSession } from '../../../../src/core/runs/sessions/session-view.ts'
+import { KNOWN_COUNTS } from '../../../../src/core/runs/usage/counts.ts'
 import type { RunUpdate } from '../../../../src/model/run.ts'
 import { noSpend, noTotals, type Totals } from '../../../../src/model/totals.ts'
 import type {
@@ -26,7 +26,7 @@ function decide(update: RunUpdate, snapshot: Partial<MergeSnapshot> = {}, now = 
   return decideMerge({ ancestors: [], ...snapshot }, update, { tenant: 't', now })
 }
 
-/** The run that is stored after some updates. */
+/** The stored run after some updates. */
 function stored(...updates: readonly RunUpdate[]): NonNullable<MergeSnapshot['run']> {
   let kept: MergeSnapshot['run']
   for (const update of updates) {
@@ -43,8 +43,8 @@ async function sessionOf(store: RunStore): Promise<StoredSession> {
   return session
 }
 
-describe('the sums that a post changes', () => {
-  it('are those of its run, for a run told in one post', () => {
+describe('changes of a session by a post', () => {
+  it('a run of one post adds its own totals', () => {
     const { totalsChanges } = decide(
       run('r1', {
         status: 'completed',
@@ -74,7 +74,7 @@ describe('the sums that a post changes', () => {
     })
   })
 
-  it('are unpriced without a cost, by the total where nothing else tells the tokens', () => {
+  it('tokens without a cost are unpriced, by the total if nothing else is known', () => {
     const spend = (counts: RunUpdate['counts']) =>
       decide(run('r1', { counts: counts ?? {} })).totalsChanges?.session.spend
     expect(spend({ totalTokens: 7 })).toMatchObject({ tokens: 7, unpricedRuns: 1, unpricedTokens: 7 })
@@ -83,7 +83,7 @@ describe('the sums that a post changes', () => {
     expect(spend({ steps: 3 })).toMatchObject({ tokens: 0, unpricedRuns: 0, unpricedTokens: 0 })
   })
 
-  it('are no more than there are places for', async () => {
+  it('changes are capped to the cardinality limits', async () => {
     const store = memoryRuns(stillClock())
     await record(
       store,
@@ -94,14 +94,14 @@ describe('the sums that a post changes', () => {
     expect(models['']).toEqual({ '(other)': { runs: 2, counts: {}, cost: {} } })
   })
 
-  it('are none when it changes nothing that counts', () => {
+  it('a post that changes no total gives no changes', () => {
     const before = stored(run('r1', { status: 'running', counts: { steps: 1 } }))
     const { state, totalsChanges } = decide(run('r1', { tags: ['new'] }), { run: before })
     expect(state?.tags).toEqual(['new'])
     expect(totalsChanges).toBeUndefined()
   })
 
-  it('are what changed, and nothing else', () => {
+  it('changes hold only what changed', () => {
     const before = stored(run('r1', { status: 'running', model: 'm', counts: { steps: 1, messages: 2 } }))
     const { totalsChanges } = decide(run('r1', { status: 'failed', counts: { steps: 4 } }), { run: before })
     expect(totalsChanges?.session).toEqual({
@@ -112,14 +112,14 @@ describe('the sums that a post changes', () => {
     })
   })
 
-  it('do not count a time that is less than none', () => {
+  it('a negative time does not count', () => {
     const timings = { startedAt: NOW, firstTokenAt: NOW - 1, durationMs: 10, activeMs: 11 }
     const { totalsChanges } = decide(run('r1', { status: 'completed', timings }))
     expect(totalsChanges?.session.time).toEqual({ durationMs: 10, activeMs: 11 })
     expect(totalsChanges?.session.firstTokens).toEqual({})
   })
 
-  it('are found without changing what is stored', () => {
+  it('rollUp does not change stored totals', () => {
     const parent = stored(run('p', { countsScope: 'tree', counts: { steps: 1 }, userId: 'ann' }))
     const descendants = decide(run('c', { counts: { steps: 2, messages: 1 } })).totalsChanges?.session
     const session = { tenant: 't', sessionId: 's1', createdAt: 0, updatedAt: 0, totals: noTotals(), failures: [] }
@@ -131,8 +131,8 @@ describe('the sums that a post changes', () => {
   })
 })
 
-describe('what stands below a run', () => {
-  it('is counted once, where the run tells for its whole tree', async () => {
+describe('totals of descendants', () => {
+  it('descendants of a run with countsScope tree count once', async () => {
     const store = memoryRuns(stillClock())
     await record(store, [
       run('c', { parentRunId: 'p', counts: { inputTokens: 5, steps: 1 } }),
@@ -149,7 +149,7 @@ describe('what stands below a run', () => {
     })
   })
 
-  it('is spent by the user of the run, and without one by its own', async () => {
+  it('spend of descendants belongs to the user of the run, or else to their own', async () => {
     const store = memoryRuns(stillClock())
     const tokens = async (user: string) => (await store.findSpend('t', user, 0)).tokens
     await record(store, [
@@ -162,7 +162,7 @@ describe('what stands below a run', () => {
     expect([await tokens('ann'), await tokens('bob')]).toEqual([7, 0])
   })
 
-  it('is taken from where it was added, in a session that has no place for its model', async () => {
+  it('a model over the cap is subtracted where it was added', async () => {
     const store = memoryRuns(stillClock())
     const many = Array.from({ length: 200 }, (_, index) => run(`r${index}`, { model: `m${index}` }))
     await record(store, [run('p', { model: 'm0' }), ...many])
@@ -173,7 +173,7 @@ describe('what stands below a run', () => {
     expect(await others()).toEqual({ runs: 1, counts: { steps: 0 }, cost: {} })
   })
 
-  it('has no cost by model, where the run tells what a model of its tree cost', async () => {
+  it('models of descendants have no cost if the run states the cost of a model of its tree', async () => {
     const store = memoryRuns(stillClock())
     const usage = (model: string, amount: string, currency: string) => ({
       provider: 'p',
@@ -190,7 +190,7 @@ describe('what stands below a run', () => {
     expect(totals.models.p?.b?.cost ?? {}).toEqual({})
   })
 
-  it('is no more below a run than it has a place for there', async () => {
+  it('totals of descendants are capped', async () => {
     const store = memoryRuns(stillClock())
     const counts = (from: number, length: number) =>
       Object.fromEntries(Array.from({ length }, (_, index) => [`n${from + index}`, 1]))
@@ -200,7 +200,7 @@ describe('what stands below a run', () => {
     expect(totals.counts).toEqual(counts(0, 64))
   })
 
-  it("is nobody's, where there are too many users to remember", async () => {
+  it("spend of users over the cap is nobody's", async () => {
     const store = memoryRuns(stillClock())
     const tokens = async (user: string) => (await store.findSpend('t', user, 0)).tokens
     const children = Array.from({ length: 257 }, (_, index) =>
@@ -212,7 +212,7 @@ describe('what stands below a run', () => {
     expect([await tokens('ann'), await tokens('u255'), await tokens('u256')]).toEqual([257, 0, 0])
   })
 
-  it('has a price, though the run that tells for its whole tree has none', async () => {
+  it('priced descendants of an unpriced run with countsScope tree keep their cost', async () => {
     const store = memoryRuns(stillClock())
     const cost = { amount: '1', currency: 'EUR', source: 'client' as const }
     const unpriced = async () => viewSession(await sessionOf(store)).unpriced
@@ -229,11 +229,11 @@ describe('what stands below a run', () => {
   })
 })
 
-describe('what is taken away from a user', () => {
+describe('subtractions from a user', () => {
   const day = Math.floor(NOW / 86_400_000)
   const tokens = async (store: RunStore, user: string, since = day) => (await store.findSpend('t', user, since)).tokens
 
-  it('leaves today as it is, where it was spent before', async () => {
+  it('a subtraction goes to the day of the spend, not to today', async () => {
     const clock = stillClock()
     const store = memoryRuns(clock)
     await record(store, [run('old', { userId: 'u1', counts: { inputTokens: 500 } })])
@@ -246,7 +246,7 @@ describe('what is taken away from a user', () => {
     expect([await tokens(store, 'u2', day + 1), await tokens(store, 'u2')]).toEqual([600, 600])
   })
 
-  it('leaves today as it is, where a run above it is only now recorded', async () => {
+  it('an ancestor that is recorded later does not change the spend of today', async () => {
     const clock = stillClock()
     const store = memoryRuns(clock)
     await record(store, [run('old', { parentRunId: 'p', userId: 'u1', counts: { inputTokens: 500 } })])
@@ -255,7 +255,7 @@ describe('what is taken away from a user', () => {
     expect([await tokens(store, 'u1', day + 1), await tokens(store, 'u1')]).toEqual([300, 300])
   })
 
-  it('is money too', () => {
+  it('money is subtracted from the day of the spend too', () => {
     const cost = { amount: '3', currency: 'EUR', source: 'client' as const }
     const before = { ...stored(run('r1', { userId: 'ann', seq: 1, cost })), createdAt: 42 }
     const entry = (amount: string) =>
@@ -265,8 +265,8 @@ describe('what is taken away from a user', () => {
   })
 })
 
-describe('what a model used', () => {
-  it('is told by all that it counts, counters of callers among them', () => {
+describe('usage of a model', () => {
+  it('a model has all counts, custom counters included', () => {
     const counts = { inputTokens: 3, mine: 4 }
     const share = { provider: 'p', model: 'm', counts }
     const [single, shared] = [run('r1', { provider: 'p', model: 'm', counts }), run('r1', { usageByModel: [share] })]
@@ -274,7 +274,7 @@ describe('what a model used', () => {
     expect(decide(single).totalsChanges?.session.counts).toEqual(counts)
   })
 
-  it('keeps 16 counters of callers, and what had a place is taken from it again', async () => {
+  it('a model keeps 16 custom counters, and they are subtracted again', async () => {
     const store = memoryRuns(stillClock())
     const mine = (from: number, length: number, count = 1) =>
       Object.fromEntries(Array.from({ length }, (_, index) => [`n${from + index}`, count]))
@@ -289,7 +289,7 @@ describe('what a model used', () => {
     expect((await sessionOf(store)).totals.counts.n19).toBe(6)
   })
 
-  it('is what the run used, where the list of its models is empty', () => {
+  it('an empty usageByModel gives the usage to the model of the run', () => {
     const reported = run('r1', { provider: 'p', model: 'm', counts: { steps: 3 } })
     const models = decide(reported).totalsChanges?.session.models
     expect(models?.p?.m?.counts).toEqual({ steps: 3 })
@@ -297,7 +297,7 @@ describe('what a model used', () => {
   })
 })
 
-describe('a large tree that finds its parent', () => {
+describe('a large subtree that gets a parent', () => {
   /** 104 posts of 16 models each, all below `x`. */
   const descendants = Array.from({ length: 104 }, (_, post) =>
     run(`c${post}`, {
@@ -326,17 +326,17 @@ describe('a large tree that finds its parent', () => {
     return totalsChanges
   }
 
-  it('adds a bounded number of cells to 32 runs, and the same to each', async () => {
+  it('a large subtree adds a bounded number of cells to each of 32 ancestors', async () => {
     const { descendants: sums } = await found([...descendants, ...ancestors])
     expect(sums.map(({ runId }) => runId)).toEqual(ancestors.slice(0, 32).map(({ runId }) => runId))
     for (const { add } of sums) expect(add).toBe(sums[0]?.add)
-    // 32 models and the others, each with its runs, the known counts and 16 counters; 64 counters; the spend and a status.
+    // 32 models and `(other)`, each with runs, known counts and 16 counters; 64 counters; the spend and a status.
     const cells = Object.keys(flatSums(sums[0]?.add as Totals)).length
     expect(cells).toBeLessThanOrEqual(33 * (1 + 12 + 16) + 64 + 12 + 4 + 8)
     expect(cells).toBeGreaterThan(33 * 12 + 64)
   })
 
-  it('is added anew above a run that names a user, or tells for its whole tree', async () => {
+  it('an ancestor with a user or with countsScope tree changes the totals that go up', async () => {
     const users = descendants.map((each, index) => ({ ...each, userId: `u${index}` }))
     const { descendants: sums } = await found([...users, ...ancestors, run('p3', { userId: 'ann' }), run('p5', TREE)])
     const adds = sums.map(({ add }) => add)
@@ -349,7 +349,7 @@ describe('a large tree that finds its parent', () => {
   })
 })
 
-describe('runs above one another', () => {
+describe('chains of ancestors', () => {
   const chain = (length: number) =>
     Array.from({ length }, (_, index) =>
       run(`r${index}`, { counts: { steps: 1 }, ...(index > 0 && { parentRunId: `r${index - 1}` }) }),
@@ -358,7 +358,7 @@ describe('runs above one another', () => {
   it.each([
     ['from the top', chain(150)],
     ['from the bottom', chain(150).reverse()],
-  ])('are summed up 32 levels, and beyond as tops, told %s', async (_, updates) => {
+  ])('totals go up 32 levels, and runs beyond count as tops, posted %s', async (_, updates) => {
     const store = memoryRuns(stillClock())
     await record(store, updates)
     const { totals } = await sessionOf(store)
@@ -366,7 +366,7 @@ describe('runs above one another', () => {
     expect(totals.counts).toEqual({ steps: 150 })
   })
 
-  it('are cut where a run would be above itself, for good', async () => {
+  it('a run that is its own ancestor stays cut off for good', async () => {
     const store = memoryRuns(stillClock())
     await record(store, [
       run('a', { parentRunId: 'b', counts: { steps: 1 } }),
@@ -384,7 +384,7 @@ describe('runs above one another', () => {
   })
 })
 
-describe('the failures of a session', () => {
+describe('failures of a session', () => {
   const failed = (runId: string, more: Partial<RunUpdate> = {}) => run(runId, { status: 'failed', seq: 1, ...more })
   const sessionWith = (failures: StoredSession['failures']): StoredSession => ({
     tenant: 't',
@@ -395,7 +395,7 @@ describe('the failures of a session', () => {
     failures,
   })
 
-  it('begin with the last, and are ten', () => {
+  it('a session keeps ten failures, newest first', () => {
     let session = sessionWith([])
     for (let at = 1; at <= 12; at++) {
       const { failures } = decide(failed(`r${at}`, { error: { type: 'timeout' } }), { session }, at)
@@ -409,12 +409,12 @@ describe('the failures of a session', () => {
     ).toBeUndefined()
   })
 
-  it('begin in a session that is not there yet', () => {
+  it('the first run of a session can be a failure', () => {
     expect(decide(failed('r1')).failures).toEqual([{ runId: 'r1', at: NOW }])
     expect(decide(run('r1', { status: 'completed' })).failures).toBeUndefined()
   })
 
-  it('do not keep a run that did not fail after all', () => {
+  it('a run that did not fail after all leaves the failures', () => {
     const session = sessionWith([
       { runId: 'r2', at: 2 },
       { runId: 'r1', at: 1 },
@@ -423,7 +423,7 @@ describe('the failures of a session', () => {
     expect(decide(later, { session, run: stored(failed('r1')) }).failures).toEqual([{ runId: 'r2', at: 2 }])
   })
 
-  it('say what the error turned out to be, and still when', () => {
+  it('a changed error keeps the time of its failure', () => {
     const session = sessionWith([{ runId: 'r1', at: 1, error: { type: 'a' } }])
     const before = stored(failed('r1', { error: { type: 'a' } }))
     const reported = failed('r1', { seq: 2, error: { type: 'b' } })
@@ -432,7 +432,7 @@ describe('the failures of a session', () => {
     expect(decide(failed('r1', { counts: { steps: 1 } }), { session: same, run: before }).failures).toBeUndefined()
   })
 
-  it('say whose run it was', () => {
+  it('a failure names the user of its run', () => {
     const { failures } = decide(failed('r1', { userId: 'ann' }))
     expect(failures).toEqual([{ runId: 'r1', at: NOW, userId: 'ann' }])
     const before = stored(failed('r1'))

@@ -18,7 +18,7 @@ function run(runId: string, parentRunId?: string, more: Partial<Run> = {}): Run 
   }
 }
 
-/** Such as `a(b(c) d)`; a parent that is not above it after a `<`. */
+/** Such as `a(b(c) d)`; a parent outside the tree follows a `<`. */
 function drawn(nodes: readonly RunNode[]): string {
   return nodes
     .map(({ runId, parentRunId, children }) => {
@@ -28,7 +28,7 @@ function drawn(nodes: readonly RunNode[]): string {
     .join(' ')
 }
 
-describe('a tree of runs', () => {
+describe('runTree', () => {
   it.each<[string, readonly (readonly [string, string?])[], string]>([
     ['nothing', [], ''],
     ['runs of which none started another', [['a'], ['b']], 'a b'],
@@ -77,11 +77,11 @@ describe('a tree of runs', () => {
       ],
       '__proto__<constructor(toString)',
     ],
-  ])('of %s', (_, runs, expected) => {
+  ])('runTree builds a tree of %s', (_, runs, expected) => {
     expect(drawn(runTree(runs.map(([id, parent]) => run(id, parent))))).toBe(expected)
   })
 
-  it('says of each what is seen at a glance', () => {
+  it('a node has the short facts of its run', () => {
     const agent = { name: 'planner' }
     const timings = { startedAt: '2026-11-21T08:00:00.000Z', endedAt: '2026-11-21T08:00:01.000Z', durationMs: 1000 }
     const [node, bare] = runTree([
@@ -101,7 +101,7 @@ describe('a tree of runs', () => {
     expect(bare).toEqual({ runId: 'b', status: 'running', children: [] })
   })
 
-  it('has every run once, in order, below its parent unless that would be a ring', () => {
+  it('every run is in the tree once, in order, below its parent unless that closes a cycle', () => {
     const size = 8
     const parents = fc.array(fc.option(fc.nat(size)), { minLength: size, maxLength: size })
     fc.assert(
@@ -133,7 +133,7 @@ describe('a tree of runs', () => {
     )
   })
 
-  it('of a long line is no trouble', () => {
+  it('a long chain of runs is built without deep recursion', () => {
     const runs = Array.from({ length: 500 }, (_, n) => run(`r${n}`, `r${n + 1}`))
     const [top, ...others] = runTree([...runs, run('r500')])
     expect(others).toEqual([])

@@ -24,8 +24,8 @@ function viewOf(totals: Partial<Totals>, more: Partial<StoredSession> = {}): Ret
 
 const run = (runId: string, more: Partial<RunUpdate> = {}): RunUpdate => ({ sessionId: 's1', runId, ...more })
 
-describe('a session', () => {
-  it('without runs is all empty', () => {
+describe('the view of a session', () => {
+  it('a session without runs has empty totals', () => {
     expect(viewOf({})).toEqual({
       sessionId: 's1',
       createdAt: '1970-01-01T00:00:00.000Z',
@@ -41,7 +41,7 @@ describe('a session', () => {
     })
   })
 
-  it('shows what its runs came to', async () => {
+  it('a session shows the totals of its runs', async () => {
     const store = memoryRuns(stillClock())
     const cost = (amount: string, currency = 'USD') => ({ amount, currency, source: 'client' as const })
     const timings = (durationMs: number) => ({ durationMs, activeMs: 40, timeToFirstTokenMs: 7 })
@@ -86,7 +86,7 @@ describe('a session', () => {
     })
   })
 
-  it('shows what models used in a run of another', async () => {
+  it('a session shows models that a run of another model used', async () => {
     const store = memoryRuns(stillClock())
     const usageByModel = [
       { provider: 'p', model: 'small', counts: { steps: 2 } },
@@ -101,7 +101,7 @@ describe('a session', () => {
     ])
   })
 
-  it('does not show what all was taken from', () => {
+  it('a session does not show entries that were subtracted completely', () => {
     const gone = { runs: 0, counts: { steps: 0 }, cost: { EUR: '0' } }
     const view = viewOf({
       byStatus: { running: 0, completed: 1 },
@@ -117,7 +117,7 @@ describe('a session', () => {
     expect(view).not.toHaveProperty('lastError')
   })
 
-  it('shows no less than nothing, and no more than an integer holds', () => {
+  it('numbers of a session are from 0 to 2^53 - 1', () => {
     const view = viewOf({
       spend: { runs: -1, tokens: 0, cost: { EUR: '-1' }, unpricedRuns: -2, unpricedTokens: MAX * 4 },
       byStatus: { running: -1 },
@@ -132,7 +132,7 @@ describe('a session', () => {
     expect(view.time).toEqual({ modelMs: MAX })
   })
 
-  it('shares nothing with what is stored', () => {
+  it('the view of a session shares nothing with the stored session', () => {
     const error = { type: 'timeout' }
     const view = viewOf(
       {},

@@ -7,7 +7,7 @@ type TestApp = ReturnType<typeof app>
 
 const idOf = (entry: TimelineEntry): string => (entry.type === 'run' ? entry.run.runId : entry.dispatch.dispatchId)
 
-/** Whole, in pages of that size, with something done after each. */
+/** Reads a whole timeline in pages of one size, with an action after each. */
 async function whole({ sessions }: TestApp, limit: number | (() => number), between?: () => Promise<unknown>) {
   const size = typeof limit === 'number' ? () => limit : limit
   const pages = await allPages((page) => sessions.timeline('s1', { ...page, limit: size() }), between)
@@ -15,7 +15,7 @@ async function whole({ sessions }: TestApp, limit: number | (() => number), betw
 }
 
 describe('a timeline', () => {
-  it('has runs and dispatches, oldest first, each as it is shown elsewhere', async () => {
+  it('a timeline has runs and dispatches, oldest first, in their usual views', async () => {
     const all = app()
     const { post, dispatch, clock, runs, sessions } = all
     await post({ runId: 'r1' })
@@ -37,7 +37,7 @@ describe('a timeline', () => {
     expect(nextCursor).toBeUndefined()
   })
 
-  it('has a run before a dispatch of the same millisecond, and otherwise the order in which they came', async () => {
+  it('a run comes before a dispatch of the same millisecond', async () => {
     const all = app()
     for (const n of [1, 2]) {
       await all.dispatch(`d${n}`)
@@ -46,7 +46,7 @@ describe('a timeline', () => {
     for (const limit of [1, 2, 3, 4, 5]) expect((await whole(all, limit)).map(idOf)).toEqual(['r1', 'r2', 'd1', 'd2'])
   })
 
-  it('is of one session of one tenant', async () => {
+  it('a timeline shows one session of one tenant', async () => {
     const all = app()
     await all.post({ runId: 'r1' })
     await all.post({ runId: 'r2' }, { sessionId: 's2' })
@@ -60,7 +60,7 @@ describe('a timeline', () => {
     expect(await all.sessions.timeline('s1', { tenant: 'nobody' })).toEqual({ items: [] })
   })
 
-  it('has pages of 50, and no next one after the last, even a full one', async () => {
+  it('a timeline has pages of 50, and no page after a full last one', async () => {
     const all = app()
     for (let n = 0; n < 30; n++) {
       await all.post({ runId: `r${n}` })
@@ -79,7 +79,7 @@ describe('a timeline', () => {
     expect((await all.sessions.timeline('s1', { limit: 59 })).nextCursor).toBeDefined()
   })
 
-  it('can be read in pages of any size where there is much more of the one than of the other', async () => {
+  it('pages of any size work for lists of very different lengths', async () => {
     const all = app()
     const expected: string[] = []
     for (let n = 0; n < 450; n++) {
@@ -92,7 +92,7 @@ describe('a timeline', () => {
     for (const limit of [7, 99, 100, 101, 500]) expect((await whole(all, limit)).map(idOf)).toEqual(expected)
   })
 
-  it('asks the store for no more than it needs, however long it is', async () => {
+  it('a page of a long timeline needs few store calls', async () => {
     let asked = 0
     const all = app((store) => ({
       ...store,
@@ -112,7 +112,7 @@ describe('a timeline', () => {
     expect(Math.max(...costs)).toBeLessThanOrEqual(200)
   })
 
-  it('leaves nothing out when what was shown last is removed before the next page', async () => {
+  it('no entry is skipped when the last shown one is removed', async () => {
     const all = app()
     for (const n of [0, 1, 2, 3]) {
       await all.post({ runId: `r${n}`, userId: `user-${n}` })
@@ -128,7 +128,7 @@ describe('a timeline', () => {
     expect((await all.sessions.timeline('s1', { cursor: nextCursor })).items).toEqual([])
   })
 
-  it('leaves nothing out when what was shown last is removed, and more came in the same millisecond', async () => {
+  it('no entry is skipped when the last shown one is removed and more came in the same millisecond', async () => {
     const all = app()
     for (const n of [0, 1, 2]) await all.post({ runId: `r${n}`, userId: `user-${n}` })
     const { nextCursor = '' } = await all.sessions.timeline('s1', { limit: 1 })
@@ -136,7 +136,7 @@ describe('a timeline', () => {
     expect((await all.sessions.timeline('s1', { cursor: nextCursor })).items.map(idOf)).toEqual(['r1', 'r2'])
   })
 
-  it('leaves nothing out of a long list where the clock runs backwards', async () => {
+  it('no entry of a long list is skipped when the clock runs backwards', async () => {
     const all = app()
     for (let n = 0; n < 150; n++) {
       await all.post({ runId: `r${n}` })
@@ -145,7 +145,7 @@ describe('a timeline', () => {
     expect((await whole(all, 60)).map(idOf)).toEqual(Array.from({ length: 150 }, (_, n) => `r${n}`))
   })
 
-  it('throws what the store throws', async () => {
+  it('a timeline throws what the store throws', async () => {
     const lost = new TypeError('connection lost')
     const fail = () => Promise.reject(lost)
     for (const broken of [{ listRuns: fail }, { listDispatches: fail }]) {
@@ -154,7 +154,7 @@ describe('a timeline', () => {
     }
   })
 
-  it('cannot be read on with the cursor of another session or list, or with options that are none', async () => {
+  it('a timeline refuses cursors of another session or list, and invalid options', async () => {
     const { post, sessions } = app()
     for (const sessionId of ['s1', 's2'])
       for (const n of [0, 1, 2]) await post({ runId: `${sessionId}-${n}` }, { sessionId })
@@ -172,7 +172,7 @@ describe('a timeline', () => {
   })
 })
 
-/** What happens in a session: a run or a dispatch is added, after so many milliseconds. */
+/** Additions to a session: a run or a dispatch, after some milliseconds. */
 const happening = fc.record({ of: fc.constantFrom('run', 'dispatch'), afterMs: fc.constantFrom(0, 0, 1, 5) })
 
 describe('pages of a timeline', () => {
@@ -194,13 +194,13 @@ describe('pages of a timeline', () => {
     return { happen, ids }
   }
 
-  /** A few sizes, one after the other, over and over. */
+  /** Page sizes, used in turn. */
   function inTurn(given: readonly number[]): () => number {
     let turn = 0
     return () => given[turn++ % given.length] ?? 1
   }
 
-  it('give everything once, in order, whatever is added between them', async () => {
+  it('pages show every entry once and in order while entries are added', async () => {
     await fc.assert(
       fc.asyncProperty(happenings, additions, sizes, async (before, between, given) => {
         const all = app()
@@ -223,7 +223,7 @@ describe('pages of a timeline', () => {
     )
   })
 
-  it('leave out nothing that stays, whatever is removed between them', async () => {
+  it('pages skip no remaining entry while entries are removed', async () => {
     await fc.assert(
       fc.asyncProperty(happenings, sizes, fc.array(fc.nat(60), { maxLength: 8 }), async (before, given, gone) => {
         const all = app()
@@ -243,7 +243,7 @@ describe('pages of a timeline', () => {
     )
   })
 
-  it('keep the order of each list where a clock is set back', async () => {
+  it('pages keep the order of each list when a clock is set back', async () => {
     const jumps = fc.array(
       fc.record({ of: fc.constantFrom('run', 'dispatch'), afterMs: fc.integer({ min: -5, max: 5 }) }),
     )

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toRunState } from '../../../../src/core/runs/merge/to-run-state.ts'
+import { toRunState } from '../../../../src/core/runs/merge/merge-run.ts'
 import { percentilesOf } from '../../../../src/core/runs/sessions/percentiles.ts'
 import { totalsOfRun } from '../../../../src/core/runs/sessions/run-totals.ts'
 import type { RunUpdate } from '../../../../src/model/run.ts'
@@ -12,7 +12,7 @@ function tallied(update: Partial<RunUpdate>): Totals {
   return totalsOfRun({ state: toRunState({ ...NOTHING, ...update }), derived: { ended: [], pending: [] } })
 }
 
-describe('the time that a run is tallied with', () => {
+describe('times in the totals of a run', () => {
   it.each<[RunUpdate['timings'], Totals['time']]>([
     [undefined, {}],
     [{ modelMs: 7 }, { modelMs: 7 }],
@@ -32,7 +32,7 @@ describe('the time that a run is tallied with', () => {
       { durationMs: 9, activeMs: 10 },
     ],
     [{ startedAt: NOW, endedAt: NOW + 3 }, { durationMs: 3 }],
-  ])('of %j is %j', (timings, time) => {
+  ])('the times of %j are %j', (timings, time) => {
     expect(tallied({ ...(timings && { timings }) }).time).toStrictEqual(time)
   })
 
@@ -44,14 +44,14 @@ describe('the time that a run is tallied with', () => {
     [{ startedAt: NOW, firstTokenAt: NOW + 3, timeToFirstTokenMs: 4 }, 4],
     [{ startedAt: NOW }, undefined],
     [{ firstTokenAt: NOW }, undefined],
-  ])('to its first token, of %j, is %j', (timings = {}, ms) => {
+  ])('the time to the first token of %j is %j', (timings = {}, ms) => {
     const expected = ms === undefined ? {} : { [`${ms}ms`]: 1 }
     expect(tallied({ timings }).firstTokens).toEqual(expected)
   })
 })
 
-describe('the counts of a model', () => {
-  it('are all of a run, and what callers count themselves among them', () => {
+describe('counts of a model', () => {
+  it('a model has all counts of its run, custom counters included', () => {
     const counts = { inputTokens: 1, toolCalls: 2 }
     expect(tallied({ provider: 'p', model: 'm', counts }).models).toEqual({ p: { m: { runs: 1, counts, cost: {} } } })
     expect(tallied({ counts: { ...counts, searches: 3 } })).toMatchObject({
@@ -61,8 +61,8 @@ describe('the counts of a model', () => {
   })
 })
 
-describe('a spread', () => {
-  it('is of each duration by itself, and of none that was taken away', () => {
+describe('percentiles', () => {
+  it('percentiles use each duration alone, and none that was subtracted', () => {
     const sum: Record<string, number> = {}
     for (const durationMs of [3, 3, 1_000, 2 ** 32, 2 ** 32 + 5]) {
       const { durations } = tallied({ timings: { durationMs } })

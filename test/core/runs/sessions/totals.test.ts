@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  BELOW_PLACES,
+  type CardinalityLimits,
   capCardinality,
-  type FreePlaces,
-  SESSION_PLACES,
-} from '../../../../src/core/runs/sessions/cap-cardinality.ts'
+  DESCENDANT_LIMITS,
+  SESSION_LIMITS,
+} from '../../../../src/core/runs/sessions/roll-up.ts'
 import {
   addSpend,
   addTotals,
@@ -58,13 +58,13 @@ const ofModels = (names: readonly string[], runs = 1): Totals => ({
   models: { p: byName(names, { runs, counts: { steps: 2 * runs }, cost: { EUR: `${runs}` } }) },
 })
 
-/** Adds as a merge and a store do together. */
-function add(sum: Totals, more: Totals, places: FreePlaces = SESSION_PLACES): void {
+/** Adds as a merge and a store do: capped. */
+function add(sum: Totals, more: Totals, places: CardinalityLimits = SESSION_LIMITS): void {
   addTotals(sum, capCardinality(sum, more, places))
 }
 
-describe('a tally', () => {
-  it('is the same sum in any order, whatever the names', () => {
+describe('totals', () => {
+  it('totals add up to the same in any order with any names', () => {
     fc.assert(
       fc.property(totals, totals, (a, b) => {
         expect(flatSums(sumOf(a, b))).toEqual(flatSums(sumOf(b, a)))
@@ -73,7 +73,7 @@ describe('a tally', () => {
     )
   })
 
-  it('added and taken away again leaves nothing', () => {
+  it('totals that are added and subtracted leave nothing', () => {
     fc.assert(
       fc.property(totals, totals, (a, b) => {
         const change = minusTotals(b, a)
@@ -87,7 +87,7 @@ describe('a tally', () => {
     )
   })
 
-  it('comes to the same when it was written as JSON between', () => {
+  it('totals add up to the same after JSON', () => {
     fc.assert(
       fc.property(totals, totals, (a, b) => {
         const read = sumOf(JSON.parse(JSON.stringify(sumOf(a))))
@@ -98,20 +98,20 @@ describe('a tally', () => {
     )
   })
 
-  it('keeps money exact', () => {
+  it('totals keep money exact', () => {
     const sum = noSpend()
     for (let i = 0; i < 10; i++) addSpend(sum, { ...noSpend(), cost: { EUR: '0.1', USD: '0.000000001' } })
     addSpend(sum, { ...noSpend(), cost: { EUR: '99999999999999999999.9' } })
     expect(sum.cost).toEqual({ EUR: '100000000000000000000.9', USD: '0.00000001' })
   })
 
-  it('notes a count that is told as 0', () => {
+  it('totals keep a reported count of 0', () => {
     const reported = { ...noTotals(), counts: { toolErrors: 0 } }
     expect(minusTotals(reported, noTotals())?.counts).toEqual({ toolErrors: 0 })
     expect(minusTotals(reported, reported)).toBeUndefined()
   })
 
-  it('does not change what is added to it', () => {
+  it('addTotals does not change its addition', () => {
     fc.assert(
       fc.property(totals, totals, (a, b) => {
         const [first, second] = [structuredClone(a), structuredClone(b)]
@@ -127,15 +127,15 @@ function zeros(of: Totals): Record<string, bigint> {
   return Object.fromEntries(Object.keys(flatSums(of)).map((path) => [path, 0n]))
 }
 
-describe('a sum that is full', () => {
-  it('takes 200 models, and counts more of them as one', () => {
+describe('capCardinality', () => {
+  it('a session keeps 200 models and counts more of them as one', () => {
     const sum = noTotals()
     for (const each of namesOf(205)) add(sum, ofModels([each]))
     expect(Object.keys(sum.models.p ?? {})).toHaveLength(200)
     expect(sum.models['']).toEqual({ '(other)': { runs: 5, counts: { steps: 10 }, cost: { EUR: '5' } } })
   })
 
-  it('takes them all the same when they come at once', () => {
+  it('the cap is the same when all models come at once', () => {
     const sum = noTotals()
     add(sum, ofModels(namesOf(150)))
     add(sum, ofModels(namesOf(100, 120)))
@@ -144,7 +144,7 @@ describe('a sum that is full', () => {
     expect(sum.models['']?.['(other)']?.runs).toBe(20)
   })
 
-  it('takes away where it has added, and never has a place again', () => {
+  it('a capped name is subtracted where it was added, and never gets room again', () => {
     const sum = noTotals()
     add(sum, ofModels(namesOf(201)))
     add(sum, ofModels(['n0'], -1))
@@ -155,17 +155,17 @@ describe('a sum that is full', () => {
     expect(sum.models.p?.n200).toBeUndefined()
   })
 
-  it('takes 32 models below a run', () => {
+  it('descendants keep 32 models', () => {
     const sum = noTotals()
-    for (const each of namesOf(35)) add(sum, ofModels([each]), BELOW_PLACES)
+    for (const each of namesOf(35)) add(sum, ofModels([each]), DESCENDANT_LIMITS)
     expect(Object.keys(sum.models.p ?? {})).toHaveLength(32)
     expect(sum.models['']?.['(other)']?.runs).toBe(3)
   })
 
   it.each([
-    ['session', SESSION_PLACES, 256, 0],
-    ['run', BELOW_PLACES, 64, 256],
-  ])('leaves out counters and users that it has no place for: a %s', (_, places, counters, users) => {
+    ['session', SESSION_LIMITS, 256, 0],
+    ['run', DESCENDANT_LIMITS, 64, 256],
+  ])('counters and users over the cap are dropped: a %s', (_, places, counters, users) => {
     const sum = noTotals()
     for (const from of [0, 100, 200])
       add(
@@ -184,34 +184,34 @@ describe('a sum that is full', () => {
     expect(sum.users.n0?.runs).toBe(users > 0 ? 2 : undefined)
   })
 
-  it('always has a place for known counts, which take none from others', () => {
+  it('known counts have no cap and use no room', () => {
     const known = { inputTokens: 1, outputTokens: 2, steps: 3, messages: 4 }
     const late = noTotals()
     add(late, { ...noTotals(), counts: byName(namesOf(300), 1) })
     add(late, { ...noTotals(), counts: { more: 1, ...known } })
     expect(late.counts).toEqual({ ...byName(namesOf(256), 1), ...known })
     const others = { ...noTotals(), counts: { n0: 1, toolCalls: 1 } }
-    expect(capCardinality(late, others, SESSION_PLACES)).toBe(others)
+    expect(capCardinality(late, others, SESSION_LIMITS)).toBe(others)
     const early = noTotals()
     add(early, { ...noTotals(), counts: known })
     add(early, { ...noTotals(), counts: { ...byName(namesOf(256), 1), ...known, more: 1 } })
     expect(Object.keys(early.counts)).toEqual([...Object.keys(known), ...namesOf(256)])
   })
 
-  it('gives what fits as it came', () => {
+  it('an addition that fits is given as it came', () => {
     const sum = noTotals()
     const more = ofModels(['a', 'b'])
-    expect(capCardinality(undefined, more, SESSION_PLACES)).toBe(more)
+    expect(capCardinality(undefined, more, SESSION_LIMITS)).toBe(more)
     add(sum, ofModels(namesOf(198)))
-    expect(capCardinality(sum, more, SESSION_PLACES)).toBe(more)
+    expect(capCardinality(sum, more, SESSION_LIMITS)).toBe(more)
   })
 
-  it('does not change what it takes', () => {
+  it('capCardinality does not change its arguments', () => {
     const sum = noTotals()
     add(sum, ofModels(namesOf(200)))
     const [before, more] = [structuredClone(sum), { ...ofModels(['x', 'y']), counts: byName(namesOf(300), 1) }]
     const reported = structuredClone(more)
-    const fitting = capCardinality(sum, more, SESSION_PLACES)
+    const fitting = capCardinality(sum, more, SESSION_LIMITS)
     expect(structuredClone(more)).toEqual(reported)
     expect(Object.keys(fitting.counts)).toEqual(namesOf(256))
     expect(structuredClone(sum)).toEqual(before)

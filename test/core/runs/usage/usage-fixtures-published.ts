@@ -1,9 +1,9 @@
 import type { RunCounts } from '../../../../src/model/run.ts'
 
-/** A usage object as its provider tells it, and the inclusive counts that it means. */
+/** A usage object of a provider, and its inclusive counts. */
 export type Fixture = readonly [of: string, usage: object, counts: RunCounts]
 
-/** As published, where there is no package to hold it. */
+/** As published; no package has types for these. */
 export const PUBLISHED: readonly Fixture[] = [
   [
     'OpenAI chat with nulls',
@@ -28,12 +28,12 @@ export const PUBLISHED: readonly Fixture[] = [
     { inputTokens: 100, cacheReadTokens: 60, cacheWriteTokens: 30, outputTokens: 7, totalTokens: 107 },
   ],
   [
-    'a gateway that tells the cache by Anthropic names only, beside details of OpenAI',
+    'a gateway with Anthropic names for the cache beside details of OpenAI',
     { input_tokens: 100, input_tokens_details: { text_tokens: 40 }, cache_read_input_tokens: 60, output_tokens: 7 },
     { inputTokens: 100, cacheReadTokens: 60, outputTokens: 7 },
   ],
   [
-    'OpenRouter, whose cost is told elsewhere',
+    'OpenRouter, whose cost is elsewhere',
     {
       prompt_tokens: 194,
       completion_tokens: 2,
@@ -191,7 +191,7 @@ export const PUBLISHED: readonly Fixture[] = [
     { inputTokens: 5, outputTokens: 6, totalTokens: 11 },
   ],
   [
-    'OpenAI chat that tells reasoning, but no output',
+    'OpenAI chat with reasoning but no output',
     { prompt_tokens: 5, completion_tokens_details: { reasoning_tokens: 4 } },
     { inputTokens: 5, reasoningTokens: 4 },
   ],
@@ -206,5 +206,5 @@ export const PUBLISHED: readonly Fixture[] = [
     { outputTokens: 30 },
   ],
   ['a total alone', { total_tokens: 11 }, { totalTokens: 11 }],
-  ['nobody who tells nothing', { prompt_tokens: null, whatever: null }, {}],
+  ['an unknown member beside nulls', { prompt_tokens: null, whatever: null }, {}],
 ]

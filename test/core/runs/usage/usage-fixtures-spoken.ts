@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import type OpenAI from 'openai'
 import type { RunCounts } from '../../../../src/model/run.ts'
 
-/** What one call of a model used: each token in one place. */
+/** The tokens of one model call, each counted once. */
 export interface Truth {
   readonly plain: number
   readonly cacheRead: number
@@ -28,7 +28,7 @@ export const truth: fc.Arbitrary<Truth> = fc.record({
   reasoning: tokens,
 })
 
-/** How somebody tells such a call, and which counts can be known from that. */
+/** How a provider reports such a call, and which counts that gives. */
 type Speaker = readonly [who: string, tell: (truth: Truth) => object, knows: readonly (keyof RunCounts)[]]
 
 const ALL = ['inputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'outputTokens', 'reasoningTokens', 'totalTokens']

@@ -6,7 +6,7 @@ import type OpenAI from 'openai'
 import type { RealtimeResponseUsage } from 'openai/resources/realtime/realtime'
 import type { Fixture } from './usage-fixtures-published.ts'
 
-/** Held by the types of the providers' own packages. */
+/** Checked by the types of the providers' own packages. */
 export const TYPED: readonly Fixture[] = [
   [
     'OpenAI chat, with audio, a prediction, a cache and reasoning',

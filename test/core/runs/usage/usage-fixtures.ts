@@ -1,5 +1,5 @@
 import { type Fixture, PUBLISHED } from './usage-fixtures-published.ts'
 import { TYPED } from './usage-fixtures-typed.ts'
 
-/** Every usage object that is known, by whoever tells it. */
+/** Every usage object of a known shape. */
 export const FIXTURES: readonly Fixture[] = [...TYPED, ...PUBLISHED]

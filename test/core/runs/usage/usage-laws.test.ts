@@ -8,7 +8,7 @@ import { countsOf, SPEAKERS, truth } from './usage-fixtures-spoken.ts'
 
 const SOME: { numRuns: number } = { numRuns: 60 }
 
-/** Reads what must be without fault. */
+/** Reads a usage object without faults. */
 function read(usage: object): UsageCounts | undefined {
   const faults: ReadFault[] = []
   const counts = readUsage(usage, faults)
@@ -20,7 +20,7 @@ type Json = { readonly [key: string]: unknown }
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The same with its members, and those of its members, in an order that `seed` gives. */
+/** The same object with all members, at every level, in an order that `seed` gives. */
 function shuffled(value: unknown, seed: number): unknown {
   if (!isObject(value)) return value
   const keys = Object.keys(value)
@@ -30,7 +30,7 @@ function shuffled(value: unknown, seed: number): unknown {
   return Object.fromEntries(turned.map((key) => [key, shuffled(value[key], seed)]))
 }
 
-/** The same with the leaves that `bits` names made `null`, or left out. */
+/** The same object with the leaves in `bits` set to `null`, or left out. */
 function without(value: unknown, bits: number, how: 'null' | 'absent', at: { leaf: number } = { leaf: 0 }): unknown {
   if (!isObject(value)) return value
   const kept: Record<string, unknown> = {}
@@ -42,8 +42,8 @@ function without(value: unknown, bits: number, how: 'null' | 'absent', at: { lea
   return kept
 }
 
-describe.each(SPEAKERS)('usage as %s tells it', (_, tell, knows) => {
-  it('comes to the counts of what happened', () => {
+describe.each(SPEAKERS)('usage of %s', (_, tell, knows) => {
+  it('a usage object is read to the counts of the call', () => {
     fc.assert(
       fc.property(truth, (happened) => {
         const counts: RunCounts = countsOf(happened)
@@ -52,7 +52,7 @@ describe.each(SPEAKERS)('usage as %s tells it', (_, tell, knows) => {
     )
   })
 
-  it('includes the cache in the input and reasoning in the output', () => {
+  it('input includes the cache, and output includes reasoning', () => {
     fc.assert(
       fc.property(truth, (happened) => {
         const { inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0, ...rest } = read(tell(happened)) ?? {}
@@ -63,7 +63,7 @@ describe.each(SPEAKERS)('usage as %s tells it', (_, tell, knows) => {
     )
   })
 
-  it('does not depend on the order of keys', () => {
+  it('the order of keys does not matter', () => {
     fc.assert(
       fc.property(truth, fc.nat(1000), (happened, seed) => {
         const usage = tell(happened)
@@ -73,7 +73,7 @@ describe.each(SPEAKERS)('usage as %s tells it', (_, tell, knows) => {
     )
   })
 
-  it('with nulls is the same as without those members, and tells no count that was not told', () => {
+  it('null members count as absent, and add no count', () => {
     fc.assert(
       fc.property(truth, fc.nat(2 ** 10 - 1), (happened, bits) => {
         const usage = tell(happened)
@@ -85,7 +85,7 @@ describe.each(SPEAKERS)('usage as %s tells it', (_, tell, knows) => {
     )
   })
 
-  it('is the same read again from its counts', () => {
+  it('counts that are read again as usage stay the same', () => {
     fc.assert(
       fc.property(truth, (happened) => {
         const counts = read(tell(happened))
@@ -95,13 +95,13 @@ describe.each(SPEAKERS)('usage as %s tells it', (_, tell, knows) => {
     )
   })
 
-  it('is known by any one of its members', () => {
+  it('any one member identifies the shape', () => {
     const usage: Json = { ...tell({ plain: 1, cacheRead: 2, cacheWrite: 3, tools: 4, text: 5, reasoning: 6 }) }
     const reported = Object.keys(usage).filter((key) => usage[key] !== null)
     expect(reported.filter((key) => read({ [key]: usage[key] }) === undefined)).toEqual([])
   })
 
-  it('is left as it was', () => {
+  it('reading does not change the usage object', () => {
     fc.assert(
       fc.property(truth, (happened) => {
         const usage = tell(happened)
@@ -125,7 +125,7 @@ describe('any object', () => {
   )
   const junk = fc.oneof(number, fc.jsonValue({ maxDepth: 1 }), fc.dictionary(key, number, { maxKeys: 4 }))
 
-  it('is read to integers from 0 to 2^53 - 1, or refused, or nobody’s', () => {
+  it('any object gives integers from 0 to 2^53 - 1, a fault, or no known shape', () => {
     fc.assert(
       fc.property(fc.dictionary(key, junk, { maxKeys: 6 }), (usage) => {
         const counts = readUsage(usage, [])

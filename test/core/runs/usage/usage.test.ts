@@ -8,7 +8,7 @@ import type { RunState } from '../../../../src/model/run.ts'
 import { faultsOf, recorder } from '../recorder.ts'
 import { FIXTURES } from './usage-fixtures.ts'
 
-/** What a post comes to before it is merged. */
+/** The update of a post. */
 function normalised(run: object): NormalisedRun {
   return normaliseRun(v.parse(sessionRunSchema, { sessionId: 's1', run: { runId: 'r1', ...run } }))
 }
@@ -27,20 +27,20 @@ function recorded(...runs: readonly object[]): RunState['counts'] {
   return state?.counts ?? {}
 }
 
-describe('a usage object', () => {
-  it.each(FIXTURES)('of %s is read to inclusive counts', (_, usage, counts) => {
+describe('usage objects', () => {
+  it.each(FIXTURES)('usage of %s is read to inclusive counts', (_, usage, counts) => {
     expect(countsOf({ usage })).toEqual(counts)
   })
 
-  it.each(FIXTURES)('of %s deserves no warning', (_, usage) => {
+  it.each(FIXTURES)('usage of %s causes no warning', (_, usage) => {
     expect(warningsOf({ usage })).toEqual([])
   })
 
-  it.each(FIXTURES)('of %s means the same after a journey as JSON', (_, usage) => {
+  it.each(FIXTURES)('usage of %s gives the same counts after JSON', (_, usage) => {
     expect(countsOf({ usage: JSON.parse(JSON.stringify(usage)) })).toEqual(countsOf({ usage }))
   })
 
-  it('leaves nothing in the update but counts', () => {
+  it('an update has the counts, and not the usage object', () => {
     expect(normalised({ usage: { prompt_tokens: 5 } }).update).toEqual({
       runId: 'r1',
       sessionId: 's1',
@@ -48,13 +48,13 @@ describe('a usage object', () => {
     })
   })
 
-  it('yields to explicit counts, key by key, and leaves null ones alone', () => {
+  it('explicit counts win over usage, count by count, unless they are null', () => {
     const usage = { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 }
     const counts = { inputTokens: 50, outputTokens: null, toolCalls: 2 }
     expect(countsOf({ usage, counts })).toEqual({ inputTokens: 50, outputTokens: 7, totalTokens: 12, toolCalls: 2 })
   })
 
-  it('counts in every post, not only in a final one, as absolute totals of which the greatest stay', () => {
+  it('usage counts in every post as absolute totals, and the greatest stay', () => {
     const start = {
       input_tokens: 21,
       cache_read_input_tokens: 1800,
@@ -70,7 +70,7 @@ describe('a usage object', () => {
   })
 })
 
-describe('a usage object of one member', () => {
+describe('usage of one member', () => {
   it.each([
     [{ input_token_details: { cache_read: 5 } }, { cacheReadTokens: 5 }],
     [{ output_token_details: { reasoning: 5 } }, { reasoningTokens: 5 }],
@@ -80,31 +80,31 @@ describe('a usage object of one member', () => {
     [{ responseTokenCount: 5 }, { outputTokens: 5 }],
     [{ promptTokens: 5 }, { inputTokens: 5 }],
     [{ completionTokens: 5 }, { outputTokens: 5 }],
-  ])('is known: %j', (usage, counts) => {
+  ])('usage of one member is recognised: %j', (usage, counts) => {
     expect(countsOf({ usage })).toEqual(counts)
   })
 })
 
-describe('a usage object that nobody knows', () => {
+describe('usage of no known shape', () => {
   it.each([
     [{ tokens: 5 }],
     [{ tokens: 5, prompt_tokens: null }],
     [{ usage: { prompt_tokens: 5 } }],
     [JSON.parse('{ "constructor": 1, "toString": 2, "hasOwnProperty": 3 }')],
-  ])('%j is dropped with a warning, not refused', (usage) => {
+  ])('unknown usage %j is dropped with a warning, not refused', (usage) => {
     const { update, warnings } = normalised({ usage, counts: { steps: 1 } })
     expect(warnings).toEqual([{ code: 'unknown_field', pointer: '/run/usage', detail: expect.any(String) }])
     expect(update.counts).toEqual({ steps: 1 })
   })
 
-  it('does not hide one that somebody knows', () => {
+  it('unknown members do not hide a known shape', () => {
     const usage = JSON.parse('{ "constructor": { "prototype": 1 }, "prompt_tokens": 5, "toString": "x", "x": [{}] }')
     expect(countsOf({ usage })).toEqual({ inputTokens: 5 })
     expect(warningsOf({ usage })).toEqual([])
   })
 
   it.each([[{}], [{ tokens: null }], [{ inputTokenDetails: {}, outputTokenDetails: {} }], [{ prompt_tokens: null }]])(
-    'but tells nothing, as %j, is no matter',
+    'empty usage %j is accepted',
     (usage) => {
       expect(warningsOf({ usage })).toEqual([])
       expect(countsOf({ usage })).toEqual({})
@@ -112,12 +112,12 @@ describe('a usage object that nobody knows', () => {
     },
   )
 
-  it.each([['junk'], [7], [[5]], [null]])('in its details, as %j, tells no detail', (details) => {
+  it.each([['junk'], [7], [[5]], [null]])('details that are %j are ignored', (details) => {
     expect(countsOf({ usage: { prompt_tokens: 5, prompt_tokens_details: details } })).toEqual({ inputTokens: 5 })
   })
 })
 
-describe('a usage object with a count that is none', () => {
+describe('usage with an invalid count', () => {
   const MAX = Number.MAX_SAFE_INTEGER
 
   it.each<[usage: object, fault: string]>([
@@ -136,11 +136,11 @@ describe('a usage object with a count that is none', () => {
     [{ promptTokenCount: MAX, toolUsePromptTokenCount: MAX }, '/run/usage out_of_range'],
     [{ inputTokens: MAX, cacheReadInputTokens: MAX, cacheWriteInputTokens: MAX }, '/run/usage out_of_range'],
     [{ candidatesTokenCount: MAX, thoughtsTokenCount: 1 }, '/run/usage out_of_range'],
-  ])('%j is refused, with its place', async (usage, fault) => {
+  ])('the invalid count in %j is refused with its pointer', async (usage, fault) => {
     expect(faultsOf(await recorder().post({ runId: 'r1', usage }))).toEqual([fault])
   })
 
-  it('is refused by each of them', async () => {
+  it('an invalid count is refused in every shape', async () => {
     const usage = { prompt_tokens: -1, completion_tokens: 'x', completion_tokens_details: { reasoning_tokens: 0.5 } }
     expect(faultsOf(await recorder().post({ runId: 'r1', usage })).sort()).toEqual([
       '/run/usage/completion_tokens type',
@@ -149,7 +149,7 @@ describe('a usage object with a count that is none', () => {
     ])
   })
 
-  it('is not refused at the very edge, or where nobody looks', () => {
+  it('the greatest count and unknown members are accepted', () => {
     expect(countsOf({ usage: { input_tokens: MAX - 1, cache_read_input_tokens: 1 } })).toMatchObject({
       inputTokens: MAX,
     })
@@ -158,7 +158,7 @@ describe('a usage object with a count that is none', () => {
 })
 
 describe('usage that looks exclusive', () => {
-  it('is kept as it is, with a warning', () => {
+  it('usage that looks exclusive is kept with a warning', () => {
     const usage = { inputTokens: 10, cachedInputTokens: 300, outputTokens: 1 }
     expect(normalised({ usage }).warnings).toEqual([
       { code: 'usage_looks_exclusive', pointer: '/run/usage', detail: expect.any(String) },
@@ -183,11 +183,11 @@ describe('usage that looks exclusive', () => {
       'reasoning beside the output',
       { prompt_tokens: 1, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 6 } },
     ],
-  ])('is warned of: %s', (_, usage) => {
+  ])('exclusive usage is warned of: %s', (_, usage) => {
     expect(warningsOf({ usage })).toEqual(['usage_looks_exclusive /run/usage'])
   })
 
-  it('is warned of in explicit counts and per model too, and only by one token too many', () => {
+  it('explicit counts and counts per model that look exclusive are warned of from one token on', () => {
     const counts = { inputTokens: 10, cacheReadTokens: 6, cacheWriteTokens: 5, outputTokens: 4, reasoningTokens: 5 }
     const fits = { ...counts, inputTokens: 11, outputTokens: 5 }
     const usageByModel = [
@@ -203,7 +203,7 @@ describe('usage that looks exclusive', () => {
     expect(warningsOf({ counts: fits })).toEqual([])
   })
 
-  it('is warned of where a total comes out only with the part', () => {
+  it('a total that fits only with the part added is warned of', () => {
     const counts = { inputTokens: 10, cacheReadTokens: 4, outputTokens: 7, reasoningTokens: 5 }
     expect(warningsOf({ counts: { ...counts, totalTokens: 21 } })).toEqual([
       'usage_looks_exclusive /run/counts/inputTokens',
@@ -214,7 +214,7 @@ describe('usage that looks exclusive', () => {
     expect(warningsOf({ counts: { ...counts, totalTokens: 17 } })).toEqual([])
   })
 
-  it('is warned of where explicit counts contradict the usage, at the count that is too small', () => {
+  it('explicit counts that contradict the usage are warned of at the smaller count', () => {
     const usage = { input_tokens: 21, cache_read_input_tokens: 1800, output_tokens: 5 }
     expect(warningsOf({ usage, counts: { inputTokens: 21 } })).toEqual([
       'usage_overruled /run/counts/inputTokens',
@@ -227,7 +227,7 @@ describe('usage that looks exclusive', () => {
     expect(warningsOf({ usage, counts: { inputTokens: 1821 } })).toEqual([])
   })
 
-  it('adds up the details of every call, as the OpenAI Agents SDK has them', () => {
+  it('details of every call in the OpenAI Agents SDK are added', () => {
     const usage = {
       requests: 2,
       inputTokens: 300,
@@ -240,7 +240,7 @@ describe('usage that looks exclusive', () => {
     expect(readUsage(usage, [])).toEqual(reported)
   })
 
-  it('is told of every model alone: the run has the sum, but of what it tells itself', () => {
+  it('token counts of every model add up to those of the run, unless it states its own', () => {
     const usageByModel = [
       { provider: 'p', model: 'a', counts: { inputTokens: 3, outputTokens: 1 } },
       { provider: 'p', model: 'b', counts: { inputTokens: 4 } },
@@ -255,7 +255,7 @@ describe('usage that looks exclusive', () => {
     expect(normaliseRun(body({ usageByModel: [] })).update.counts).toBeUndefined()
   })
 
-  it('is not warned of where the input is not known, or nothing was cached', () => {
+  it('unknown input and usage without a cache are not warned of', () => {
     expect(warningsOf({ counts: { cacheReadTokens: 5, reasoningTokens: 5 } })).toEqual([])
     expect(warningsOf({ counts: { cacheReadTokens: 5, outputTokens: 1, totalTokens: 6 } })).toEqual([])
     expect(warningsOf({ counts: { inputTokens: 10, cacheReadTokens: 5, totalTokens: 15 } })).toEqual([])
@@ -265,7 +265,7 @@ describe('usage that looks exclusive', () => {
 })
 
 describe('counts', () => {
-  it('that are null are unknown, which is not 0, and 0 is known', () => {
+  it('null counts are unknown, and 0 is known', () => {
     expect(countsOf({ counts: { inputTokens: null, outputTokens: 0, mine: null, other: 0 } })).toEqual({
       outputTokens: 0,
       other: 0,
@@ -274,7 +274,7 @@ describe('counts', () => {
     expect(countsOf({})).toBeUndefined()
   })
 
-  it('of one’s own may have the names of what objects inherit', () => {
+  it('custom counters may have names that objects inherit', () => {
     const counts = { constructor: 3, toString: 0, valueOf: 1, hasOwnProperty: 2, isPrototypeOf: 4 }
     expect(Object.entries(recorded({ counts }))).toEqual(Object.entries(counts))
     const merged = recorded({ counts: { steps: 1 } }, { counts }, { counts: { valueOf: 5, constructor: 1 } })
@@ -282,7 +282,7 @@ describe('counts', () => {
     expect(Object.entries(countsOf({ counts, usage: { prompt_tokens: 1 } }) ?? {})).toHaveLength(6)
   })
 
-  it('that are null are no counters of one’s own, however many', () => {
+  it('null counts do not count as custom counters', () => {
     const nulls = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`c${index}`, null]))
     expect(countsOf({ counts: { ...nulls, c1: 1 } })).toEqual({ c1: 1 })
   })

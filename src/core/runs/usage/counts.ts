@@ -4,25 +4,19 @@ import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
 const MAX_COUNT = Number.MAX_SAFE_INTEGER
 const MAX_COUNTERS = 32
 
-/** The counts that a provider's usage object tells. */
-export type TokenCount =
-  | 'inputTokens'
-  | 'cacheReadTokens'
-  | 'cacheWriteTokens'
-  | 'outputTokens'
-  | 'reasoningTokens'
-  | 'totalTokens'
-
-export const TOKEN_COUNTS: readonly TokenCount[] = [
+/** The counts that a provider's usage object can hold. */
+export const TOKEN_COUNTS = [
   'inputTokens',
   'cacheReadTokens',
   'cacheWriteTokens',
   'outputTokens',
   'reasoningTokens',
   'totalTokens',
-]
+] as const
 
-/** The counts that have a meaning here; all others are counters of callers' own. */
+export type TokenCount = (typeof TOKEN_COUNTS)[number]
+
+/** The counts that Sallyport gives a meaning; all others are the caller's own counters. */
 export const KNOWN_COUNTS: ReadonlySet<string> = new Set([
   ...TOKEN_COUNTS,
   'modelCalls',
@@ -34,7 +28,7 @@ export const KNOWN_COUNTS: ReadonlySet<string> = new Set([
 ] satisfies (keyof RunCounts)[])
 const COUNTER = /^[a-z][A-Za-z0-9_]{0,63}$/
 
-/** Reads counts: the known ones, and up to 32 of the caller's own. What is `null` is not told. */
+/** Reads counts: the known ones, and up to 32 of the caller's own. A count of `null` is skipped. */
 export function readCounts(value: unknown, faults: ReadFault[]): Record<string, number> {
   const members = membersOf(value)
   const read: Record<string, number> = {}
@@ -42,15 +36,15 @@ export function readCounts(value: unknown, faults: ReadFault[]): Record<string, 
   let counters = 0
   for (const key in members) {
     const count = members[key]
-    // A key that is harmful is so with nothing behind it, too.
+    // A key with `null` is checked too: the key itself may be harmful.
     if (count === undefined || (count === null && COUNTER.test(key))) continue
     if (!KNOWN_COUNTS.has(key)) {
-      // Into more than that nobody looks: there may be very many.
+      // Stops here: a hostile body may hold very many.
       if (++counters > MAX_COUNTERS) break
       if (!COUNTER.test(key))
         faults.push({ code: 'format', detail: 'expected a name of a-z, then A-Z a-z 0-9 _, at most 64', path: [key] })
     }
-    if (typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MAX_COUNT) read[key] = count + 0
+    if (isWhole(count, 0)) read[key] = count + 0
     else readWhole(count, 0, faults, [key])
   }
   if (counters > MAX_COUNTERS)
@@ -60,9 +54,15 @@ export function readCounts(value: unknown, faults: ReadFault[]): Record<string, 
 
 /** Reads an integer from `min` to 2^53 - 1. */
 export function readWhole(value: unknown, min: number, faults: ReadFault[], path?: readonly string[]): number {
-  if (typeof value === 'number' && Number.isInteger(value)) {
-    if (value >= min && value <= MAX_COUNT) return value + 0
-    faults.push({ code: 'out_of_range', detail: `expected ${min} to 2^53 - 1`, ...(path && { path }) })
-  } else faults.push({ code: 'type', detail: 'expected an integer', ...(path && { path }) })
+  // Adding 0 turns -0 into 0.
+  if (isWhole(value, min)) return value + 0
+  const fault: ReadFault = Number.isInteger(value)
+    ? { code: 'out_of_range', detail: `expected ${min} to 2^53 - 1` }
+    : { code: 'type', detail: 'expected an integer' }
+  faults.push(path ? { ...fault, path } : fault)
   return min
+}
+
+export function isWhole(value: unknown, min: number): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= MAX_COUNT
 }
