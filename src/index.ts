@@ -1,6 +1,6 @@
 /**
- * What makes a Sallyport: the catalogue of events, both handlers as functions over ports, and the types of every
- * port and model.
+ * Creates a Sallyport: `createSallyport`, the catalogue of events, the handlers as functions over ports, and the types of all ports and
+ * models.
  *
  * @module sallyport
  */
