@@ -36,18 +36,18 @@ const PROBLEMS = {
   overloaded: [503, 'Too much is going on here already'],
 } as const
 
-/** What stops a host at start-up or in a library call; thrown as a {@link SallyportError}, never sent to a caller. */
+/** The code of a {@link SallyportError}, thrown at start-up or by a library call, and never sent to a caller. */
 export type FaultCode = 'events_invalid' | 'config_invalid' | 'option_invalid'
 
 /** The `code` of a problem answer. A closed union: switch on it. */
 export type ProblemCode = keyof typeof PROBLEMS
 
-/** The HTTP status that goes with a code. */
+/** The HTTP status of a code. */
 export function statusOf(code: ProblemCode): number {
   return PROBLEMS[code][0]
 }
 
-/** The title that goes with a code: what it says of every problem of its kind. */
+/** The title of a code, the same for all its problems. */
 export function titleOf(code: ProblemCode): string {
   return PROBLEMS[code][1]
 }
@@ -57,7 +57,7 @@ export const PROBLEM_CODES: readonly ProblemCode[] = /* @__PURE__ */ Object.free
   /* @__PURE__ */ Object.keys(PROBLEMS) as ProblemCode[],
 )
 
-/** What is wrong with one place of a request body. A closed union. */
+/** The kind of fault at one place of a request body. A closed union. */
 export type IssueCode =
   | 'required'
   | 'type'
@@ -75,7 +75,7 @@ export type IssueCode =
   | 'lone_surrogate'
   | 'forbidden_key'
 
-/** One fault in a request: where (RFC 6901 JSON Pointer into the body), which, and what was expected. Never the value. */
+/** One fault in a request: its place (RFC 6901 JSON Pointer into the body), its kind, and what was expected. Never the value. */
 export interface Issue {
   readonly pointer: string
   readonly code: IssueCode
@@ -91,7 +91,7 @@ export interface Problem {
   /** What happened this time. Never holds a value that was sent, a secret or a stack. */
   readonly detail: string
   readonly code: ProblemCode
-  /** Also in the log line of this answer, where a fault's cause stands. */
+  /** Also in the log line of this answer, which has the cause of a fault. */
   readonly requestId: string
   /** All the faults of a body at once, at most 50. */
   readonly errors?: readonly Issue[]
@@ -99,7 +99,7 @@ export interface Problem {
   readonly limit?: number
 }
 
-/** One thing wrong with a configuration, and where. */
+/** One problem of a configuration, and its place. */
 export interface ConfigProblem {
   readonly detail: string
   readonly event?: string
@@ -144,7 +144,7 @@ export function isSallyportError(error: unknown): error is SallyportError {
   try {
     return typeof error === 'object' && error !== null && Reflect.get(error, MARK) === true
   } catch {
-    // Ours throws nothing at a look.
+    // A proxy may throw; a SallyportError does not.
     return false
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What makes a Sallyport: the catalogue of events, both handlers as functions over ports, and the types of every
- * port and model.
+ * Creates a Sallyport: `createSallyport`, the catalogue of events, the handlers as functions over ports, and the types of all ports and
+ * models.
  *
  * @module sallyport
  */
@@ -203,6 +203,7 @@ export type {
   TemplateFault,
 } from './ports/template-engine.ts'
 export type { Budgets } from './sallyport/budgets.ts'
+export type { TenantScope } from './sallyport/call-checks.ts'
 export { createSallyport, type Sallyport } from './sallyport/create-sallyport.ts'
 export {
   handleDispatchWithDefaults as handleDispatch,
@@ -210,7 +211,7 @@ export {
   handleSessionRunWithDefaults as handleSessionRun,
   type RuntimePorts,
 } from './sallyport/defaults.ts'
-export type { DispatchCallOptions } from './sallyport/dispatch-call.ts'
+export type { DispatchCallOptions } from './sallyport/dispatch.ts'
 export type {
   CancelResult,
   Dispatches,
@@ -220,7 +221,7 @@ export type {
   RetryResult,
 } from './sallyport/dispatches.ts'
 export type { RunsOnlyOptions, SallyportOptions } from './sallyport/options.ts'
-export type { ListOptions, PageOptions, TenantScope } from './sallyport/pagination.ts'
+export type { ListOptions, PageOptions } from './sallyport/pagination.ts'
 export type { PruneOptions, RunExportOptions, RunListOptions, Runs, SweepOptions } from './sallyport/runs.ts'
 export type { RunsOnlySallyport } from './sallyport/runs-only.ts'
 export type { Sessions } from './sallyport/sessions.ts'

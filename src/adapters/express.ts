@@ -3,16 +3,12 @@
  *
  * @module sallyport/express
  */
-import { endWithHostAnswer } from '../http/connection-end.ts'
-import { type Mountable, mountOnce } from '../http/mount.ts'
-import { answerNode, sendAnswer } from '../http/node-bridge.ts'
-import type { NodeRequest, NodeResponse } from '../http/node-messages.ts'
-import type { MountOptions } from '../http/routes.ts'
+import { type Mountable, type MountOptions, mountOnce } from '../http/mount.ts'
+import { answerNode, closeHostAnswer, type NodeRequest, type NodeResponse, sendAnswer } from '../http/node-bridge.ts'
 
-export type { Mountable } from '../http/mount.ts'
-export type { MountOptions } from '../http/routes.ts'
+export type { Mountable, MountOptions } from '../http/mount.ts'
 
-/** What Express's `app.use` takes, described by what is used of it. */
+/** What Express's `app.use` takes, with only the members that are used. */
 export type ExpressHandler = (
   req: NodeRequest & { readonly body?: unknown },
   res: NodeResponse,
@@ -22,15 +18,15 @@ export type ExpressHandler = (
 /**
  * Mounts Sallyport on Express 5 or 4: `app.use(toExpress(sallyport))`, or below a path, `app.use('/v1', toExpress(sallyport))`.
  *
- * Best before `express.json()`, so that the body is read once, with Sallyport's own limits; a body that a parser has read
- * before is used as it is. Requests for other paths go on to `next()`.
+ * Mount it before `express.json()`: then the body is read once, with Sallyport's own limits. A body that a parser has already read is
+ * used as it is. Requests for other paths go to `next()`.
  */
 export function toExpress(sallyport: Mountable, options?: MountOptions): ExpressHandler {
   const { endpoints, match } = mountOnce('toExpress', sallyport, options)
   return (req, res, next) => {
     const target = match(req.url ?? '')
     if (!target) {
-      endWithHostAnswer(endpoints, req, res)
+      closeHostAnswer(endpoints, req, res)
       return next()
     }
     answerNode(endpoints, target, req, () => req.body)

@@ -1,27 +1,31 @@
 /**
- * Mounts Sallyport in anything that takes a `Request`: Hono, h3, itty-router, Next.js, Bun, Deno, workers.
+ * Mounts Sallyport in any host that takes a `Request`: Hono, h3, itty-router, Next.js, Bun, Deno, workers.
  *
  * @module sallyport/fetch
  */
-import { endingWithFetched, endWithHostResponse } from '../http/connection-end.ts'
-import { answerFetch, deliverAfter, toResponse, type WaitUntil, waitUntilOf } from '../http/fetch-bridge.ts'
-import { type Mountable, mount } from '../http/mount.ts'
-import { MOUNT_CHECKS, type MountOptions } from '../http/routes.ts'
+import {
+  answerFetch,
+  closeHostResponse,
+  closeIfStopping,
+  deliverAfter,
+  toResponse,
+  type WaitUntil,
+  waitUntilOf,
+} from '../http/fetch-bridge.ts'
+import { MOUNT_CHECKS, type Mountable, type MountOptions, mount } from '../http/mount.ts'
 import { fn } from '../options/checks.ts'
 import type { Checks } from '../options/read-options.ts'
 
 export type { WaitUntil } from '../http/fetch-bridge.ts'
-export type { Mountable } from '../http/mount.ts'
-export type { MountOptions } from '../http/routes.ts'
+export type { Mountable, MountOptions } from '../http/mount.ts'
 
-/** Where Sallyport is mounted, and what answers the rest. */
+/** Where Sallyport is mounted, and what answers other paths. */
 export interface FetchOptions extends MountOptions {
-  /** Answers requests for other paths, such as the host's own `app.fetch`; by default they get a 404 problem. */
+  /** Answers requests for other paths, such as the host's own `app.fetch`. Default: a 404 problem. */
   readonly notFound?: ((request: Request) => Response | Promise<Response>) | undefined
   /**
-   * Keeps the runtime going after the answer, so that what was accepted is delivered: Vercel's `waitUntil`, Next's `after`.
-   * Default: that of the context which Workers-like runtimes pass as the last argument, when they do. Without either, a
-   * worker or cron delivers.
+   * Keeps the runtime alive after the answer, so that accepted events are delivered: Vercel's `waitUntil`, Next's `after`.
+   * Default: `waitUntil` of the last argument, which Workers-like runtimes pass. Without either, a worker or a cron job delivers.
    */
   readonly waitUntil?: WaitUntil | undefined
 }
@@ -46,7 +50,7 @@ export function toFetch(
       deliverAfter(answer.wire, endpoints, own.waitUntil ?? waitUntilOf(context.at(-1)))
       return toResponse(answer, request.method)
     }
-    if (own.notFound) return endWithHostResponse(endpoints, await own.notFound(request))
-    return toResponse({ wire: endingWithFetched(endpoints, notFound()) }, request.method)
+    if (own.notFound) return closeHostResponse(endpoints, await own.notFound(request))
+    return toResponse({ wire: closeIfStopping(endpoints, notFound()) }, request.method)
   }
 }

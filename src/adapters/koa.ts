@@ -3,43 +3,39 @@
  *
  * @module sallyport/koa
  */
-import { endWithHostAnswer } from '../http/connection-end.ts'
-import { type Mountable, mountOnce } from '../http/mount.ts'
-import { answerNode, sendAnswer } from '../http/node-bridge.ts'
-import type { NodeRequest, NodeResponse } from '../http/node-messages.ts'
-import type { MountOptions } from '../http/routes.ts'
+import { type Mountable, type MountOptions, mountOnce } from '../http/mount.ts'
+import { answerNode, closeHostAnswer, type NodeRequest, type NodeResponse, sendAnswer } from '../http/node-bridge.ts'
 
-export type { Mountable } from '../http/mount.ts'
-export type { MountOptions } from '../http/routes.ts'
+export type { Mountable, MountOptions } from '../http/mount.ts'
 
-/** What is used of a Koa context. */
+/** The members of a Koa context that are used. */
 export interface KoaContext {
   readonly req: NodeRequest
   readonly res: NodeResponse
   readonly request: { readonly method: string; readonly body?: unknown }
   status: number
   body: unknown
-  /** `false`: Koa leaves the answer to whoever wrote it. */
+  /** `false`: Koa does not send the answer itself. */
   respond?: boolean | undefined
   set(headers: Record<string, string>): void
 }
 
-/** What Koa's `app.use` takes, described by what is used of it. */
+/** What Koa's `app.use` takes, with only the members that are used. */
 export type KoaMiddleware = (ctx: KoaContext, next: () => Promise<unknown>) => Promise<void>
 
 /**
  * Mounts Sallyport on Koa 3 or 2: `app.use(toKoa(sallyport))`.
  *
- * The answer is put on the context, so that middleware further out sees it as any other; one to a request whose body is not taken is
- * also written at once, and its connection closes. Best before a body parser; a body
- * that one has read before is used as it is. Requests for other paths go on to `next()`.
+ * The answer is set on the context, so that outer middleware sees it. The answer to a request with an incomplete body is also written at
+ * once, and its connection closes. Mount it before a body parser; a body that a parser has already read is used as it is. Requests for
+ * other paths go to `next()`.
  */
 export function toKoa(sallyport: Mountable, options?: MountOptions): KoaMiddleware {
   const { endpoints, match } = mountOnce('toKoa', sallyport, options)
   return async (ctx, next) => {
     const target = match(ctx.req.url ?? '')
     if (!target) {
-      endWithHostAnswer(endpoints, ctx.req, ctx.res)
+      closeHostAnswer(endpoints, ctx.req, ctx.res)
       return void (await next())
     }
     const answer = await answerNode(endpoints, target, ctx.req, () => ctx.request.body)
@@ -48,7 +44,7 @@ export function toKoa(sallyport: Mountable, options?: MountOptions): KoaMiddlewa
     ctx.body = text
     ctx.set({ ...headers })
     if (!answer.isLast) return
-    // Koa would end the connection with the answer, and so reset it while its body still comes.
+    // Koa would end the connection with the answer, and reset it while the body still arrives.
     ctx.respond = false
     sendAnswer(ctx.req, ctx.res, answer, endpoints.clock)
   }

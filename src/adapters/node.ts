@@ -1,19 +1,22 @@
 /**
- * Mounts Sallyport in `node:http`, Fastify, and anything Connect-style.
+ * Mounts Sallyport in `node:http`, Fastify, and Connect-style hosts.
  *
  * @module sallyport/node
  */
 import { internalError } from '../http/answer.ts'
-import { endWithHostAnswer } from '../http/connection-end.ts'
-import { type Mountable, mountOnce } from '../http/mount.ts'
-import { answerNode, nodeAnswer, sendAnswer } from '../http/node-bridge.ts'
-import type { NodeRequest, NodeResponse } from '../http/node-messages.ts'
-import type { MountOptions } from '../http/routes.ts'
+import { type Mountable, type MountOptions, mountOnce } from '../http/mount.ts'
+import {
+  answerNode,
+  closeHostAnswer,
+  type NodeRequest,
+  type NodeResponse,
+  nodeAnswer,
+  sendAnswer,
+} from '../http/node-bridge.ts'
 
-export type { Mountable } from '../http/mount.ts'
-export type { MountOptions } from '../http/routes.ts'
+export type { Mountable, MountOptions } from '../http/mount.ts'
 
-/** What `http.createServer` and Connect-style hosts take, described by what is used of it. */
+/** What `http.createServer` and Connect-style hosts take, with only the members that are used. */
 export type NodeHandler = (
   req: NodeRequest & { readonly body?: unknown },
   res: NodeResponse,
@@ -23,15 +26,15 @@ export type NodeHandler = (
 /**
  * Mounts Sallyport on a plain Node server: `http.createServer(toNode(sallyport))`.
  *
- * Requests for other paths go on to `next()` where the host passes one, and are answered with 404 where it does not. The
- * promise is kept once the answer is handed to the socket, or the caller has left.
+ * Requests for other paths go to `next()` where the host passes one, and are answered with 404 where it does not. The promise resolves
+ * when the answer is passed to the socket, or the caller has left.
  */
 export function toNode(sallyport: Mountable, options?: MountOptions): NodeHandler {
   const { endpoints, match, notFound } = mountOnce('toNode', sallyport, options)
   return async (req, res, next) => {
     const target = match(req.url ?? '')
     if (!target && next) {
-      endWithHostAnswer(endpoints, req, res)
+      closeHostAnswer(endpoints, req, res)
       return next()
     }
     try {

@@ -4,12 +4,11 @@ import type { AuthVerifier } from '../ports/auth-verifier.ts'
 import { INSUFFICIENT_SCOPE, INVALID_TOKEN } from './refusals.ts'
 
 /**
- * Accepts what any of several verifiers accepts: `anyOf(appSecrets([…]), sessionTokens({ … }))`.
+ * Accepts a token that any of several verifiers accepts: `anyOf(appSecrets([…]), sessionTokens({ … }))`.
  *
- * They are asked in the order given, one after the other, and the first principal wins: put the one that is asked most, or
- * that refuses quickest, first. When none accepts, the answer is `insufficient_scope` if any of them said so, otherwise
- * `invalid_token`. A verifier that throws does not keep the others from accepting; when none does, what the first of them
- * threw is thrown (503 `auth_unavailable`), because it might have.
+ * Asks them in the order given, one after the other; the first principal wins. Put the most used, or the fastest to refuse, first.
+ * When none accepts, the answer is `insufficient_scope` if any of them said so, otherwise `invalid_token`. When a verifier throws, the
+ * others are still asked; if none accepts, the first error is thrown (503 `auth_unavailable`), because that verifier might have.
  *
  * @throws SallyportError `option_invalid`: no verifier was given, or one is not a verifier.
  */

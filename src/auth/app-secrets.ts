@@ -1,38 +1,60 @@
+import type { ConfigProblem } from '../errors.ts'
 import type { Principal } from '../model/principal.ts'
-import { has } from '../options/checks.ts'
-import { type Checks, readOptions } from '../options/read-options.ts'
+import { has, like } from '../options/checks.ts'
+import {
+  type Checks,
+  type OptionFault,
+  optionError,
+  problemsAt,
+  problemsIn,
+  readOptions,
+  required,
+} from '../options/read-options.ts'
 import type { AuthVerifier, Refusal } from '../ports/auth-verifier.ts'
 import type { Clock } from '../ports/clock.ts'
-import { type AppSecretDigest, type Credential, credentialsOf, secretProblems } from './app-secret-credentials.ts'
-import { isAppSecret } from './app-secret-format.ts'
-import { matchingCredential } from './matching-credential.ts'
+import { credentialId, fastestSha256, isAppSecret, type Sha256 } from './app-secret.ts'
+import { type NotAfter, notAfter, notAfterMilliseconds, visibleAscii } from './credential-checks.ts'
 import { INVALID_TOKEN } from './refusals.ts'
-import { fastestSha256 } from './sha256.ts'
 
-/** How {@link appSecrets} goes about it. */
+/** Options of {@link appSecrets}. */
 export interface AppSecretsOptions {
-  /** Tells the time for `notAfter`. Default: the system's. */
+  /** Gives the time for `notAfter`. Default: the system's. */
   readonly clock?: Pick<Clock, 'now'>
+}
+
+/** The digest of an application secret, with its settings. */
+export interface AppSecretDigest {
+  /** SHA-256 of the secret's ASCII bytes, 64 hex digits: the `sha256` of `generateAppSecret`. */
+  readonly sha256: string
+  /** Names the secret in logs and records: 1 to 200 visible ASCII characters. Default: `app_` and 8 digits of `sha256`. */
+  readonly id?: string
+  /**
+   * The last instant at which it is valid: a `Date`, an RFC 3339 instant with its offset, or epoch milliseconds. From the next
+   * millisecond on, it is refused like an unknown one. Default: no end.
+   */
+  readonly notAfter?: NotAfter
+  /** Scopes what is stored and read with it: 1 to 200 visible ASCII characters. Default `default`. */
+  readonly tenant?: string
 }
 
 const CHECKS: Checks<AppSecretsOptions> = { clock: has('now') }
 
 /**
- * Lets applications in by a shared secret: the verifier for servers, which may dispatch and record runs in any session of
+ * Authenticates applications by a shared secret: the verifier for servers, which may dispatch and record runs in any session of
  * their tenant.
  *
- * Give it the secrets that `generateAppSecret` made, in clear or as `{ id, sha256, notAfter?, tenant? }`. Several are good
- * at once, so that one can be replaced without a gap: add the new one, move the applications over, take the old one away or
- * give it a `notAfter`. A secret in clear is hashed at once and only its SHA-256 is kept.
+ * Takes the secrets that `generateAppSecret` made, in clear or as `{ id, sha256, notAfter?, tenant? }`. Several are valid at
+ * once, so that one can be replaced without a gap: add the new one, move the applications, then remove the old one or give it
+ * a `notAfter`. A secret in clear is hashed at once and only its SHA-256 is kept.
  *
- * What is not a whole secret is refused by its checksum alone, without hashing. Otherwise its SHA-256 is compared with
- * those of all the secrets, in constant time and without stopping at a match. It never throws for any string, and an
- * unknown, malformed or ended secret is `invalid_token` alike.
+ * A malformed secret is refused by its checksum, without hashing. Otherwise its SHA-256 is compared with those of all secrets, in
+ * constant time and without an early exit. `verify` never throws for any string, and an unknown, malformed or ended secret is
+ * `invalid_token` alike.
  *
- * Where there is no `node:crypto` it hashes with WebCrypto, and finds a duplicate at the first call, which then rejects.
+ * Without `node:crypto` it hashes with WebCrypto, and finds a duplicate only at the first call, which then rejects.
  *
- * @throws SallyportError `option_invalid`, with all faults at once and no secret among them: an entry is unset, empty,
- * malformed or a duplicate, a `sha256`, `id`, `tenant` or `notAfter` is bad, the list is empty, or an option is not known.
+ * @throws SallyportError `option_invalid`, with all problems at once and without any secret: an entry is unset, empty,
+ * malformed or a duplicate, a `sha256`, `id`, `tenant` or `notAfter` is wrong, the list is empty, or an option is unknown.
  */
 export function appSecrets(
   secrets: readonly (string | undefined | AppSecretDigest)[],
@@ -41,7 +63,7 @@ export function appSecrets(
   const { clock = { now: Date.now } } = readOptions('appSecrets', options, CHECKS, () => secretProblems(secrets))
   const sha256 = fastestSha256()
   const credentials = credentialsOf(secrets, sha256)
-  // A failure is for the first call to report, not for the process to die of.
+  // The first call reports a failure; the process must not die of it.
   if (credentials instanceof Promise) credentials.catch(() => {})
 
   const match = (known: readonly Credential[], digest: string): Principal | Refusal => {
@@ -60,4 +82,86 @@ export function appSecrets(
         : Promise.all([credentials, digest]).then(([known, hashed]) => match(known, hashed))
     },
   }
+}
+
+/** A secret that tokens are compared with. */
+export interface Credential {
+  readonly digest: string
+  readonly notAfter: number
+  readonly principal: Principal
+}
+
+const HEX_DIGITS = 64
+
+/** The credential with this digest. Visits every digit of every digest, whichever matches: constant time. */
+export function matchingCredential(credentials: readonly Credential[], digest: string): Credential | undefined {
+  let match: Credential | undefined
+  for (const credential of credentials) {
+    const known = credential.digest
+    let difference = 0
+    for (let index = 0; index < HEX_DIGITS; index++) difference |= digest.charCodeAt(index) ^ known.charCodeAt(index)
+    if (difference === 0) match = credential
+  }
+  return match
+}
+
+/** Hashes the secrets in clear and keeps only digests. Throws for a duplicate. */
+function credentialsOf(
+  secrets: readonly (string | undefined | AppSecretDigest)[],
+  sha256: Sha256,
+): readonly Credential[] | Promise<readonly Credential[]> {
+  const entries = secrets.map((secret) => (typeof secret === 'object' ? secret : undefined))
+  const digests = secrets.map((secret) =>
+    typeof secret === 'object' ? secret.sha256.toLowerCase() : sha256(String(secret)),
+  )
+  return digests.every((digest) => typeof digest === 'string')
+    ? toCredentials(entries, digests)
+    : Promise.all(digests).then((known) => toCredentials(entries, known))
+}
+
+function toCredentials(
+  entries: readonly (AppSecretDigest | undefined)[],
+  digests: readonly string[],
+): readonly Credential[] {
+  const duplicates = digests.flatMap((digest, index) => {
+    const first = digests.indexOf(digest)
+    return first === index ? [] : [{ field: `secrets[${index}]`, detail: `is the same as secrets[${first}]` }]
+  })
+  optionError('appSecrets', duplicates)
+  return digests.map((digest, index) => {
+    const { id = credentialId(digest), tenant = 'default', notAfter: end } = entries[index] ?? {}
+    const notAfter = notAfterMilliseconds(end) ?? Number.NEGATIVE_INFINITY
+    return { digest, notAfter, principal: Object.freeze({ id, tenant }) }
+  })
+}
+
+const MAKE_ONE =
+  "make one with `await generateAppSecret({ env: 'live' })` from sallyport/auth, and pass its secret or its { id, sha256 }"
+
+const DIGEST: Checks<AppSecretDigest> = {
+  sha256: required(like(/^[0-9a-f]{64}$/i, `must be 64 hex digits; ${MAKE_ONE}`), `is required; ${MAKE_ONE}`),
+  id: visibleAscii,
+  notAfter,
+  tenant: visibleAscii,
+}
+
+/** All problems of the secrets, without any of them. */
+function secretProblems(secrets: unknown): readonly ConfigProblem[] {
+  if (!Array.isArray(secrets) || secrets.length === 0) {
+    return [{ field: 'secrets', detail: `give at least one secret; ${MAKE_ONE}` }]
+  }
+  return [...secrets].flatMap((secret, index) => problemsAt(`secrets[${index}]`, faultOf(secret)))
+}
+
+function faultOf(secret: unknown): OptionFault {
+  if (secret === undefined || secret === null) return `is ${secret}: is its environment variable set? Or ${MAKE_ONE}`
+  if (secret === '') return `is empty: is its environment variable set? Or ${MAKE_ONE}`
+  if (typeof secret === 'string') return isAppSecret(secret) ? undefined : `is ${malformation(secret)}; ${MAKE_ONE}`
+  return typeof secret === 'object' ? problemsIn(secret, DIGEST) : `is neither a secret nor { sha256 }; ${MAKE_ONE}`
+}
+
+function malformation(secret: string): string {
+  if (secret !== secret.trim()) return 'malformed: it begins or ends with white space'
+  if (!secret.startsWith('sp_')) return 'not an application secret: those begin with sp_'
+  return 'malformed: mistyped, or cut short'
 }

@@ -14,31 +14,29 @@ import {
   required,
 } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
-import { notAfterMilliseconds } from './not-after.ts'
-import { readGrants, type SessionTokenGrants } from './session-token-claims.ts'
-import { LONGEST_TOKEN, SESSION_TOKEN_TYP } from './session-token-format.ts'
+import { notAfterMilliseconds, visibleAscii } from './credential-checks.ts'
+import { LONGEST_TOKEN, readGrants, SESSION_TOKEN_TYP, type SessionTokenGrants } from './session-token-claims.ts'
 import { keyChecks, readyKey, type SessionTokenKey } from './session-token-key.ts'
-import { visibleAscii } from './visible-ascii.ts'
 
-/** What {@link issueSessionToken} puts in a token. */
+/** Options of {@link issueSessionToken}. */
 export interface IssueSessionTokenOptions {
-  /** The one session that the token is for: 1 to 200 visible ASCII characters. */
+  /** The only session of the token: 1 to 200 visible ASCII characters. */
   readonly sessionId: string
-  /** Whose session it is: 1 to 200 visible ASCII characters. Default `default`. */
+  /** The tenant of the session: 1 to 200 visible ASCII characters. Default `default`. */
   readonly tenant?: string
-  /** Whose runs it records: 1 to 200 characters. Default: nobody's; the agent can name no user. */
+  /** The user whose runs it records: 1 to 200 characters. Default: none; then the agent can name no user. */
   readonly userId?: string
-  /** What the token may do beside recording runs of its session. Default: nothing. */
+  /** What the token permits beside recording runs of its session. Default: nothing. */
   readonly grants?: SessionTokenGrants
-  /** How long it is good, in whole seconds, 1 to 3,600. Default 900. */
+  /** Its lifetime in whole seconds, 1 to 3,600. Default 900. */
   readonly expiresInSeconds?: number
-  /** What it is signed with. `sessionTokens` must have the same `kid` and `alg`, with the same or the public key. */
+  /** The key that signs it. `sessionTokens` must have the same `kid` and `alg`, with the same or the public key. */
   readonly key: SessionTokenKey
-  /** Who it is for: the `audience` of `sessionTokens`. */
+  /** The `aud` claim: the `audience` of `sessionTokens`. */
   readonly audience: string
-  /** Who issues it: the `issuer` of `sessionTokens`, if it has one. */
+  /** The `iss` claim: the `issuer` of `sessionTokens`, if it has one. */
   readonly issuer?: string
-  /** Tells the time. Default: the system's. */
+  /** Gives the time. Default: the system's. */
   readonly clock?: Pick<Clock, 'now'>
 }
 
@@ -51,7 +49,7 @@ const GRANT: Checks<DispatchGrant> = {
 
 const known = nested<SessionTokenGrants>({ dispatch: nested(GRANT) })
 
-/** The name of a grant that is near to none is not repeated: callers have put secrets there. */
+/** Does not quote an unknown grant unless its name is near `dispatch`: callers have put secrets there. */
 const grants: Check = (value, given) => {
   const isOther =
     isRecord(value) && Object.keys(value).some((name) => name !== 'dispatch' && near(name, ['dispatch']) === '')
@@ -72,13 +70,13 @@ const CHECKS: Checks<IssueSessionTokenOptions> = {
 }
 
 /**
- * Makes a token for one session, to hand to the agent that works in it: with it, the agent can record runs of that session,
- * and dispatch only what `grants.dispatch` lists, at most `maxDispatches` times.
+ * Makes a token for one session, to give to its agent: with it, the agent can record runs of that session, and dispatch only
+ * what `grants.dispatch` lists, at most `maxDispatches` times.
  *
- * The token is a JWT (RFC 7519) with a random `jti`, which is also the principal's id. Grant little: whatever a prompt talks
- * the agent into, it cannot go beyond the lists. A list with nothing in it permits nothing.
+ * The token is a JWT (RFC 7519) with a random `jti`, which is also the principal's id. Grant little: a prompt
+ * injection cannot make the agent go beyond the lists. An empty list permits nothing.
  *
- * @throws SallyportError `option_invalid`, with all faults at once: an option is out of its range, the key cannot sign, or
+ * @throws SallyportError `option_invalid`, with all problems at once: an option is out of its range, the key cannot sign, or
  * the grants are malformed or so long that the token would not fit in a request (4,096 characters).
  */
 export async function issueSessionToken(options: IssueSessionTokenOptions): Promise<string> {

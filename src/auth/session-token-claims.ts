@@ -1,13 +1,26 @@
 import { type DispatchGrant, isMaxDispatches, isUserId } from '../model/principal.ts'
-import { isVisibleAscii } from './visible-ascii.ts'
+import { isVisibleAscii } from './credential-checks.ts'
 
-/** What a session token may do beside recording runs of its own session. */
+/** The `typ` header of a session token: no other JWT under the same key is accepted as one (RFC 8725). */
+export const SESSION_TOKEN_TYP = 'sallyport-session+jwt'
+
+/** The longest bearer token that is read from a request. */
+export const LONGEST_TOKEN = 4_096
+
+const JWS_COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/
+
+/** Whether a text has the shape of a signed JWT: three base64url parts, none of them empty. */
+export function isJwtShaped(token: string): boolean {
+  return token.length <= LONGEST_TOKEN && JWS_COMPACT.test(token)
+}
+
+/** What a session token permits beside recording runs of its own session. */
 export interface SessionTokenGrants {
   /** What it may dispatch: only what is listed, exactly as the request writes it. Absent: nothing. */
   readonly dispatch?: DispatchGrant
 }
 
-/** What a session token says, once it is known to be signed and in time. */
+/** The claims of a session token whose signature and times are verified. */
 export interface SessionClaims {
   readonly jti: string
   readonly sessionId: string
@@ -33,8 +46,8 @@ export function readClaims(
 }
 
 /**
- * The grants, with nothing in them but what is known; `undefined` when they are malformed. A grant that is not known is
- * left out; a member of a dispatch grant that is not known may limit it, so that the grant counts as malformed.
+ * The known grants; `undefined` when they are malformed. Drops an unknown grant. An unknown member makes a dispatch grant malformed,
+ * because it may be a limit.
  */
 export function readGrants(value: unknown): SessionTokenGrants | undefined {
   if (!isObject(value)) return undefined

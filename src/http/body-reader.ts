@@ -2,82 +2,84 @@ import { type Refused, refuse } from '../core/answers/result.ts'
 import { overloaded } from '../core/load/load-limits.ts'
 import type { UnfinishedBody } from '../core/load/unfinished-bodies.ts'
 import type { Clock } from '../ports/clock.ts'
-import { GrowingBuffer } from './growing-buffer.ts'
 
 /** How long a body may take to arrive, in milliseconds. */
 const BODY_TIMEOUT_MS = 10_000
 
-/** How much of a refused body is still let in, in bytes and milliseconds, so that an ordinary caller gets to read the answer. */
+/** How much of a refused body is still read, in bytes and milliseconds, so that an ordinary caller can read the answer. */
 export const LINGER_BYTES = 65_536
 export const LINGER_MS = 1_000
 
-/** Takes a body as it arrives. After the first `end` or `broken`, and after a refusal, calls change nothing. */
+/** Takes a body as it arrives. Calls after the first `end` or `broken`, and after a refusal, change nothing. */
 export interface BodySink {
   chunk(bytes: Uint8Array | string): void
   end(): void
-  /** The body will not come to its end: the caller left, or the stream failed. */
+  /** The body will not be complete: the caller has left, or the stream failed. */
   broken(): void
 }
 
-/**
- * Starts a body flowing into a sink, never before it has returned. What it returns is called when the body is refused: to
- * see to what has not arrived.
- */
+/** Starts a body flowing into a sink, after it has returned. Returns a function that is called when the body is refused before its end. */
 export type Pump = (sink: BodySink) => () => void
 
-/** A body as the host hands it over. */
+/**
+ * A body of known length, read in one call. A server enforces Content-Length; a request made in this process may declare a false one, which
+ * is found only when all of it is read. `isTaken` is asked after a failed read: somebody else is reading the body.
+ */
+interface WholeBody {
+  bytes(): Promise<ArrayBuffer>
+  isTaken(): boolean
+}
+
+/** A body as the host passes it. */
 export type HostBody =
   | { readonly kind: 'stream'; readonly pump: Pump }
-  /**
-   * As long as its Content-Length says, and read in one go. A server holds a body to that; the length of a request that was made
-   * in this process may be false, and is found out only once all of it is here. `isTaken`, once that failed: somebody else has it.
-   */
-  | { readonly kind: 'whole'; bytes(): Promise<ArrayBuffer>; isTaken(): boolean }
-  /** Somebody read it, and left this: the bytes, the text, or the JSON value. */
+  | ({ readonly kind: 'whole' } & WholeBody)
+  /** The host has read it and left this: the bytes, the text, or the JSON value. */
   | { readonly kind: 'left'; readonly value: unknown }
-  /** Somebody read it, and left nothing. */
+  /** The host has read it and left nothing. */
   | { readonly kind: 'consumed' }
 
-/** How a body is to be read. */
+/** How to read a body. */
 export interface ReadOptions {
   readonly maxBytes: number
   readonly clock: Clock
-  /** Takes a share of what unfinished bodies may hold; `undefined`: there is no room. As in {@link UnfinishedBodies}. */
+  /** Takes a share of the budget of unfinished bodies; `undefined`: the budget is spent. As in {@link UnfinishedBodies}. */
   begin(refuse: () => void): UnfinishedBody | undefined
 }
 
 /**
- * Collects a body: at most `maxBytes` of it, within {@link BODY_TIMEOUT_MS}. Always settles, never rejects.
+ * Reads a stream of at most `maxBytes` within {@link BODY_TIMEOUT_MS}. Always settles, never rejects.
  *
- * @param length What it is announced to be, at most `maxBytes`. Nothing is reserved for bytes that have not arrived.
+ * @param length Its declared length, at most `maxBytes`. Nothing is reserved for bytes that have not arrived.
  */
-export function readBody(
+export function readStream(
   pump: Pump,
   length: number | undefined,
   { maxBytes, clock, begin }: ReadOptions,
 ): Promise<Uint8Array | Refused> {
   return new Promise((resolve) => {
-    const share = begin(() => giveUp(overloaded()))
+    const share = begin(() => refuseWith(overloaded()))
     if (!share) return resolve(overloaded())
-    let letGo = (): void => {}
+    let stop = (): void => {}
     let buffer: GrowingBuffer | undefined = new GrowingBuffer(length ?? maxBytes)
     const settle = (outcome: Uint8Array | Refused): void => {
-      // Listeners may outlive the reading, and must not keep what was read.
+      // Listeners may outlive the read, and must not keep the bytes.
       buffer = undefined
-      callOff()
+      cancelTimeout()
       share.release()
       resolve(outcome)
     }
-    const giveUp = (refused: Refused): void => {
+    const refuseWith = (refused: Refused): void => {
       settle(refused)
-      letGo()
+      stop()
     }
-    const callOff = clock.after(BODY_TIMEOUT_MS, () => giveUp(tooSlow()))
+    const cancelTimeout = clock.after(BODY_TIMEOUT_MS, () => refuseWith(tooSlow()))
     const sink: BodySink = {
       chunk(bytes) {
         if (!buffer) return
         const piece = typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes
-        if (buffer.size + piece.byteLength > maxBytes) return giveUp(tooLarge(maxBytes))
+        if (buffer.size + piece.byteLength > maxBytes) return refuseWith(tooLarge(maxBytes))
+        // May refuse this body.
         share.hold(buffer.reservedWith(piece.byteLength))
         buffer?.append(piece)
       },
@@ -85,17 +87,17 @@ export function readBody(
       broken: () => buffer && settle(brokenOff()),
     }
     try {
-      letGo = pump(sink)
+      stop = pump(sink)
     } catch {
-      // The request of the host is none that can be read.
+      // The host's request cannot be read.
       sink.broken()
     }
   })
 }
 
-/** Reads a body that comes in one go, of the length that it is announced to be, as {@link readBody} reads one that does not. */
-export function readWholeBody(
-  { bytes, isTaken }: Extract<HostBody, { kind: 'whole' }>,
+/** Reads a body of known length in one call, under the same limits as {@link readStream}. */
+export function readWhole(
+  { bytes, isTaken }: WholeBody,
   length: number,
   { maxBytes, clock, begin }: ReadOptions,
 ): Promise<Uint8Array | Refused> {
@@ -103,11 +105,11 @@ export function readWholeBody(
     let isSettled = false
     const settle = (outcome: Uint8Array | Refused): void => {
       isSettled = true
-      callOff()
+      cancelTimeout()
       share?.release()
       resolve(outcome)
     }
-    const callOff = clock.after(BODY_TIMEOUT_MS, () => settle(tooSlow()))
+    const cancelTimeout = clock.after(BODY_TIMEOUT_MS, () => settle(tooSlow()))
     const share = begin(() => settle(overloaded()))
     if (!share) return settle(overloaded())
     share.hold(length)
@@ -119,7 +121,57 @@ export function readWholeBody(
   })
 }
 
-/** The refusal of a body over the limit. */
+/** The least that is reserved: below it, growing costs more than it saves. */
+const LEAST_BYTES = 1_024
+
+/**
+ * Collects bytes that arrive in pieces, of any size, in one buffer. Reserves at most twice as much as has arrived, or 1 KiB, and never more
+ * than `greatest`, whatever length is declared.
+ */
+export class GrowingBuffer {
+  readonly #greatest: number
+  #bytes: Uint8Array = new Uint8Array(0)
+  #size = 0
+
+  /** @param greatest The length of the body where it is known, otherwise its limit. */
+  constructor(greatest: number) {
+    this.#greatest = greatest
+  }
+
+  /** How many bytes have arrived. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** How many bytes are reserved after this many more have arrived. */
+  reservedWith(more: number): number {
+    const size = this.#size + more
+    if (size <= this.#bytes.byteLength) return this.#bytes.byteLength
+    return Math.max(size, Math.min(this.#greatest, Math.max(LEAST_BYTES, 2 * size)))
+  }
+
+  append(piece: Uint8Array): void {
+    const reserved = this.reservedWith(piece.byteLength)
+    if (reserved > this.#bytes.byteLength) {
+      // A body that comes in one piece is not copied.
+      if (piece.byteLength === reserved) this.#bytes = piece
+      else {
+        const grown = new Uint8Array(reserved)
+        grown.set(this.#bytes.subarray(0, this.#size))
+        grown.set(piece, this.#size)
+        this.#bytes = grown
+      }
+    } else this.#bytes.set(piece, this.#size)
+    this.#size += piece.byteLength
+  }
+
+  /** The bytes that have arrived, without a copy. */
+  whole(): Uint8Array {
+    return this.#bytes.subarray(0, this.#size)
+  }
+}
+
+/** Refuses a body over the limit. */
 export function tooLarge(maxBytes: number): Refused {
   return refuse('body_too_large', `The body is over the limit of ${maxBytes} bytes.`, { limit: maxBytes })
 }
@@ -133,7 +185,7 @@ function tooSlow(): Refused {
   return refuse('body_timeout', detail, { limit: BODY_TIMEOUT_MS })
 }
 
-/** The refusal of a body that somebody else has read, or is reading. */
+/** Refuses a body that somebody else has read, or is reading. */
 export function alreadyConsumed(): Refused {
   const detail = [
     'Something in the host read the body before Sallyport, and left nothing of it.',

@@ -1,10 +1,32 @@
 import type { HandlerRequest } from '../core/answers/result.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { ignoreRejection } from '../core/json/to-json.ts'
+import type { Clock } from '../ports/clock.ts'
 import { answer, closing, internalError, type Wire } from './answer.ts'
-import { endingWithFetched } from './connection-end.ts'
-import { type FetchRequest, fetchBody, type RequestBody } from './fetch-body.ts'
+import { type BodySink, type HostBody, LINGER_BYTES, LINGER_MS } from './body-reader.ts'
+import { declaredLength } from './json-body.ts'
 import type { Target } from './routes.ts'
+
+/** The members of `Request` that are used. Some frameworks have a class of their own, so nothing uses `instanceof`. */
+export interface FetchRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: { get(name: string): string | null }
+  readonly bodyUsed: boolean
+  readonly body: FetchBody | null
+  readonly signal?: { readonly aborted: boolean }
+  arrayBuffer(): Promise<ArrayBuffer>
+}
+
+interface FetchBody {
+  readonly locked: boolean
+  getReader(): FetchReader
+}
+
+interface FetchReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>
+  cancel(): Promise<void>
+}
 
 /** An answer to a fetch-style request. */
 export interface FetchAnswer {
@@ -13,10 +35,10 @@ export interface FetchAnswer {
   readonly lingering?: Promise<void> | undefined
 }
 
-/** Answers a fetch-style request. Never rejects: there is nobody to pass an error to. */
+/** Answers a fetch-style request. Never rejects: fetch-style hosts have no error handler. */
 export async function answerFetch(endpoints: Endpoints, target: Target, request: FetchRequest): Promise<FetchAnswer> {
   const headers = headersOf(request)
-  const body = fetchBody(request, headers, endpoints.clock)
+  const body = requestBody(request, headers, endpoints.clock)
   const wire = await answer(endpoints, target, {
     method: request.method,
     headers,
@@ -24,19 +46,26 @@ export async function answerFetch(endpoints: Endpoints, target: Target, request:
     hasLeft: () => request.signal?.aborted === true,
   }).catch((cause: unknown) => internalError(endpoints, cause))
   const lingering = letGo(body)
-  return lingering ? { wire: closing(wire), lingering } : { wire: endingWithFetched(endpoints, wire) }
+  return lingering ? { wire: closing(wire), lingering } : { wire: closeIfStopping(endpoints, wire) }
 }
 
-/** A request whose body cannot be read, or is none, has nothing to be let go. */
-function letGo(body: RequestBody): Promise<void> | undefined {
+/** Closes the connection when the host stops. A fetch request has no HTTP version: servers drop the header over HTTP/2. */
+export function closeIfStopping(endpoints: Endpoints, wire: Wire): Wire {
+  return endpoints.isStopping() ? closing(wire) : wire
+}
+
+/** {@link closeIfStopping} for the host's own response. One with immutable headers, such as the result of a `fetch`, is left as it is. */
+export function closeHostResponse(endpoints: Endpoints, response: Response): Response {
+  if (!endpoints.isStopping()) return response
   try {
-    return body.letGo()
+    response.headers.set('connection', 'close')
   } catch {
-    return undefined
+    // The connection closes with another answer, or with the server.
   }
+  return response
 }
 
-/** Made once, at the first answer. */
+/** Created once, at the first answer. */
 let utf8: InstanceType<typeof TextEncoder> | undefined
 
 /** Puts an answer into a `Response`. */
@@ -44,15 +73,15 @@ export function toResponse({ wire, lingering }: FetchAnswer, method: string): Re
   const { status, headers, text } = wire
   utf8 ??= new TextEncoder()
   const bytes = utf8.encode(text)
-  const body = lingering ? lastOf(bytes, lingering) : bytes
+  const body = lingering ? endingAfter(lingering, bytes) : bytes
   return new Response(method === 'HEAD' ? null : body, {
     status,
     headers: { 'content-length': String(bytes.byteLength), ...headers },
   })
 }
 
-/** The last answer of a connection. A host closes that when the answer ends, and by then its caller should have read it. */
-function lastOf(bytes: Uint8Array, lingering: Promise<void>): ReadableStream<Uint8Array> {
+/** A stream that ends after `lingering`: the host closes the connection at its end, and the caller needs time to read the answer. */
+function endingAfter(lingering: Promise<void>, bytes: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async start(controller) {
       controller.enqueue(bytes)
@@ -62,7 +91,7 @@ function lastOf(bytes: Uint8Array, lingering: Promise<void>): ReadableStream<Uin
   })
 }
 
-/** All that is read anywhere. They are asked for by name, because to visit all is to make them all where that is put off. */
+/** All headers that are read anywhere. Getting them by name avoids creating those that a lazy host has not created yet. */
 const HEADERS = [
   'authorization',
   'content-type',
@@ -82,10 +111,10 @@ function headersOf({ headers }: FetchRequest): HandlerRequest['headers'] {
   return read
 }
 
-/** Takes work that the runtime is to see through after it has sent the answer. */
+/** Keeps the runtime alive for work that goes on after the answer. */
 export type WaitUntil = (work: Promise<void>) => unknown
 
-/** The `waitUntil` of the context that Workers-like runtimes pass along. */
+/** The `waitUntil` of the context that Workers-like runtimes pass. */
 export function waitUntilOf(context: unknown): WaitUntil | undefined {
   if (typeof context !== 'object' || context === null || !('waitUntil' in context)) return undefined
   const { waitUntil } = context
@@ -94,12 +123,135 @@ export function waitUntilOf(context: unknown): WaitUntil | undefined {
 
 const ACCEPTED = 202
 
-/** Has what a request brought delivered, where the runtime goes on that long. The answer stands, whatever comes of it. */
+/** Delivers after the answer, where the runtime stays alive that long. A failure does not change the answer. */
 export function deliverAfter({ status }: Wire, endpoints: Endpoints, waitUntil: WaitUntil | undefined): void {
   if (!waitUntil || (status !== ACCEPTED && !endpoints.isPublishing())) return
   try {
     ignoreRejection(waitUntil(endpoints.deliver()))
   } catch {
-    // The delivery goes on for as long as the runtime lets it, and what is left is found by whoever looks next.
+    // A worker or the next `runDue` delivers what is left.
+  }
+}
+
+/** The body of a request. */
+interface RequestBody {
+  take(): HostBody
+  /**
+   * Called when the request is answered. Where part of the body may still arrive, returns a promise that resolves when the answer, and with
+   * it the connection, may end: at most {@link LINGER_BYTES} of a refused body are still read, and after {@link LINGER_MS} it is
+   * cancelled. In hosts on Node a cancel cuts the connection: this gives the caller time to read the answer.
+   */
+  letGo(): Promise<void> | undefined
+}
+
+/** Longer bodies are read as a stream: a host may use many times the length of a body that it collects in one call. */
+const WHOLE_BYTES = 16_384
+
+/** Reads a short body of known length in one call, which is much faster where a stream would have to be created first. */
+function requestBody(request: FetchRequest, headers: HandlerRequest['headers'], clock: Clock): RequestBody {
+  const length = declaredLength(headers)
+  let isBegun = false
+  let isReading = false
+  let lingering: Promise<void> | undefined
+
+  function pump(sink: BodySink): () => void {
+    isBegun = true
+    const body = bodyOf(request)
+    const flow = body && startFlow(body.getReader(), sink, clock)
+    if (!flow) queueMicrotask(sink.end)
+    return () => {
+      lingering = flow?.refuse()
+    }
+  }
+
+  async function bytes(): Promise<ArrayBuffer> {
+    isBegun = true
+    isReading = true
+    const read = await request.arrayBuffer()
+    isReading = false
+    return read
+  }
+
+  return {
+    take() {
+      if (request.bodyUsed) return { kind: 'consumed' }
+      if (length !== undefined && length <= WHOLE_BYTES) {
+        return { kind: 'whole', bytes, isTaken: () => !request.bodyUsed }
+      }
+      return bodyOf(request)?.locked ? { kind: 'consumed' } : { kind: 'stream', pump }
+    },
+    letGo() {
+      if (isReading) return Promise.resolve()
+      // A short body that was never read is left to the host.
+      const isLong = length === undefined || length > LINGER_BYTES
+      if (!isBegun && isLong && !request.bodyUsed && bodyOf(request)?.locked === false) pump(IGNORE)()
+      return lingering
+    },
+  }
+}
+
+/** Ignores what throws: such a body cannot be read, so there is nothing to let go. */
+function letGo(body: RequestBody): Promise<void> | undefined {
+  try {
+    return body.letGo()
+  } catch {
+    return undefined
+  }
+}
+
+/** The body of a request, if it has one. A proxied request may throw where there is none: that of itty-router's `withParams` does. */
+function bodyOf(request: FetchRequest): FetchBody | null {
+  try {
+    return request.body
+  } catch {
+    return null
+  }
+}
+
+const IGNORE: BodySink = { chunk() {}, end() {}, broken() {} }
+
+/** Starts a body flowing into a sink. `refuse` returns a promise that resolves when the body has ended or may be cut off. */
+function startFlow(reader: FetchReader, sink: BodySink, clock: Clock): { refuse(): Promise<void> } {
+  let left = Number.POSITIVE_INFINITY
+  let isOverdue = false
+  let onEnd = (): void => {}
+
+  async function flow(): Promise<void> {
+    try {
+      while (left >= 0 && !isOverdue) {
+        const { done, value } = await reader.read()
+        if (done) {
+          onEnd()
+          return sink.end()
+        }
+        left -= value?.byteLength ?? 0
+        if (value) sink.chunk(value)
+      }
+    } catch {
+      onEnd()
+      sink.broken()
+    }
+  }
+
+  const flowed = flow()
+  // Cancels only between two reads: if the body ends after a cancel during a read, a stream that Node made of an async iterable throws
+  // where nobody can catch it.
+  const cutOff = (): void => {
+    isOverdue = true
+    void flowed.then(() => reader.cancel()).catch(() => {})
+  }
+  return {
+    refuse: () =>
+      new Promise((resolve) => {
+        left = LINGER_BYTES
+        const cancelTimeout = clock.after(LINGER_MS, () => {
+          resolve()
+          cutOff()
+        })
+        onEnd = () => {
+          cancelTimeout()
+          resolve()
+        }
+      }),
   }
 }

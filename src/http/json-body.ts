@@ -1,16 +1,16 @@
 import { type HandlerRequest, isRefused, type Refused, refuse } from '../core/answers/result.ts'
 import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
 import type { Clock } from '../ports/clock.ts'
-import { alreadyConsumed, type HostBody, type ReadOptions, readBody, readWholeBody, tooLarge } from './body-reader.ts'
+import { alreadyConsumed, type HostBody, type ReadOptions, readStream, readWhole, tooLarge } from './body-reader.ts'
 
-/** A body's JSON value, boxed: the value itself may look like anything. */
+/** The JSON value of a body, wrapped to tell it from a refusal. */
 export interface Json {
   readonly json: unknown
 }
 
 /**
- * Gets the JSON out of whatever the host hands over: a stream is read, text and bytes that a parser left are parsed, and any
- * other value that it left is taken as it is. A byte order mark is dropped (RFC 8259 section 8.1 lets a parser do so).
+ * Gives the JSON value of a body: reads a stream, parses text and bytes that the host's parser left, and takes any other value that it
+ * left as it is. Drops a byte order mark (RFC 8259 section 8.1 permits it).
  */
 export function jsonOf(
   body: HostBody,
@@ -23,12 +23,11 @@ export function jsonOf(
   if (length !== undefined && length > maxBytes) return tooLarge(maxBytes)
   if (body.kind === 'consumed') return alreadyConsumed()
   if (body.kind === 'left') return left(body.value, maxBytes)
-  const reading =
-    body.kind === 'whole' ? readWholeBody(body, length ?? 0, options) : readBody(body.pump, length, options)
-  return reading.then((bytes) => (isRefused(bytes) ? bytes : parseApart(bytes, clock)))
+  const reading = body.kind === 'whole' ? readWhole(body, length ?? 0, options) : readStream(body.pump, length, options)
+  return reading.then((bytes) => (isRefused(bytes) ? bytes : parseAndYield(bytes, clock)))
 }
 
-/** Where there is a Transfer-Encoding, a Content-Length says nothing about the body (RFC 9112 section 6.3). `NaN`: it is none. */
+/** The Content-Length, ignored where there is a Transfer-Encoding (RFC 9112 section 6.3). `NaN`: it is not a whole number. */
 export function declaredLength(headers: HandlerRequest['headers']): number | undefined {
   const { 'content-length': length, 'transfer-encoding': encoding } = headers
   if (length === undefined || encoding !== undefined) return undefined
@@ -37,13 +36,13 @@ export function declaredLength(headers: HandlerRequest['headers']): number | und
 
 const LONG_BYTES = 65_536
 
-/** What is long takes long to parse, and then to look through: others have their turn in between. */
-function parseApart(bytes: Uint8Array, clock: Clock): Json | Refused | Promise<Json | Refused> {
+/** Yields to the event loop between parsing a long body and validating it. */
+function parseAndYield(bytes: Uint8Array, clock: Clock): Json | Refused | Promise<Json | Refused> {
   const parsed = parse(bytes)
   return bytes.byteLength > LONG_BYTES ? yieldToEventLoop(clock).then(() => parsed) : parsed
 }
 
-/** A text is held against the limit by its length in UTF-8, which is encoded only where it may be over. */
+/** The limit applies to the UTF-8 length of a text, which is computed only where it may be over. */
 function left(value: unknown, maxBytes: number): Json | Refused {
   if (value instanceof Uint8Array) return value.byteLength > maxBytes ? tooLarge(maxBytes) : parse(value)
   if (typeof value !== 'string') return { json: value }
@@ -52,7 +51,7 @@ function left(value: unknown, maxBytes: number): Json | Refused {
   return isOver ? tooLarge(maxBytes) : parseText(value.startsWith('\uFEFF') ? value.slice(1) : value)
 }
 
-/** Made once, at the first body: making it costs more than most decoding. Whole texts leave nothing behind in it. */
+/** Created once, at the first body: creating it costs more than most decoding. It keeps no state between whole texts. */
 let utf8: InstanceType<typeof TextDecoder> | undefined
 
 function parse(bytes: Uint8Array): Json | Refused {
@@ -69,7 +68,7 @@ function parseText(text: string): Json | Refused {
   try {
     return { json: JSON.parse(text) }
   } catch {
-    // The engine's own message quotes the body.
+    // The engine's message would quote the body.
     return refuse('invalid_json', 'The body is not well-formed JSON.')
   }
 }

@@ -1,74 +1,106 @@
 import type { Endpoints } from '../core/endpoints.ts'
+import { matching } from '../options/checks.ts'
 import { type Checks, problemsAt, readOptions } from '../options/read-options.ts'
 import { notFound, type Wire } from './answer.ts'
-import { MOUNT_CHECKS, type MountOptions, routesBelow, type Target } from './routes.ts'
+import { DOCUMENT_PATH, ROUTES, type Target } from './routes.ts'
 
-/** What an adapter mounts: `createSallyport(…)` gives one. */
+/** What an adapter mounts: the result of `createSallyport(…)`. */
 export interface Mountable {
   readonly endpoints: Endpoints
 }
 
-/** Sallyport at its place in a host. */
-export interface Mount {
+/** Where Sallyport is mounted. */
+export interface MountOptions {
+  /**
+   * The prefix of `/api/…` in the path that the adapter sees, such as `/v1`. Default: none. Leave it out where the host strips the
+   * prefix itself (`app.use('/v1', …)` in Express, `mount` in Hono). A request that misses the endpoints only by its prefix is
+   * logged as `mount.missed`, with what to change, even if another mount answers it.
+   *
+   * Anything but a plain path stops the mounting with a `SallyportError`, `option_invalid`.
+   */
+  readonly basePath?: string | undefined
+  /**
+   * Serves this document at `GET /api/outbound/openapi.json`, without authentication: `openapiDocument()` of `sallyport/openapi`.
+   * Default: there is no such endpoint.
+   */
+  readonly openapi?: object | undefined
+}
+
+/** Sallyport mounted in a host. */
+export interface Mount<Options = MountOptions> {
   readonly endpoints: Endpoints
-  /** What stands before `/api/…`, however its option was written. */
+  /** A copy that cannot change. */
+  readonly options: Options
+  /** The base path, without a slash at its end. */
   readonly base: string
-  /** What a request is for, by its path with its query, or its whole URL. `undefined`: not ours. */
+  /** The target of a path with its query, or of a whole URL; `undefined`: not one of ours. Ignores one trailing slash. */
   match(url: string): Target | undefined
   /** The answer to a request that did not match, where no host answers it. */
   notFound(): Wire
 }
 
-/** So many prefixes are told of: callers choose what they ask for. */
-const MAX_TOLD = 10
+/** The checks of {@link MountOptions}. */
+export const MOUNT_CHECKS: Checks<MountOptions> = {
+  basePath: matching(isPlainPath, 'must be a plain path such as "/v1"'),
+  openapi: matching(isDocument, 'must be an OpenAPI document: openapiDocument() of sallyport/openapi'),
+}
+
+/** At most this many prefixes are logged: callers choose them. */
+const MAX_LOGGED_PREFIXES = 10
 
 /**
- * Mounts the endpoints. A request that misses them by its prefix alone is told of in the log, once for each prefix, with what to
- * change: the host answers it as any other that it does not know, which says nothing. It may also be for another mount.
+ * Mounts the endpoints. Logs a request that misses them only by its prefix, once for each prefix, with what to change: the host's own
+ * 404 would not say.
  *
- * @throws {SallyportError} `option_invalid`, for what is not Sallyport, and for an option that cannot be.
+ * @throws {SallyportError} `option_invalid`: the first argument is not a Sallyport, or an option is wrong.
  */
 export function mount<Options extends MountOptions>(
   adapter: string,
   mountable: Mountable,
   options: Options,
   checks: Checks<Options>,
-): Mount & { readonly options: Options } {
+): Mount<Options> {
   const read = readOptions(adapter, options, checks, () => problemsAt('sallyport', faultOfMountable(mountable)))
   const { endpoints } = mountable
-  const { base, match, nearMiss } = routesBelow(read)
-  const reported = new Set<string>()
+  const base = normalise(read.basePath ?? '')
+  const routes = new Map(ROUTES.map((route) => [base + route.path, route]))
+  const document = read.openapi && JSON.stringify(read.openapi)
+  const logged = new Set<string>()
+
+  function logMiss(path: string): void {
+    if (logged.size === MAX_LOGGED_PREFIXES) return
+    const route = ROUTES.find((each) => path.endsWith(each.path))
+    const prefix = path.slice(0, -(route?.path.length ?? 0))
+    if (!route || logged.has(prefix)) return
+    logged.add(prefix)
+    // The detail does not quote the prefix, which the caller chose.
+    const change =
+      prefix === ''
+        ? `without the basePath "${base}", so the host takes that prefix off itself. Leave basePath out.`
+        : `below another prefix than the basePath "${base}". Give what stands before /api/ as basePath.`
+    const detail = `Unless another mount answers there: ${route.path} was asked for ${change}`
+    endpoints.logger.log('warn', 'mount.missed', { detail })
+  }
+
   return {
     endpoints,
     options: read,
     base,
     match(url) {
-      const target = match(url)
-      if (target || reported.size === MAX_TOLD) return target
-      const miss = nearMiss(url)
-      if (miss === undefined || reported.has(miss.prefix)) return undefined
-      reported.add(miss.prefix)
-      endpoints.logger.log('warn', 'mount.missed', { detail: miss.detail })
-      return undefined
+      const [path, search] = splitTarget(url)
+      const route = routes.get(path)
+      if (route) return { route, search }
+      if (document && path === base + DOCUMENT_PATH) return { document }
+      return void logMiss(path)
     },
     notFound: () => notFound(endpoints),
   }
 }
 
-function faultOfMountable(mountable: unknown): string | undefined {
-  const { endpoints } = Object(mountable)
-  return typeof endpoints?.handle === 'function'
-    ? undefined
-    : 'must be what createSallyport(…) gave: it has no endpoints'
-}
-
-/** Handlers that were made of the same endpoints for the same place, by an adapter. */
+/** The places where each adapter has mounted the same endpoints. */
 const PLACES = /* @__PURE__ */ new WeakMap<Endpoints, Set<string>>()
 
-/**
- * {@link mount}, for hosts in which a handler is mounted once and for all: a second one for the same place is told of in the
- * log. In one server it is never reached; two servers can share the first.
- */
+/** {@link mount}, and logs `mount.repeated` when an adapter mounts the same endpoints at the same place again. */
 export function mountOnce(adapter: string, mountable: Mountable, options: MountOptions = {}): Mount {
   const mounted = mount(adapter, mountable, options, MOUNT_CHECKS)
   const places = PLACES.get(mounted.endpoints) ?? new Set()
@@ -83,4 +115,40 @@ export function mountOnce(adapter: string, mountable: Mountable, options: MountO
   }
   PLACES.set(mounted.endpoints, places.add(place))
   return mounted
+}
+
+function faultOfMountable(mountable: unknown): string | undefined {
+  const { endpoints } = Object(mountable)
+  return typeof endpoints?.handle === 'function'
+    ? undefined
+    : 'must be what createSallyport(…) gave: it has no endpoints'
+}
+
+const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i
+
+/** The path, without a slash at its end, and the query. */
+function splitTarget(target: string): readonly [path: string, search: string] {
+  const local = target.startsWith('/') ? target : target.replace(ORIGIN, '')
+  const hash = local.indexOf('#')
+  const whole = hash < 0 ? local : local.slice(0, hash)
+  const mark = whole.indexOf('?')
+  return mark < 0 ? [withoutSlash(whole), ''] : [withoutSlash(whole.slice(0, mark)), whole.slice(mark + 1)]
+}
+
+function withoutSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path
+}
+
+function normalise(basePath: string): string {
+  return withoutSlash(basePath === '' || basePath.startsWith('/') ? basePath : `/${basePath}`)
+}
+
+const PLAIN_PATH = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)*$/
+
+function isPlainPath(value: unknown): boolean {
+  return typeof value === 'string' && PLAIN_PATH.test(normalise(value))
+}
+
+function isDocument(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'openapi' in value
 }

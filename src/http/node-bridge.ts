@@ -4,18 +4,48 @@ import type { Endpoints } from '../core/endpoints.ts'
 import type { Clock } from '../ports/clock.ts'
 import { answer, closing, type Wire } from './answer.ts'
 import { type HostBody, LINGER_BYTES, LINGER_MS, type Pump } from './body-reader.ts'
-import { endingWith } from './connection-end.ts'
-import type { NodeRequest, NodeResponse } from './node-messages.ts'
 import type { Target } from './routes.ts'
+
+/** The members of `IncomingMessage` that are used. */
+export interface NodeRequest {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly rawHeaders: readonly string[]
+  readonly httpVersionMajor: number
+  readonly complete: boolean
+  readonly destroyed: boolean
+  readonly readableEnded: boolean
+  readonly readableDidRead: boolean
+  readonly readableLength: number
+  /** Absent in requests that a test creates without a connection. */
+  readonly socket?: { readonly destroyed: boolean } | null
+  on(event: 'data', listener: (chunk: Uint8Array) => void): unknown
+  on(event: string, listener: () => void): unknown
+  read(): Uint8Array | string | null
+  pause(): unknown
+  resume(): unknown
+}
+
+/** The members of `ServerResponse` that are used. */
+export interface NodeResponse {
+  readonly headersSent: boolean
+  setHeader(name: string, value: string): unknown
+  writeHead(status: number, headers: Record<string, string | number>): unknown
+  write(text: string): unknown
+  end(): unknown
+  end(text: string): unknown
+  destroy(): unknown
+}
 
 /** An answer to a Node request. */
 export interface NodeAnswer {
   readonly wire: Wire
-  /** Whether the connection closes after it, because the request has not come to its end. */
+  /** Whether the connection closes after it, because the request is not complete. */
   readonly isLast: boolean
 }
 
-/** Answers a Node request. `leftBody` gives what the host's parser left; it is asked only when the stream was read. */
+/** Answers a Node request. `leftBody` gives what the host's parser left; it is called only when the stream has been read. */
 export async function answerNode(
   endpoints: Endpoints,
   target: Target,
@@ -27,27 +57,44 @@ export async function answerNode(
     method: req.method ?? '',
     headers: headersOf(req),
     body() {
-      isTaken = isHere(req)
-      return isTaken ? { kind: 'left', value: takeWhole(req) } : bodyOf(req, leftBody)
+      isTaken = isBuffered(req)
+      return isTaken ? { kind: 'left', value: takeBuffered(req) } : bodyOf(req, leftBody)
     },
     hasLeft: () => req.socket?.destroyed === true,
   })
-  return isTaken ? { wire: endingWith(endpoints, req, wire), isLast: false } : nodeAnswer(endpoints, req, wire)
+  return isTaken ? { wire: closeIfStopping(endpoints, req, wire), isLast: false } : nodeAnswer(endpoints, req, wire)
 }
 
 /**
- * An answer to a request whose body nobody has taken. When part of it is still to come, the connection closes after the answer.
- * HTTP/2 has no header for that: its streams end by themselves.
+ * The answer to a request whose body was not taken. The connection closes after it when part of the body is still to arrive. HTTP/2 has no
+ * header for that: its streams end by themselves.
  */
 export function nodeAnswer(endpoints: Endpoints, req: NodeRequest, wire: Wire): NodeAnswer {
   const isLast = !hasArrived(req)
-  return { wire: isLast && req.httpVersionMajor === 1 ? closing(wire) : endingWith(endpoints, req, wire), isLast }
+  return { wire: isLast && req.httpVersionMajor === 1 ? closing(wire) : closeIfStopping(endpoints, req, wire), isLast }
+}
+
+/** Closes the connection with the host's own answer, when the host stops: see {@link closesConnection}. */
+export function closeHostAnswer(endpoints: Endpoints, req: NodeRequest, res: NodeResponse): void {
+  if (!res.headersSent && closesConnection(endpoints, req)) res.setHeader('connection', 'close')
+}
+
+function closeIfStopping(endpoints: Endpoints, req: NodeRequest, wire: Wire): Wire {
+  return closesConnection(endpoints, req) ? closing(wire) : wire
 }
 
 /**
- * Writes an answer, past whatever the framework's `send` would add. A caller who has left gets none. The last one of a connection is
- * written at once; it ends, and the connection with it, when {@link linger} says so. Where the response throws, as one that middleware
- * has wrapped may, an answer that has begun is broken off: nobody else could end it, and its caller would wait.
+ * Whether the connection is to close with this answer, because the host stops: a busy keep-alive caller would keep the server from closing.
+ * HTTP/2 forbids the header.
+ */
+function closesConnection(endpoints: Endpoints, { httpVersionMajor }: NodeRequest): boolean {
+  return httpVersionMajor === 1 && endpoints.isStopping()
+}
+
+/**
+ * Writes an answer directly, without the framework's `send`. A caller who has left gets none. The last answer of a connection is written at
+ * once and ended after {@link linger}. If the response throws after the answer has begun, as wrapped responses may, it is destroyed:
+ * otherwise its caller would wait for ever.
  */
 export function sendAnswer(req: NodeRequest, res: NodeResponse, { wire, isLast }: NodeAnswer, clock: Clock): void {
   if (res.headersSent) return
@@ -66,26 +113,26 @@ export function sendAnswer(req: NodeRequest, res: NodeResponse, { wire, isLast }
     .catch(() => res.destroy())
 }
 
-/** Whether the whole body is here, read or not. The parser may have seen all of it and not yet its end. */
+/** Whether the whole body has arrived, read or not. The parser may have seen all of it but not yet its end. */
 function hasArrived({ complete, destroyed, headers, readableLength }: NodeRequest): boolean {
   if (complete || destroyed) return true
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === readableLength
 }
 
 /**
- * Drops what still comes of a refused body: at most {@link LINGER_BYTES}, after which nothing is read any more. Resolves when the body
- * has come to its end, its caller has left, or {@link LINGER_MS} have passed. To close a connection on which unread bytes have arrived is
- * to reset it, and a reset can overtake the answer; so the caller is given this long to read it.
+ * Drops the rest of a refused body, at most {@link LINGER_BYTES}, then stops reading. Resolves when the body has ended, the caller has left,
+ * or {@link LINGER_MS} have passed. Closing a connection with unread bytes resets it, and a reset can overtake the answer: this gives the
+ * caller time to read it.
  */
 function linger(req: NodeRequest, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     let left = LINGER_BYTES
     const done = (): void => {
-      callOff()
+      cancelTimeout()
       req.pause()
       resolve()
     }
-    const callOff = clock.after(LINGER_MS, done)
+    const cancelTimeout = clock.after(LINGER_MS, done)
     req.on('data', (chunk) => {
       left -= chunk.length
       if (left < 0) req.pause()
@@ -96,7 +143,7 @@ function linger(req: NodeRequest, clock: Clock): Promise<void> {
   })
 }
 
-/** Node keeps the first of several Authorization headers; the others must not go unseen. */
+/** Lists repeated Authorization headers: Node keeps the first, and hiding the others would accept an ambiguous request. */
 function headersOf({ headers, rawHeaders }: NodeRequest): HandlerRequest['headers'] {
   if (headers.authorization === undefined) return headers
   const sent: string[] = []
@@ -108,8 +155,8 @@ function headersOf({ headers, rawHeaders }: NodeRequest): HandlerRequest['header
 }
 
 /**
- * Whether the host parsed the body is told by the stream alone: a parser that passes a request over may still leave an empty
- * object (Express 4 does), with the stream unread.
+ * Asks only the stream whether the host has parsed the body: a parser that skips a request may still leave an empty object (Express 4
+ * does), with the stream unread.
  */
 function bodyOf(req: NodeRequest, leftBody: () => unknown): HostBody {
   if (!req.readableEnded && !req.readableDidRead) return { kind: 'stream', pump: pumpOf(req) }
@@ -117,20 +164,20 @@ function bodyOf(req: NodeRequest, leftBody: () => unknown): HostBody {
   return value === undefined ? { kind: 'consumed' } : { kind: 'left', value }
 }
 
-/** Whether the whole body came with its headers, as most do: it needs no listeners and no timer. */
-function isHere({ headers, readableLength, readableDidRead, destroyed }: NodeRequest): boolean {
+/** Whether the whole body arrived with its headers, as most do: it needs no listeners and no timer. */
+function isBuffered({ headers, readableLength, readableDidRead, destroyed }: NodeRequest): boolean {
   if (readableLength === 0 || readableDidRead || destroyed || headers['transfer-encoding'] !== undefined) return false
   return headers['content-length'] === String(readableLength)
 }
 
-function takeWhole(req: NodeRequest): unknown {
+function takeBuffered(req: NodeRequest): unknown {
   const body = req.read()
-  // On to its end, which is empty, so that the stream closes as any other.
+  // Reads on to the end, so that the stream closes as any other.
   req.resume()
   return body ?? ''
 }
 
-/** Listeners, not an iterator: half the cost. */
+/** Uses listeners, not an iterator: half the cost. */
 function pumpOf(req: NodeRequest): Pump {
   return (sink) => {
     req.on('data', sink.chunk)

@@ -1,16 +1,224 @@
 import type { Action } from '../core/endpoints.ts'
-import { BATCH_EXCHANGES } from './batch-exchanges.ts'
-import { DISPATCH_EXCHANGES } from './dispatch-exchanges.ts'
-import type { Exchange } from './exchange.ts'
+import type { JsonObject } from '../model/json.ts'
 import type { OpenApiMediaType } from './open-api-document.ts'
-import { RUN_EXCHANGES } from './run-exchanges.ts'
 
-/** In this order, at one host. */
-export const EXCHANGES: readonly Exchange[] = [...DISPATCH_EXCHANGES, ...RUN_EXCHANGES, ...BATCH_EXCHANGES]
+/** A request and its answer: an example of the document. A test compares it with a host's answer, word for word. */
+export interface Exchange {
+  readonly action: Action
+  readonly name: string
+  readonly summary: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly query?: string
+  readonly request: JsonObject
+  readonly status: number
+  readonly answer: JsonObject
+}
+
+const shipped: JsonObject = {
+  eventType: 'order.shipped',
+  recipient: 'user_42',
+  eventData: { orderId: 'A-1', total: 20 },
+  sessionId: 's1',
+}
+const headers = { 'idempotency-key': 'order-A-1-shipped' }
+
+const trace = [{ rule: '>=', expected: 100, path: 'data.total', actual: 20, result: false }]
+
+const accepted: JsonObject = {
+  duplicate: false,
+  warnings: [],
+  dispatchId: 'dsp_01m7yhx3000000000000000001',
+  status: 'queued',
+  eventType: 'order.shipped',
+  recipient: 'user_42',
+  sessionId: 's1',
+  createdAt: '2026-11-21T08:00:00.000Z',
+  deliveries: [
+    { deliveryId: 'dlv_01m7yhx3000000000000000001', channel: 'email', status: 'queued', attempts: 0 },
+    {
+      deliveryId: 'dlv_01m7yhx3000000000000000002',
+      channel: 'sms',
+      status: 'skipped',
+      reason: 'condition_false',
+      attempts: 0,
+      trace,
+    },
+  ],
+}
+
+const preview: JsonObject = {
+  dryRun: true,
+  status: 'queued',
+  eventType: 'order.shipped',
+  sessionId: 's1',
+  warnings: [],
+  deliveries: [
+    {
+      channel: 'email',
+      status: 'queued',
+      address: 'a…@example.com',
+      content: { subject: 'Order A-1 shipped', text: 'It is on its way.' },
+    },
+    { channel: 'sms', status: 'skipped', reason: 'condition_false', trace },
+  ],
+}
+
+const begin: JsonObject = {
+  sessionId: 's1',
+  run: {
+    runId: 'run_1',
+    seq: 1,
+    status: 'running',
+    provider: 'openai',
+    model: 'gpt-5',
+    agent: { name: 'support' },
+    timings: { startedAt: '2026-11-21T07:59:50Z' },
+  },
+}
+
+const end: JsonObject = {
+  sessionId: 's1',
+  run: {
+    runId: 'run_1',
+    seq: 2,
+    status: 'completed',
+    timings: { endedAt: '2026-11-21T07:59:59Z' },
+    usage: { prompt_tokens: 310, completion_tokens: 42, total_tokens: 352 },
+    counts: { toolCalls: 2 },
+    cost: { amount: '0.00081', currency: 'USD', source: 'client' },
+    tags: ['support'],
+    metadata: { ticket: 4711 },
+  },
+}
+
+const begun: JsonObject = {
+  runId: 'run_1',
+  sessionId: 's1',
+  status: 'running',
+  createdAt: '2026-11-21T08:00:00.000Z',
+  updatedAt: '2026-11-21T08:00:00.000Z',
+  lastSeenAt: '2026-11-21T08:00:00.000Z',
+  revision: 1,
+  seq: 1,
+  provider: 'openai',
+  model: 'gpt-5',
+  agent: { name: 'support' },
+  timings: { startedAt: '2026-11-21T07:59:50.000Z' },
+}
+
+const ended: JsonObject = {
+  ...begun,
+  status: 'completed',
+  revision: 2,
+  seq: 2,
+  timings: { startedAt: '2026-11-21T07:59:50.000Z', endedAt: '2026-11-21T07:59:59.000Z', durationMs: 9000 },
+  counts: { inputTokens: 310, outputTokens: 42, totalTokens: 352, toolCalls: 2 },
+  cost: { amount: '0.00081', currency: 'USD', source: 'client' },
+  tags: ['support'],
+  metadata: { ticket: 4711 },
+}
+
+/** All exchanges, in this order at one host. */
+export const EXCHANGES: readonly Exchange[] = [
+  {
+    action: 'dispatch',
+    name: 'order_shipped',
+    summary: 'Two channels, one of them skipped',
+    headers,
+    request: shipped,
+    status: 202,
+    answer: accepted,
+  },
+  {
+    action: 'dispatch',
+    name: 'replayed',
+    summary: 'The same again, with the same Idempotency-Key',
+    headers,
+    request: shipped,
+    status: 202,
+    answer: { ...accepted, duplicate: true },
+  },
+  {
+    action: 'dispatch',
+    name: 'dry_run',
+    summary: 'What would become of it',
+    query: 'dryRun=true',
+    request: shipped,
+    status: 200,
+    answer: preview,
+  },
+  {
+    action: 'session_run',
+    name: 'begins',
+    summary: 'The first post of a run',
+    request: begin,
+    status: 201,
+    answer: { created: true, changed: true, ignored: [], warnings: [], run: begun },
+  },
+  {
+    action: 'session_run',
+    name: 'ends',
+    summary: 'The last, with the usage object of the provider',
+    request: end,
+    status: 200,
+    answer: { created: false, changed: true, ignored: [], warnings: [], run: ended },
+  },
+  {
+    action: 'session_run',
+    name: 'late',
+    summary: 'The first again, with Prefer: return=minimal',
+    headers: { prefer: 'return=minimal' },
+    request: begin,
+    status: 200,
+    answer: {
+      created: false,
+      changed: false,
+      ignored: [{ field: 'status', reason: 'terminal', kept: 'completed' }],
+      warnings: [],
+    },
+  },
+  {
+    action: 'session_run_batch',
+    name: 'two_posts',
+    summary: 'One recorded, one refused',
+    headers: { prefer: 'return=minimal' },
+    request: {
+      runs: [
+        { sessionId: 's1', run: { runId: 'run_2', status: 'completed', counts: { steps: 3 } } },
+        { sessionId: 's2', run: { runId: 'run_1', status: 'completed' } },
+      ],
+    },
+    status: 200,
+    answer: {
+      results: [
+        { status: 201, created: true, changed: true, ignored: [], warnings: [] },
+        {
+          status: 409,
+          problem: {
+            type: 'urn:sallyport:problem:run_identity_conflict',
+            title: 'The run is another one',
+            status: 409,
+            detail: 'A run keeps its sessionId. Nothing was recorded.',
+            code: 'run_identity_conflict',
+            requestId: 'req_01m7yhx3000000000000000001',
+            errors: [
+              {
+                pointer: '/runs/1/sessionId',
+                code: 'conflict',
+                detail: 'differs from what the run was recorded with',
+              },
+            ],
+          },
+        },
+      ],
+      warnings: [],
+    },
+  },
+]
 
 type Examples = Pick<OpenApiMediaType, 'examples'>
 
-/** What may be sent to an endpoint, each body once. */
+/** The request examples of an endpoint, each body once. */
 export function requestExamples(action: Action, exchanges: readonly Exchange[]): Examples {
   const sent = new Set<string>()
   return examples(
@@ -24,7 +232,7 @@ export function requestExamples(action: Action, exchanges: readonly Exchange[]):
   )
 }
 
-/** What an endpoint may answer with a status. */
+/** The answer examples of an endpoint with this status. */
 export function answerExamples(action: Action, status: number, exchanges: readonly Exchange[]): Examples {
   return examples(
     exchanges.filter((exchange) => exchange.action === action && exchange.status === status),

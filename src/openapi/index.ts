@@ -3,6 +3,19 @@
  *
  * @module sallyport/openapi
  */
+import { ROUTES } from '../http/routes.ts'
+import { arrayOf, bool, text, word } from '../options/checks.ts'
+import { type Checks, nested, readOptions, required } from '../options/read-options.ts'
+import type { EventCatalog } from '../ports/event-catalog.ts'
+import { DISPATCH_SCHEMAS } from './dispatch-schemas.ts'
+import { EXCHANGES } from './exchanges.ts'
+import type { OpenApiDocument, OpenApiSchema, OpenApiServer } from './open-api-document.ts'
+import { operation } from './operations.ts'
+import { HEADERS, PARAMETERS } from './parameters-and-headers.ts'
+import { PROBLEM_SCHEMAS, problemExamples, sharedProblemResponses } from './problems.ts'
+import { requestSchemas } from './request-schemas.ts'
+import { RUN_SCHEMAS } from './run-schemas.ts'
+
 export type {
   OpenApiComponents,
   OpenApiDocument,
@@ -17,4 +30,91 @@ export type {
   OpenApiSecurityScheme,
   OpenApiServer,
 } from './open-api-document.ts'
-export { type OpenApiOptions, openapiDocument } from './openapi-document.ts'
+
+/** Options of {@link openapiDocument}. */
+export interface OpenApiOptions {
+  /** Default: `Sallyport`. */
+  readonly title?: string | undefined
+  /** The version of the host's interface. Default: `1.0.0`, that of Sallyport's own, which is not the version of the package. */
+  readonly version?: string | undefined
+  /**
+   * The base URLs of `/api/…`. Default: `/`, the root of the server that the document came from; give the `basePath` if there is
+   * one.
+   */
+  readonly servers?: readonly OpenApiServer[] | undefined
+  /** The catalogue of the host: limits `eventType` to its events. Default: any text. */
+  readonly events?: Pick<EventCatalog, 'eventTypes'> | undefined
+  /** `false` omits `POST /api/outbound/dispatch`, for a host that only records runs. Default: `true`. */
+  readonly dispatch?: boolean | undefined
+}
+
+const CHECKS: Checks<OpenApiOptions> = {
+  title: word,
+  version: word,
+  servers: arrayOf(
+    nested<OpenApiServer>({ url: required(word), description: text }),
+    'must be a list of at least one server',
+    1,
+  ),
+  events: (value) => (Array.isArray(Object(value).eventTypes) ? undefined : 'has no eventTypes'),
+  dispatch: bool,
+}
+
+const DESCRIPTION = [
+  'Turns events for recipients into notifications, and records the runs of agents.',
+  'Lengths of texts are counted in UTF-16 units. Clients are to pass over fields that they do not know.',
+].join('\n\n')
+
+const TOKENS = [
+  'An application secret (`sp_…`), or a session token (a JWT). A session token records runs of its own session alone, and',
+  'dispatches only the events, channels and recipients that it grants. In the `Authorization` header, nowhere else.',
+].join(' ')
+
+/**
+ * Describes the endpoints as an OpenAPI 3.1 document, from the route table, the schemas that the handlers validate with, and the table of
+ * problem codes. The result is plain JSON that shares nothing with any other: you may edit it.
+ *
+ * Serve it with `toExpress(sallyport, { openapi: openapiDocument() })`, or write it to a file and generate a client from it.
+ *
+ * @throws {SallyportError} `option_invalid`, with all problems of the options.
+ */
+export function openapiDocument(options: OpenApiOptions = {}): OpenApiDocument {
+  const read = readOptions('openapiDocument', options, CHECKS)
+  const { title = 'Sallyport', version = '1.0.0', servers = [{ url: '/' }], events, dispatch = true } = read
+  const routes = ROUTES.filter(({ operation }) => dispatch || operation !== 'dispatch')
+  const known = EXCHANGES.filter(({ request: { eventType } }) => isOf(events, eventType))
+  const document: OpenApiDocument = {
+    openapi: '3.1.1',
+    info: { title, version, description: DESCRIPTION, license: { name: 'MIT', identifier: 'MIT' } },
+    servers,
+    tags: [
+      ...(dispatch ? [{ name: 'outbound', description: 'Events that become notifications.' }] : []),
+      { name: 'agents', description: 'Runs of agents, and the sessions that they belong to.' },
+    ],
+    security: [{ bearer: [] }],
+    paths: Object.fromEntries(routes.map((route) => [route.path, { post: operation(route, known) }])),
+    components: {
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: TOKENS } },
+      parameters: PARAMETERS,
+      headers: HEADERS,
+      responses: sharedProblemResponses(),
+      examples: problemExamples(),
+      schemas: schemas(events),
+    },
+  }
+  // `structuredClone` would keep repeated objects identical.
+  return JSON.parse(JSON.stringify(document))
+}
+
+/** Whether the catalogue has the event of an example. Also true without a catalogue, and for an example without an event. */
+function isOf(events: OpenApiOptions['events'], eventType: unknown): boolean {
+  return events === undefined || typeof eventType !== 'string' || events.eventTypes.includes(eventType)
+}
+
+function schemas(events: OpenApiOptions['events']): Readonly<Record<string, OpenApiSchema>> {
+  const answers = [...DISPATCH_SCHEMAS, ...RUN_SCHEMAS, ...PROBLEM_SCHEMAS]
+  return {
+    ...requestSchemas(events?.eventTypes),
+    ...Object.fromEntries(answers.map(({ name, definition }) => [name, definition])),
+  }
+}

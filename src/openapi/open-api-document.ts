@@ -8,13 +8,13 @@ export interface OpenApiReference {
   readonly $ref: string
 }
 
-/** A request or an answer as it may look. */
+/** An example of a request or an answer. */
 export interface OpenApiExample {
   readonly summary: string
   readonly value: JsonValue
 }
 
-/** A body, and what it may look like. */
+/** A body with its examples. */
 export interface OpenApiMediaType {
   readonly schema: OpenApiSchema
   readonly examples?: Readonly<Record<string, OpenApiExample | OpenApiReference>>
@@ -43,7 +43,7 @@ export interface OpenApiResponse {
   readonly content: Readonly<Record<string, OpenApiMediaType>>
 }
 
-/** What an endpoint takes and answers. */
+/** One operation of an endpoint. */
 export interface OpenApiOperation {
   readonly operationId: string
   readonly summary: string
@@ -59,21 +59,21 @@ export interface OpenApiOperation {
   readonly responses: Readonly<Record<string, OpenApiResponse | OpenApiReference>>
 }
 
-/** Where the endpoints are. */
+/** A server of the endpoints. */
 export interface OpenApiServer {
-  /** What stands before `/api/…`. */
+  /** The base URL of `/api/…`. */
   readonly url: string
   readonly description?: string
 }
 
-/** How a caller says who it is. */
+/** The authentication of callers. */
 export interface OpenApiSecurityScheme {
   readonly type: 'http'
   readonly scheme: 'bearer'
   readonly description: string
 }
 
-/** What is named once and pointed to, by kind and name. */
+/** The named parts that references point to. */
 export interface OpenApiComponents {
   readonly securitySchemes: Readonly<Record<string, OpenApiSecurityScheme>>
   readonly parameters: Readonly<Record<string, OpenApiParameter>>
@@ -83,7 +83,7 @@ export interface OpenApiComponents {
   readonly schemas: Readonly<Record<string, OpenApiSchema>>
 }
 
-/** The endpoints as an OpenAPI 3.1 document: plain JSON, as far as Sallyport makes use of the format. */
+/** An OpenAPI 3.1 document in plain JSON, with the parts of the format that Sallyport uses. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.1'
   readonly info: {
@@ -94,7 +94,7 @@ export interface OpenApiDocument {
   }
   readonly servers: readonly OpenApiServer[]
   readonly tags: readonly { readonly name: string; readonly description: string }[]
-  /** Every operation asks for it. */
+  /** Required by every operation. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
   /** By path, below the server's URL. */
   readonly paths: Readonly<Record<string, { readonly post: OpenApiOperation }>>

@@ -1,20 +1,19 @@
 import type { Action } from '../core/endpoints.ts'
 import type { HttpRoute } from '../http/routes.ts'
-import { batchAnswer, batchRequest } from './batch-schemas.ts'
-import { dispatchAnswer, dispatchPreview } from './dispatch-answer-schemas.ts'
-import type { Exchange } from './exchange.ts'
-import { answerExamples, requestExamples } from './exchanges.ts'
+import { dispatchAnswer, dispatchPreview } from './dispatch-schemas.ts'
+import { answerExamples, type Exchange, requestExamples } from './exchanges.ts'
 import { reference, type SchemaOf } from './model-schema.ts'
-import type { OpenApiOperation, OpenApiReference, OpenApiResponse } from './open-api-document.ts'
+import type { OpenApiOperation, OpenApiResponse } from './open-api-document.ts'
 import { type HeaderName, headersNamed, type ParameterName, parametersNamed } from './parameters-and-headers.ts'
-import { problemResponses } from './problem-responses.ts'
-import type { RequestComponent } from './request-notes.ts'
-import { runAnswer } from './run-answer-schemas.ts'
+import { problemResponses } from './problems.ts'
+import type { RequestComponent } from './request-schemas.ts'
+import { batchAnswer, runAnswer } from './run-schemas.ts'
 
-/** What is said of an endpoint; the rest is in the route table, the schemas and the problems. */
+/** The description of an endpoint; the rest is in the route table, the schemas and the problems. */
 interface Described extends Pick<OpenApiOperation, 'operationId' | 'summary' | 'description' | 'tags'> {
   readonly parameters: readonly ParameterName[]
-  readonly request: OpenApiReference
+  /** The name of its schema. */
+  readonly request: RequestComponent | 'SessionRunBatchRequest'
   /** By status. */
   readonly answers: Readonly<Record<number, Answer>>
 }
@@ -27,9 +26,7 @@ interface Answer {
 
 const JSON_TYPE = 'application/json'
 
-const posted = (name: RequestComponent): OpenApiReference => reference(name)
-
-/** Of lines that are only broken to be read here. */
+/** Joins lines to paragraphs. */
 function paragraphs(...texts: readonly (readonly string[])[]): string {
   return texts.map((lines) => lines.join(' ')).join('\n\n')
 }
@@ -47,7 +44,7 @@ const DESCRIBED: Readonly<Record<Action, Described>> = {
     ),
     tags: ['outbound'],
     parameters: ['IdempotencyKey', 'DryRun'],
-    request: posted('DispatchRequest'),
+    request: 'DispatchRequest',
     answers: {
       200: { description: 'With `dryRun=true`: the plan.', body: dispatchPreview },
       202: {
@@ -69,7 +66,7 @@ const DESCRIBED: Readonly<Record<Action, Described>> = {
     ),
     tags: ['agents'],
     parameters: ['Prefer'],
-    request: posted('SessionRunRequest'),
+    request: 'SessionRunRequest',
     answers: {
       200: {
         description: 'The run was known: the post is merged into it.',
@@ -88,7 +85,7 @@ const DESCRIBED: Readonly<Record<Action, Described>> = {
     ]),
     tags: ['agents'],
     parameters: ['Prefer'],
-    request: reference(batchRequest.name),
+    request: 'SessionRunBatchRequest',
     answers: {
       200: {
         description: 'Whatever became of the posts: a result for each, in their order.',
@@ -99,9 +96,9 @@ const DESCRIBED: Readonly<Record<Action, Described>> = {
   },
 }
 
-/** The operation of a route, with what of these exchanges is its own. */
+/** The operation of a route, with its examples among these exchanges. */
 export function operation({ action, maxBytes }: HttpRoute, exchanges: readonly Exchange[]): OpenApiOperation {
-  const { parameters, request, answers, ...reported } = DESCRIBED[action]
+  const { parameters, request, answers, ...described } = DESCRIBED[action]
   const responses = Object.entries(answers).map(
     ([status, { description, headers = [], body }]): [string, OpenApiResponse] => {
       const content = { schema: body.json, ...answerExamples(action, Number(status), exchanges) }
@@ -112,12 +109,12 @@ export function operation({ action, maxBytes }: HttpRoute, exchanges: readonly E
     },
   )
   return {
-    ...reported,
+    ...described,
     parameters: parametersNamed(parameters),
     requestBody: {
       description: `At most ${maxBytes.toLocaleString('en')} bytes of JSON in UTF-8, within 10 seconds.`,
       required: true,
-      content: { [JSON_TYPE]: { schema: { ...request }, ...requestExamples(action, exchanges) } },
+      content: { [JSON_TYPE]: { schema: reference(request), ...requestExamples(action, exchanges) } },
     },
     responses: { ...Object.fromEntries(responses), ...problemResponses(action) },
   }

@@ -14,7 +14,7 @@ export type HeaderName =
   | 'RateLimit'
   | 'RateLimit-Policy'
 
-/** What requests may carry beside their bodies. */
+/** The parameters and headers of requests. */
 export const PARAMETERS: Readonly<Record<ParameterName, OpenApiParameter>> = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
@@ -41,7 +41,7 @@ export const PARAMETERS: Readonly<Record<ParameterName, OpenApiParameter>> = {
   },
 }
 
-/** What answers carry beside their bodies. */
+/** The headers of answers. */
 export const HEADERS: Readonly<Record<HeaderName, OpenApiHeader>> = {
   'Cache-Control': {
     description: 'No answer is to be kept.',

@@ -2,7 +2,7 @@ import { type Check, faultOf, isRecord, problemsAt } from './read-options.ts'
 
 const HOUR_MS = 3_600_000
 
-/** A value for which `fits` holds. It is called for any value. */
+/** A value for which `fits` returns true. `fits` is called with any value. */
 // @__NO_SIDE_EFFECTS__
 export function matching(fits: (value: unknown) => boolean, detail: string): Check {
   return (value) => (fits(value) ? undefined : detail)
@@ -17,13 +17,13 @@ export const text: Check = matching((value) => typeof value === 'string', 'must 
 /** A text that is not empty. */
 export const word: Check = matching((value) => typeof value === 'string' && value !== '', 'must be a non-empty string')
 
-/** A text of a form. */
+/** A text that matches a pattern. */
 // @__NO_SIDE_EFFECTS__
 export function like(pattern: RegExp, detail: string): Check {
   return matching((value) => typeof value === 'string' && pattern.test(value), detail)
 }
 
-/** A whole number in a range, both ends included. */
+/** An integer in a range, both ends included. */
 // @__NO_SIDE_EFFECTS__
 export function whole(least: number, greatest: number): Check {
   return matching(
@@ -49,7 +49,7 @@ export function has(...methods: readonly string[]): Check {
   }
 }
 
-/** A list. The check of its items is never called for `undefined`, which an item may not be: nor may the list have holes. */
+/** A list. An item must not be `undefined`, and the list must have no holes; `item` is not called for them. */
 // @__NO_SIDE_EFFECTS__
 export function arrayOf(item: Check, detail = 'must be a list', least = 0): Check {
   return (value) => {
@@ -58,7 +58,7 @@ export function arrayOf(item: Check, detail = 'must be a list', least = 0): Chec
   }
 }
 
-/** Values by names of the caller's. */
+/** An object with names of the caller's choice. */
 // @__NO_SIDE_EFFECTS__
 export function recordOf(item: Check): Check {
   return (value) => {
@@ -67,13 +67,13 @@ export function recordOf(item: Check): Check {
   }
 }
 
-/** A list that narrows something down. An empty one would turn it off silently. */
+/** A list that filters. It must not be empty: that would silently turn the filter off. */
 export const names: Check = arrayOf(word, 'must be a list of at least one name', 1)
 
-/** Milliseconds that a call over the network may take. */
+/** A time-out of a network call in milliseconds. */
 export const timeout: Check = whole(1, HOUR_MS)
 
-/** Milliseconds before each further attempt. */
+/** The delays before each further attempt, in milliseconds. */
 export const schedule: Check = matching(
   (value) =>
     Array.isArray(value) && [...value].every((ms, index) => Number.isSafeInteger(ms) && ms >= (value[index - 1] ?? 0)),

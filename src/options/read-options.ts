@@ -1,23 +1,23 @@
 import { type ConfigProblem, type FaultCode, SallyportError } from '../errors.ts'
 import { nearNames } from '../model/suggestions.ts'
 
-/** Options as a caller gave them, whatever their type says. */
+/** Unchecked options. */
 export type GivenOptions = Readonly<Record<string, unknown>>
 
-/** Says what is wrong with a value: in words, or as problems of what it contains. `undefined`: nothing. */
+/** The fault of a value: a text, or the problems of its members. `undefined`: no fault. */
 export type OptionFault = string | readonly ConfigProblem[] | undefined
 
 /**
- * The check of an option that may be left out. It is never called for `undefined`, which is absence; `null` is a value.
+ * The check of an optional option. Not called for `undefined`, which means absent; `null` is a value.
  *
- * @param given All options of the call: for a rule between two of them.
+ * @param given All options of the call, for a rule between two of them.
  */
 export interface Check {
   (value: unknown, given: GivenOptions): OptionFault
   readonly missing?: never
 }
 
-/** The check of an option that must be given. */
+/** The check of a required option. */
 export interface RequiredCheck {
   (value: unknown, given: GivenOptions): OptionFault
   /** The detail of the problem when the option is absent. */
@@ -32,7 +32,7 @@ export type Checks<Options> = {
 
 type Table = Readonly<Record<string, Check | RequiredCheck>>
 
-/** Says what is wrong between the options of a call. Each of them may be wrong itself. */
+/** Gives the problems between options of a call, each of which may be wrong itself. */
 export type Rules = (given: GivenOptions) => readonly ConfigProblem[]
 
 /** Makes an option required. */
@@ -42,10 +42,10 @@ export function required(check: Check, missing = 'is required'): RequiredCheck {
 }
 
 /**
- * Reads the options of a call: a copy of those that are given, which nobody can change afterwards.
+ * Reads the options of a call by a table of checks. Returns a copy that the caller cannot change.
  *
- * @throws {SallyportError} `option_invalid`, with all problems at once: an option that is unknown, with the names near to it, is
- * missing, has another type, is out of its range, or breaks one of the `rules`.
+ * @throws {SallyportError} `option_invalid`, with all problems at once: an option is unknown (suggestions are listed), missing, of
+ * another type, out of its range, or breaks one of the `rules`.
  */
 export function readOptions<Options extends object>(
   call: string,
@@ -70,7 +70,7 @@ export function checkArguments(call: string, values: readonly unknown[], check: 
   optionError(call, [...few, ...problems.flat()])
 }
 
-/** What is wrong with a value that must be there. */
+/** The fault of a required value. */
 export function faultOf(value: unknown, check: Check): OptionFault {
   return value === undefined ? 'is required' : check(value, {})
 }
@@ -89,13 +89,13 @@ export function optionError(
   if (problems.length > 0) throw new SallyportError(code, `${call}:`, problems)
 }
 
-/** The check of an option that has options itself. */
+/** The check of an option that is itself an object of options. */
 // @__NO_SIDE_EFFECTS__
 export function nested<Options>(checks: Checks<Options>, rules?: Rules): Check {
   return (value) => problemsIn(value, checks, rules)
 }
 
-/** Names that are not known, with the names near to them. */
+/** Unknown names, with suggestions. */
 function unknownIn(given: object, names: readonly string[]): ConfigProblem[] {
   const unknown = Object.keys(given).filter((name) => !names.includes(name))
   return unknown.map((field) => ({
@@ -104,17 +104,17 @@ function unknownIn(given: object, names: readonly string[]): ConfigProblem[] {
   }))
 }
 
-/** The names near to one that is not known, for the end of a detail. */
+/** Suggestions for an unknown name, for the end of a detail. */
 export function near(name: string, names: readonly string[]): string {
   const found = nearNames(name, names)
   return found.length > 0 ? `; near: ${found.join(', ')}` : ''
 }
 
-/** The problems of one value, in a field. */
+/** The problems of the value of a field. */
 export function problemsAt(field: string, fault: OptionFault): readonly ConfigProblem[] {
   if (fault === undefined) return []
   if (typeof fault === 'string') return [{ field, detail: fault }]
-  return fault.map((problem) => ({ ...problem, field: descendants(field, problem.field) }))
+  return fault.map((problem) => ({ ...problem, field: pathOf(field, problem.field) }))
 }
 
 /** Whether a value is an object with keys. */
@@ -129,7 +129,7 @@ function examine(
 ): { own: GivenOptions; problems: readonly ConfigProblem[] } {
   if (!isRecord(given)) return { own: {}, problems: [{ detail: 'must be an object of options' }] }
   const names = Object.keys(checks)
-  // Every option is read once: a getter cannot give another value after the check.
+  // Reads every option once: a getter cannot return another value after the check.
   const own = Object.fromEntries(
     names.map((name) => [name, optionValue(given, name)]).filter(([, value]) => value !== undefined),
   )
@@ -139,7 +139,7 @@ function examine(
   return { own, problems: [...unknownIn(given, names), ...problems, ...(rules?.(own) ?? [])] }
 }
 
-/** The value of an option, which may be inherited: a class may hold options. What every object has is none. */
+/** The value of an option, own or inherited (an instance of a class may hold options), but not from `Object.prototype`. */
 function optionValue(given: GivenOptions, name: string): unknown {
   if (Object.hasOwn(given, name)) return given[name]
   if (name in Object.prototype) return undefined
@@ -147,7 +147,7 @@ function optionValue(given: GivenOptions, name: string): unknown {
   return typeof value === 'function' ? value.bind(given) : value
 }
 
-function descendants(field: string, inner: string | undefined): string {
+function pathOf(field: string, inner: string | undefined): string {
   if (inner === undefined) return field
   return inner.startsWith('[') ? field + inner : `${field}.${inner}`
 }

@@ -1,46 +1,46 @@
 /**
- * How many requests a token, a tenant and a recipient may have, counted by `rate-limiter-flexible`.
+ * Rate limits per token, tenant and recipient, counted by `rate-limiter-flexible`.
  *
  * @module sallyport/rate-limits
  */
 import type { ConfigProblem } from '../errors.ts'
+import { hex } from '../model/sha256.ts'
 import { matching } from '../options/checks.ts'
 import { type Checks, type GivenOptions, readOptions } from '../options/read-options.ts'
 import type { RateLimiter, RateLimitState, RateLimitSubject } from '../ports/rate-limiter.ts'
-import { keyedHash } from './keyed-hash.ts'
 
 export type { RateLimiter, RateLimitState, RateLimitSubject } from '../ports/rate-limiter.ts'
 
 /**
- * A limiter of `rate-limiter-flexible`, described by what is used of it: `RateLimiterMemory`, `RateLimiterRedis`,
+ * A limiter of `rate-limiter-flexible`, with only the members that are used: `RateLimiterMemory`, `RateLimiterRedis`,
  * `RateLimiterPostgres` and the others that have `points` and a `duration`.
  */
 export interface FlexibleLimiter {
-  /** How many requests in a window. */
+  /** Requests per window. */
   readonly points: number
-  /** How long a window is, in seconds; more than 0. */
+  /** The length of a window in seconds; more than 0. */
   readonly duration: number
-  /** Rejects with what {@link FlexibleLimiterResult} has when there are none left, and with an `Error` when it cannot count. */
+  /** Rejects with a {@link FlexibleLimiterResult} when no points are left, and with an `Error` when it cannot count. */
   consume(key: string, points?: number): Promise<FlexibleLimiterResult>
 }
 
-/** What a limiter of `rate-limiter-flexible` tells. */
+/** The result of a limiter of `rate-limiter-flexible`. */
 export interface FlexibleLimiterResult {
   readonly remainingPoints: number
   readonly msBeforeNext: number
 }
 
-/** What {@link rateLimits} takes: at least one limiter. */
+/** Options of {@link rateLimits}: at least one limiter. */
 export interface RateLimitsOptions {
-  /** Of one application secret, or of one session token. Default: not limited. */
+  /** Limits each application secret and each session token. Default: no limit. */
   readonly token?: FlexibleLimiter
-  /** Of all tokens of a tenant. Default: not limited. */
+  /** Limits all tokens of a tenant together. Default: no limit. */
   readonly tenant?: FlexibleLimiter
-  /** Of dispatches for one recipient of a tenant, whoever sends them. Default: not limited. */
+  /** Limits dispatches for one recipient of a tenant, from all senders together. Default: no limit. */
   readonly recipient?: FlexibleLimiter
   /**
-   * With `recipient`: what recipients are hashed with before the limiter gets to see them (HMAC-SHA-256), at least 32 characters.
-   * The same in every process; another one begins to count anew.
+   * Required with `recipient`: the HMAC-SHA-256 key that hashes recipients before the limiter sees them, at least 32 characters. Use
+   * the same in every process; a new key starts new counts.
    */
   readonly recipientKey?: string
 }
@@ -56,13 +56,13 @@ const CHECKS: Checks<RateLimitsOptions> = {
 }
 
 /**
- * Limits requests by the limiters of `rate-limiter-flexible` that it is given: those in Redis or a database hold for all
- * processes together. A limiter that cannot count makes the request 503; its `insuranceLimiter` is what to use instead.
+ * Limits requests by limiters of `rate-limiter-flexible`. Limiters in Redis or a database count for all processes together. If a limiter
+ * cannot count, the request is answered 503: give the limiter an `insuranceLimiter` as a fallback.
  *
- * One limiter may stand for several: what is counted has its scope in its key.
+ * One limiter may be used for several options: the scope is part of the key.
  *
- * @throws {SallyportError} `option_invalid`, with all that is wrong at once: there is no limiter, one is none or has no window, or
- * recipients are limited and the key is missing or short.
+ * @throws {SallyportError} `option_invalid`, with all problems at once: there is no limiter, one has no window, or recipients are limited
+ * and the key is missing or short.
  */
 export function rateLimits(options: RateLimitsOptions): RateLimiter {
   const { recipientKey, ...limiters } = readOptions('rateLimits', options, CHECKS, ruleProblems)
@@ -80,14 +80,14 @@ export function rateLimits(options: RateLimitsOptions): RateLimiter {
 
 async function stateOf(limiter: FlexibleLimiter, key: string): Promise<RateLimitState> {
   try {
-    return reported(limiter, await limiter.consume(key), true)
+    return stateFrom(limiter, await limiter.consume(key), true)
   } catch (refused) {
     if (refused instanceof Error || !isResult(refused)) throw refused
-    return reported(limiter, refused, false)
+    return stateFrom(limiter, refused, false)
   }
 }
 
-function reported(
+function stateFrom(
   { points, duration }: FlexibleLimiter,
   result: FlexibleLimiterResult,
   allowed: boolean,
@@ -112,4 +112,15 @@ function limiter(value: unknown): string | undefined {
   if (!(typeof points === 'number' && points >= 1)) return 'has no points'
   if (!(typeof duration === 'number' && duration > 0)) return 'has no duration: its window would never end'
   return undefined
+}
+
+const HASH = { name: 'HMAC', hash: 'SHA-256' } as const
+
+/** HMAC-SHA-256 (RFC 2104) under a key, as 64 lower-case hex digits: without the key, nobody can test guesses. */
+function keyedHash(secret: string): (text: string) => Promise<string> {
+  const utf8 = new TextEncoder()
+  const key = crypto.subtle.importKey('raw', utf8.encode(secret), HASH, false, ['sign'])
+  return async (text) => {
+    return hex(await crypto.subtle.sign(HASH.name, await key, utf8.encode(text)))
+  }
 }

@@ -2,16 +2,14 @@ import { type Budget, type BudgetQuestion, type BudgetReport, checkBudgets } fro
 import { type Checks, readOptions } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RunStore } from '../ports/run-store.ts'
-import { tenant } from './call-checks.ts'
-import type { TenantScope } from './pagination.ts'
-import { storedText } from './stored-text.ts'
+import { storedText, type TenantScope, tenant } from './call-checks.ts'
 
 /** The budgets of a host. */
 export interface Budgets {
   /**
-   * Whether a run may begin, by the budgets of its session, of its user, or of both. Throws what the store throws.
+   * Whether a run may begin, by the budgets of its session, its user, or both. Throws what the store throws.
    *
-   * @throws {SallyportError} `option_invalid`, when it asks about nobody, or for options that are none.
+   * @throws {SallyportError} `option_invalid`: neither a session nor a user is given, or an option is wrong.
    */
   check(of: BudgetQuestion & TenantScope): Promise<BudgetReport>
 }

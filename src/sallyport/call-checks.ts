@@ -1,9 +1,20 @@
 import { isScope } from '../core/authenticate.ts'
+import { isStorable } from '../core/json/storable.ts'
 import { matching, whole } from '../options/checks.ts'
-import type { Check } from '../options/read-options.ts'
+import { type Check, type Checks, optionError, readOptions } from '../options/read-options.ts'
 
-/** 20 years: more was meant as an instant. */
+/** Limits a read to one tenant. Default: `default`. */
+export interface TenantScope {
+  readonly tenant?: string | undefined
+}
+
+/** 20 years: a longer duration was meant as an instant. */
 const MAX_AGE_MS = 20 * 366 * 86_400_000
+
+/** The longest stored id or name. */
+const MAX_TEXT = 2_048
+
+const STORED_TEXT = 'must be a string of 1 to 2,048 characters, with no NUL and no half of a surrogate pair'
 
 export const tenant: Check = matching(isScope, 'must be 1-200 visible ASCII characters')
 
@@ -12,5 +23,24 @@ export const instantOption: Check = matching(
   'must be a Date, or epoch milliseconds',
 )
 
-/** A length of time in milliseconds. */
+/** A duration in milliseconds. */
 export const age: Check = whole(0, MAX_AGE_MS)
+
+/** An id or a name that a store can hold. Others are mistakes, and no database is queried for them. */
+export const storedText: Check = matching(
+  (value) => typeof value === 'string' && value.length >= 1 && value.length <= MAX_TEXT && isStorable(value),
+  STORED_TEXT,
+)
+
+/** @throws {SallyportError} `option_invalid`, for an argument that cannot be a stored id. */
+export function storedId(call: string, name: string, value: unknown): string {
+  optionError(call, storedText(value, {}) === undefined ? [] : [{ field: name, detail: STORED_TEXT }])
+  return String(value)
+}
+
+const SCOPE: Checks<TenantScope> = { tenant }
+
+/** @throws {SallyportError} `option_invalid`, for an invalid tenant. */
+export function tenantOf(call: string, scope: TenantScope = {}): string {
+  return readOptions(call, scope, SCOPE).tenant ?? 'default'
+}

@@ -1,5 +1,6 @@
 import type { ErrorDetails, ErrorHooks } from '../core/answers/report-fault.ts'
 import type { Hooks } from '../core/delivery/hooks.ts'
+import type { ChannelLimits, WorkerOptions } from '../core/delivery/worker-options.ts'
 import type { ConfigProblem } from '../errors.ts'
 import { arrayOf, bool, fn, has, oneOf, recordOf, schedule, whole } from '../options/checks.ts'
 import {
@@ -9,6 +10,7 @@ import {
   isRecord,
   near,
   nested,
+  problemsIn,
   readOptions,
   required,
 } from '../options/read-options.ts'
@@ -16,12 +18,10 @@ import type { Channel } from '../ports/channel.ts'
 import type { DispatchStore } from '../ports/dispatch-store.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
 import type { RunStore } from '../ports/run-store.ts'
-import { hooksOf } from './check-hooks.ts'
 import { budgets, RUN_EVENTS, runEventProblems } from './check-runs.ts'
-import { WORKER } from './check-worker.ts'
 import type { RunsOnlyOptions, SallyportOptions } from './options.ts'
 
-/** The methods that every implementation of a port has. */
+/** The required methods of a port. */
 type Methods<Port> = {
   // biome-ignore lint/complexity/noBannedTypes: an optional member is one that `{}` lacks.
   readonly [Name in keyof Port as {} extends Pick<Port, Name> ? never : Name]: true
@@ -52,7 +52,26 @@ const DISPATCH_STORE: Methods<DispatchStore> = {
   removeDispatches: true,
 }
 
+const HOUR_MS = 3_600_000
+
 const period = whole(1_000, 366 * 86_400_000)
+
+const LIMITS: Checks<ChannelLimits> = {
+  concurrency: whole(1, 1_000),
+  perReceiver: whole(1, 1_000),
+  rate: nested<NonNullable<ChannelLimits['rate']>>({
+    max: required(whole(1, 1_000_000)),
+    perMs: required(whole(1, HOUR_MS)),
+  }),
+}
+
+const WORKER: Checks<WorkerOptions> = {
+  ...LIMITS,
+  channels: recordOf(nested(LIMITS)),
+  leaseMs: whole(1_000, HOUR_MS),
+  sendTimeoutMs: whole(100, HOUR_MS),
+  pollMs: whole(10, HOUR_MS),
+}
 
 const ERROR_HOOKS: Checks<ErrorHooks> = { onError: fn }
 const HOOKS: Checks<Hooks> = { ...ERROR_HOOKS, onAccepted: fn, onSent: fn, onFailed: fn, onSkipped: fn }
@@ -107,31 +126,31 @@ const ALL: Checks<SallyportOptions<unknown>> = {
 
 const dispatching: Check = () => 'is for dispatching: give events and channels too'
 
-/** Those that are for dispatching are known, and not taken. */
+/** Options for dispatching are known here, but refused. */
 const RUNS_ONLY = {
   ...Object.fromEntries(Object.keys(ALL).map((name) => [name, dispatching])),
   ...RECORDING,
   store: required(has(...Object.keys(RUN_STORE))),
 } as unknown as Checks<RunsOnlyOptions>
 
-/** Whether a host only records runs. */
+/** Whether the options are those of a host that only records runs. */
 export function isRunsOnly(options: RunsOnlyOptions | SallyportOptions<unknown>): options is RunsOnlyOptions {
   return isRecord(options) && options.events === undefined && options.channels === undefined
 }
 
 /**
- * Reads the options of a host, and compares events and channels with each other.
+ * Reads the options of `createSallyport`, and checks that events and channels fit.
  *
- * @throws {SallyportError} `config_invalid`, with all problems at once: a part that is missing, was not called, or is not known; an
- * event that names a channel which is not configured or cannot send the event's fields; a channel whose retry schedule does not
- * ascend; a number out of its range; an event or a budget of runs that cannot be.
+ * @throws {SallyportError} `config_invalid`, with all problems at once: an option that is missing, unknown, of another type or out of range;
+ * a port that must be called first; an event whose channel is not configured or cannot send its fields; a retry schedule that does not
+ * ascend; a wrong run event or budget.
  */
 export function readConfig<Options extends RunsOnlyOptions | SallyportOptions<unknown>>(options: Options): Options {
   const [checks, rules] = isRunsOnly(options) ? [RUNS_ONLY, undefined] : [ALL, fitProblems]
   return readOptions('Sallyport cannot start', options, checks as unknown as Checks<Options>, rules, 'config_invalid')
 }
 
-/** Problems between parts. What a part lacks is its own problem, and compared with nothing. */
+/** Problems between options. An option that is itself wrong is not compared. */
 function fitProblems(given: GivenOptions): ConfigProblem[] {
   const { policy, worker } = given as Partial<SallyportOptions<unknown>>
   const channels = isRecord(given.channels) ? (given.channels as Readonly<Record<string, Channel>>) : undefined
@@ -169,4 +188,36 @@ function eventProblems(events: EventCatalog, channels: Readonly<Record<string, C
       return detail === undefined ? [] : [{ event, channel: name, detail }]
     }),
   )
+}
+
+/**
+ * The check of hooks. An instance of a class may have other members, such as counters and methods. One of them is taken for a misspelt hook
+ * if its name is near that of a hook that the instance lacks, and begins with the same letter.
+ */
+// @__NO_SIDE_EFFECTS__
+function hooksOf<Hooks>(checks: Checks<Hooks>): Check {
+  const names = Object.keys(checks)
+  return (value) => {
+    const members = isRecord(value) ? membersOf(value) : undefined
+    if (!isRecord(value) || !members) return problemsIn(value, checks)
+    const hooks = Object.fromEntries(names.map((name) => [name, value[name]]))
+    return [...misspeltAmong(members, value, names), ...problemsIn(hooks, checks)]
+  }
+}
+
+/** The own and inherited names of an instance of a class; `undefined` for a plain object. */
+function membersOf(value: GivenOptions): ReadonlySet<string> | undefined {
+  const chain: object[] = [value]
+  for (let at = Object.getPrototypeOf(value); at !== null; at = Object.getPrototypeOf(at)) chain.push(at)
+  // The last one is `Object.prototype` of some realm.
+  return chain.length > 2 ? new Set(chain.slice(0, -1).flatMap(Object.getOwnPropertyNames)) : undefined
+}
+
+function misspeltAmong(members: ReadonlySet<string>, value: GivenOptions, names: readonly string[]): ConfigProblem[] {
+  const lacking = names.filter((name) => !(name in value))
+  return [...members].flatMap((field) => {
+    const alike = names.includes(field) ? [] : lacking.filter((name) => name[0] === field[0])
+    const nearest = near(field, alike)
+    return nearest ? [{ field, detail: `is not an option${nearest}` }] : []
+  })
 }

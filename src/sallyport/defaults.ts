@@ -26,13 +26,13 @@ export interface RuntimePorts {
 
 const systemIds = randomIds(systemClock.now)
 
-/** Those ports, with defaults for what was not given. */
+/** Adds the default ports. */
 export function withDefaults<Given extends RuntimePorts>(given: Given): Given & Required<RuntimePorts> {
   const { clock = systemClock, ids = systemIds, logger = consoleLogger, ...others } = given
   return { clock, ids: guardedIds(ids), logger: guardedLogger(logger), ...others } as Given & Required<RuntimePorts>
 }
 
-/** An answer has an id even where the host's generator gives none. */
+/** Falls back to the default for request ids: every answer has one, even if the host's generator throws. */
 function guardedIds(ids: IdGenerator): IdGenerator {
   return {
     next(prefix) {
@@ -46,14 +46,14 @@ function guardedIds(ids: IdGenerator): IdGenerator {
   }
 }
 
-/** A log that cannot be written must not undo what it is about. */
+/** Ignores errors of the logger: they must not undo what is being logged. */
 function guardedLogger(logger: Logger): Logger {
   return {
     log(level, event, fields) {
       try {
         logger.log(level, event, fields)
       } catch {
-        // There is nowhere left to say so.
+        // Nowhere to report it.
       }
     },
   }
@@ -62,10 +62,10 @@ function guardedLogger(logger: Logger): Logger {
 type Lenient<Deps> = Omit<Deps, keyof RuntimePorts> & RuntimePorts
 
 /**
- * Accepts an event for a recipient: the whole of `POST /api/outbound/dispatch` without HTTP, a pure function over its ports.
+ * Accepts an event for a recipient: `POST /api/outbound/dispatch` without HTTP, a pure function over its ports.
  *
- * Answers 202 with an outcome per channel once everything is stored, or a problem with a code; it never throws, and it
- * never sends: `sallyport.worker` does.
+ * Answers 202 with an outcome per channel when everything is stored, or a problem with a code. Never throws, and never sends:
+ * `sallyport.worker` does.
  */
 export function handleDispatchWithDefaults(
   request: HandlerRequest,
@@ -75,11 +75,9 @@ export function handleDispatchWithDefaults(
 }
 
 /**
- * Records one post about an agent's run: the whole of `POST /api/agents/session/run` without HTTP, a pure function over its
- * ports.
+ * Records one post about an agent's run: `POST /api/agents/session/run` without HTTP, a pure function over its ports.
  *
- * Answers 201 when the run is new, 200 when the post was merged or told nothing new, or a problem with a code; it never
- * throws.
+ * Answers 201 when the run is new, 200 when the post was merged or changed nothing, or a problem with a code. Never throws.
  */
 export function handleSessionRunWithDefaults(
   request: HandlerRequest,
@@ -89,11 +87,10 @@ export function handleSessionRunWithDefaults(
 }
 
 /**
- * Records 1 to 100 posts about agents' runs: the whole of `POST /api/agents/session/run/batch` without HTTP, a pure function
- * over its ports.
+ * Records 1 to 100 posts about agents' runs: `POST /api/agents/session/run/batch` without HTTP, a pure function over its ports.
  *
- * Answers 200 with a result for each post, in their order: what {@link handleSessionRunWithDefaults} would have answered it. One that is
- * refused harms no other. A problem with a code answers what is no batch, or whom nobody knows; it never throws.
+ * Answers 200 with a result for each post, in order: the answer of {@link handleSessionRunWithDefaults}. A refused post does not affect the
+ * others. A malformed batch or an unauthenticated caller is answered with a problem with a code. Never throws.
  */
 export function handleSessionRunBatchWithDefaults(
   request: HandlerRequest,

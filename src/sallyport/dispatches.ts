@@ -8,89 +8,78 @@ import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Page } from '../ports/dispatch-query.ts'
 import type { DeliveryChange } from '../ports/dispatch-store.ts'
-import { age, instantOption, tenant } from './call-checks.ts'
-import {
-  type ListOptions,
-  listQuery,
-  MAX_PAGE,
-  pageChecks,
-  type TenantScope,
-  tenantOf,
-  viewPage,
-} from './pagination.ts'
-import { pruneAll } from './prune-all.ts'
-import { storedId, storedText } from './stored-text.ts'
+import { age, instantOption, storedId, storedText, type TenantScope, tenant, tenantOf } from './call-checks.ts'
+import { type ListOptions, listQuery, MAX_PAGE, pageChecks, pruneAll, viewPage } from './pagination.ts'
 
-/** Which dispatches to read: those that fit all that is said. */
+/** Which dispatches to read: those that match all filters. */
 export interface DispatchListOptions extends ListOptions {
   readonly eventType?: string
-  /** As it was sent. */
+  /** Exactly as the request wrote it. */
   readonly recipient?: string
-  /** `failed` and `partial` are where deliveries ended that nothing more is tried for. */
+  /** `failed` and `partial` have deliveries that ended without success. */
   readonly status?: DispatchStatus
-  /** Accepted then or later; a number is epoch milliseconds. */
+  /** Accepted at this instant or later; a number is epoch milliseconds. */
   readonly since?: Date | number
-  /** Accepted before then; a number is epoch milliseconds. */
+  /** Accepted before this instant; a number is epoch milliseconds. */
   readonly until?: Date | number
 }
 
-/** What {@link Dispatches.cancel} did. */
+/** The result of {@link Dispatches.cancel}. */
 export interface CancelResult {
-  /** What it stopped: exactly these will not be sent. Empty: nothing was left to stop. */
+  /** Exactly these deliveries will not be sent. Empty: none could be stopped. */
   readonly cancelled: readonly DeliveryChange[]
   readonly dispatch: DispatchView
 }
 
-/** What {@link Dispatches.retry} did. */
+/** The result of {@link Dispatches.retry}. */
 export interface RetryResult {
-  /** What is tried again: `queued`, or `held` behind it with the route `first`. Empty in sandbox mode. */
+  /** The deliveries that are tried again: `queued`, or `held` with the route `first`. Empty in sandbox mode. */
   readonly retried: readonly DeliveryChange[]
-  /** What failed in the host's own code and cannot be planned again yet, with the reason. It is unchanged: a later retry may do. */
+  /** Deliveries that failed in the host's code and still cannot be planned, with the reason. They are unchanged; a later retry may succeed. */
   readonly unplanned: readonly UnplannedDelivery[]
   readonly dispatch: DispatchView
 }
 
-/** Which deliveries to try again. */
+/** Which deliveries to retry. */
 export interface RetryOptions extends TenantScope {
   /** Default: all that failed or expired. */
   readonly channel?: string
 }
 
 /**
- * The dispatches of a host. Each throws what the store throws; `undefined`: there is no such dispatch in that tenant. An id or a filter
- * that no store can hold (empty, over 2,048 characters, a NUL, half of a surrogate pair) is a `SallyportError`, `option_invalid`.
+ * The dispatches of a host. Every method throws what the store throws; `undefined` means that the tenant has no such dispatch. An id or a
+ * filter that no store can hold (empty, over 2,048 characters, a NUL, half of a surrogate pair) is a `SallyportError`, `option_invalid`.
  */
 export interface Dispatches {
   get(dispatchId: string, scope?: TenantScope): Promise<DispatchView | undefined>
   /**
    * Newest first.
    *
-   * @throws {SallyportError} `option_invalid`, for options that are none, such as a `status` that there is not: all that is
-   * wrong at once.
+   * @throws {SallyportError} `option_invalid`, with all problems of the options at once, such as an unknown `status`.
    */
   list(options?: DispatchListOptions): Promise<Page<DispatchView>>
   /**
-   * Stops what has not been sent: `queued` and `held` deliveries. One that is being sent is not among `cancelled`; it is not
-   * tried again. Of a digest only this event is taken out; one that is rendered is stopped once all its dispatches are.
+   * Stops `queued` and `held` deliveries. One that is being sent is not in `cancelled`, but is not retried. From a digest it removes
+   * only this event; a rendered digest is stopped when all its dispatches are cancelled.
    */
   cancel(dispatchId: string, scope?: TenantScope): Promise<CancelResult | undefined>
   /**
-   * Tries `failed` and `expired` deliveries again, at once and with a schedule that begins anew. What failed with `template_error` or
-   * `condition_error` is planned again first, as if its event were dispatched now: its data is validated, its recipient resolved,
-   * its conditions and the policy are asked, and it is rendered, so that it may also end as `skipped`. What failed with
-   * `channel_error` before its first attempt is left. With the route `first`, only when nothing of the dispatch was sent or may yet be.
+   * Retries `failed` and `expired` deliveries at once, with a new schedule. A delivery that failed with `template_error` or
+   * `condition_error` is first planned again, as if its event were dispatched now: its data is validated, its recipient resolved,
+   * conditions and policy are evaluated, and it is rendered; it may then end as `skipped`. A delivery that failed with `channel_error`
+   * before its first attempt is not retried. With the route `first`, retries only if nothing of the dispatch was sent or may still be.
    */
   retry(dispatchId: string, options?: RetryOptions): Promise<RetryResult | undefined>
   /**
-   * Removes dispatches that were accepted so long ago, with their deliveries. One of which something may yet be sent is spared.
-   * Also frees the space of idempotency keys whose time is over (`idempotencyTtlMs`), of whatever tenant; younger ones stay.
+   * Removes old dispatches with their deliveries, except those that may still send something. Also removes expired idempotency keys
+   * (`idempotencyTtlMs`) of all tenants.
    *
-   * @throws {SallyportError} `option_invalid`, for options that are none.
+   * @throws {SallyportError} `option_invalid`, for wrong options.
    */
   prune(options: DispatchPruneOptions): Promise<{ readonly pruned: number }>
 }
 
-/** Which dispatches are removed. */
+/** Which dispatches to remove. */
 export interface DispatchPruneOptions {
   /** Milliseconds since a dispatch was accepted, up to 20 years. */
   readonly olderThan: number
@@ -103,7 +92,7 @@ interface DispatchesDeps extends RetryDeps {
   readonly clock: Clock
 }
 
-/** The name of the list, in its cursors. */
+/** The name of the list in its cursors. */
 const LIST = 'dispatches'
 
 const STATUSES = ['queued', 'sent', 'partial', 'failed', 'skipped', 'cancelled'] satisfies DispatchStatus[]

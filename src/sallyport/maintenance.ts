@@ -4,13 +4,13 @@ import { type RunDueResult, readStopOptions, type StopOptions, type Worker } fro
 import { raceTimeout } from '../core/time-out.ts'
 import type { Clock } from '../ports/clock.ts'
 
-/** What is to be done now and then. */
+/** The periodic tasks of a worker. */
 export interface MaintenanceTasks {
-  /** Tells what is untold of runs; asks again and again whether it may go on. */
+  /** Publishes pending run events, and asks before each step whether it may go on. */
   readonly publishPending?: ((mayGoOn: () => boolean) => Promise<unknown>) | undefined
-  /** Resolves when what is being told in the background has been told. */
+  /** Resolves when the run events that are being published in the background are published. */
   readonly published: () => Promise<unknown>
-  /** Makes runs `expired` that nothing is heard of. */
+  /** Makes stale runs `expired`. */
   readonly sweepStale?: (() => Promise<unknown>) | undefined
 }
 
@@ -23,21 +23,20 @@ const EVERY_MS = 60_000
 export const NOTHING_DUE: RunDueResult = { attempted: 0, sent: 0, retried: 0, failed: 0, skipped: 0, expired: 0 }
 
 /**
- * A worker that does chores too: every minute while it is started, and before everything else in `runDue` (for a host that has
- * a cron job instead), so that what comes of them is delivered by it. What a chore throws is logged and keeps nothing from being delivered. With no chores: the
- * worker itself.
+ * A worker with maintenance: every minute while it is started, and first in `runDue` (for hosts with a cron job), so that the dispatches of
+ * run events are delivered too. An error of a task is logged and does not stop deliveries. Without tasks: the worker itself.
  */
 export function withMaintenance(worker: Worker, maintenanceTasks: MaintenanceTasks, deps: MaintenanceDeps): Worker {
   const { clock } = deps
   const { publishPending, published, sweepStale } = maintenanceTasks
   if (!publishPending && !sweepStale) return worker
   let isStarted = false
-  /** Every stop begins another: what was begun in one does not go on in the next. */
+  /** A stop ends it and begins the next: tasks of an earlier one do not go on. */
   let life = 0
   let going: Promise<void> | undefined
   let stopTimer = (): void => {}
 
-  /** One at a time: who comes meanwhile waits for the one that goes on. */
+  /** One at a time: a concurrent call waits for the one under way. */
   function maintain(): Promise<void> {
     going ??= runMaintenance(life).finally(() => {
       going = undefined
@@ -65,9 +64,9 @@ export function withMaintenance(worker: Worker, maintenanceTasks: MaintenanceTas
     stopTimer = clock.after(EVERY_MS, () => void maintain().then(() => isStarted && setTimer()))
   }
 
-  async function quiet({ graceMs = Number.POSITIVE_INFINITY }: StopOptions): Promise<void> {
-    const quiet = Promise.all([going, published()])
-    await (graceMs === Number.POSITIVE_INFINITY ? quiet : raceTimeout(quiet, graceMs, clock))
+  async function finish({ graceMs = Number.POSITIVE_INFINITY }: StopOptions): Promise<void> {
+    const finished = Promise.all([going, published()])
+    await (graceMs === Number.POSITIVE_INFINITY ? finished : raceTimeout(finished, graceMs, clock))
   }
 
   return {
@@ -82,7 +81,7 @@ export function withMaintenance(worker: Worker, maintenanceTasks: MaintenanceTas
       life++
       isStarted = false
       stopTimer()
-      await Promise.all([worker.stop(options), quiet(options)])
+      await Promise.all([worker.stop(options), finish(options)])
     },
     async runDue() {
       const begunIn = life

@@ -3,11 +3,11 @@ import type { Clock } from '../ports/clock.ts'
 import type { DispatchStore } from '../ports/dispatch-store.ts'
 import type { Logger } from '../ports/logger.ts'
 
-/** Notices when events are accepted and nobody delivers them. */
+/** Detects that events are accepted and no worker delivers them. */
 export interface MissingWorkerWatch {
-  /** Notes a dispatch of which something is due at once. */
+  /** Watches a dispatch with a delivery that is due at once. */
   accepted(tenant: string, dispatchId: string): void
-  /** The same worker; once it is started or run, nothing is missing. */
+  /** The same worker; the watch ends when it is started or run. */
   noticing(worker: Worker): Worker
 }
 
@@ -26,8 +26,8 @@ const DETAIL = [
 ].join(' ')
 
 /**
- * Logs `worker.missing`, at most once, when a dispatch of this process is due for ten seconds and was never claimed by anybody. Looks at
- * one dispatch at a time, until one was claimed: then somebody delivers. Its timer keeps no process alive.
+ * Logs `worker.missing`, at most once, when a dispatch of this process has been due for ten seconds and was never claimed. Watches one
+ * dispatch at a time, until one is claimed. Its timer does not keep the process alive.
  */
 export function watchForWorker({ store, clock, logger }: WatchDeps): MissingWorkerWatch {
   let isOver = false
@@ -44,7 +44,7 @@ export function watchForWorker({ store, clock, logger }: WatchDeps): MissingWork
     if (isOver) return
     if (deliveries.some(({ attempts }) => attempts > 0)) return end()
     const now = clock.now()
-    // One whose time is yet to come was put back by a worker that has not its channel.
+    // A later `dueAt` was set by a worker that lacks the channel.
     if (!deliveries.some(({ status, dueAt = 0 }) => status === 'queued' && dueAt <= now)) return
     end()
     logger.log('warn', 'worker.missing', { dispatchId, detail: DETAIL })
@@ -55,7 +55,7 @@ export function watchForWorker({ store, clock, logger }: WatchDeps): MissingWork
       if (isOver || isLooking) return
       isLooking = true
       callOff = clock.after(WAIT_MS, () => {
-        // A store that is down says so elsewhere; the next dispatch is looked at.
+        // A failing store is logged elsewhere; the next dispatch is watched.
         const looked = look(tenant, dispatchId).catch(() => {})
         void looked.then(() => {
           isLooking = false

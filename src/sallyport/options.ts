@@ -17,87 +17,86 @@ import type { RunExporter } from '../ports/run-exporter.ts'
 import type { RunStore } from '../ports/run-store.ts'
 import type { RuntimePorts } from './defaults.ts'
 
-/** What `createSallyport` takes in a host that only records runs. */
+/** Options of `createSallyport` in a host that only records runs. */
 export interface RunsOnlyOptions extends RuntimePorts {
-  /** Who may call: `appSecrets`, `sessionTokens`, `anyOf` from `sallyport/auth`, or your own. */
+  /** Authenticates callers: `appSecrets`, `sessionTokens`, `anyOf` from `sallyport/auth`, or your own. */
   readonly auth: AuthVerifier
-  /** Where runs are kept: `memoryStore()`, `sqlStore()`, or your own. */
+  /** Stores runs: `memoryStore()`, `sqlStore()`, or your own. */
   readonly store: RunStore
-  /** `create` (default): a session begins with its first run. `must-exist`: an unknown one is 404 `session_not_found`. */
+  /** `create` (default): the first run creates its session. `must-exist`: an unknown one is 404 `session_not_found`. */
   readonly sessions?: 'create' | 'must-exist'
   /**
-   * Counts requests by token, tenant and recipient: `rateLimits` from `sallyport/rate-limits`, or your own. What the host dispatches
-   * by itself is not counted. Default: nothing is limited.
+   * Limits requests by token, tenant and recipient: `rateLimits` from `sallyport/rate-limits`, or your own. Dispatches by the host
+   * itself are not counted. Default: no limit.
    */
   readonly rateLimiter?: RateLimiter | undefined
   /**
-   * How many complete requests may be in flight at once, 1 to 100,000; more are answered 503 `overloaded`. A request takes its place
-   * when its body is complete. Default: 1,000.
+   * The greatest number of complete requests in flight, 1 to 100,000; more are answered 503 `overloaded`. A request counts when its
+   * body is complete. Default: 1,000.
    */
   readonly maxInFlight?: number | undefined
   /**
-   * How many requests may be unfinished at once, 1 to 100,000: as many may wait for their caller to be authenticated, and as many for
-   * their body to arrive. Bodies share this and the next limit fairly, by tenant and then by principal; see docs/operating.md. Others
-   * are answered 503 `overloaded`. Default: 1,000.
+   * The greatest number of unfinished requests, 1 to 100,000: this many in authentication, and this many with an incomplete body. More
+   * are answered 503 `overloaded`. Bodies share this and the next limit fairly, by tenant and then by principal; see docs/operating.md.
+   * Default: 1,000.
    */
   readonly maxUnfinished?: number | undefined
-  /** How many bytes of memory unfinished bodies may take together, 262,144 (one body) to 68,719,476,736. Default: 67,108,864 (64 MiB). */
+  /** The memory of all unfinished bodies in bytes, 262,144 (one body) to 68,719,476,736. Default: 67,108,864 (64 MiB). */
   readonly maxUnfinishedBytes?: number | undefined
-  /** Knows what tokens cost: `priceBook` from `sallyport/pricing`, or your own. Default: a run's cost is what its posts tell. */
+  /** Prices tokens: `priceBook` from `sallyport/pricing`, or your own. Default: a run's cost comes from its posts. */
   readonly prices?: PriceBook | undefined
-  /** Takes out of errors, tags and metadata what must not be kept. Default: they are kept as they came. */
+  /** Removes from errors, tags and metadata what must not be stored. Default: they are stored unchanged. */
   readonly redactor?: Redactor | undefined
-  /** Passed every run as it first comes to an end: `otelRunExporter()` from `sallyport/otel`. Default: nobody. */
+  /** Receive every run when it first ends: `otelRunExporter()` from `sallyport/otel`. Default: none. */
   readonly exporters?: readonly RunExporter[] | undefined
-  /** What sessions and users may spend: for `budgets.check`, and `budget.exceeded`. Default: none. */
+  /** Limits of what sessions and users may spend, for `budgets.check` and `budget.exceeded`. Default: none. */
   readonly budgets?: readonly Budget[] | undefined
   /**
-   * Has the worker make runs `expired` that it has not heard of for so many milliseconds, 1,000 to 31,622,400,000 (366 days).
-   * Default: only `runs.sweepStale` does.
+   * The worker makes a running run `expired` this many milliseconds after its last post, 1,000 to 31,622,400,000 (366 days). Default:
+   * only `runs.sweepStale` does.
    */
   readonly staleAfterMs?: number | undefined
-  /** `onError` receives the errors of host code. Default: none. */
+  /** `onError` receives errors of host code. Default: none. */
   readonly hooks?: ErrorHooks | undefined
-  /** How much of an error a log line holds. Default: messages of the host's own functions, which schemas and engines are not, and stack frames of all. */
+  /** How much of an error a log line contains. Default: messages of the host's own functions (not of schemas and engines), and all stack frames. */
   readonly errorDetails?: ErrorDetails | undefined
-  /** Events and channels go together: with both, it also dispatches. */
+  /** Give `events` and `channels` together, to dispatch as well. */
   readonly events?: undefined
   readonly channels?: undefined
 }
 
-/** What `createSallyport` takes. */
+/** Options of `createSallyport`. */
 export interface SallyportOptions<Events> extends Omit<RunsOnlyOptions, 'store' | 'hooks' | 'events' | 'channels'> {
   /** From `defineEvents`. */
   readonly events: EventCatalog<Events>
-  /** Where everything is kept: `memoryStore()`, `sqlStore()`, or your own. */
+  /** Stores everything: `memoryStore()`, `sqlStore()`, or your own. */
   readonly store: DispatchStore & RunStore
-  /** By the names that the events use. */
+  /** Channels, by the names that events use. */
   readonly channels: Readonly<Record<string, Channel>>
-  /** Finds the people behind user ids. Default: only addresses can be notified. */
+  /** Finds the recipient of a user id. Default: only addresses can be notified. */
   readonly recipients?: RecipientDirectory
-  /** What may go out, and when: `preferences`, `quietHours`, `throttle`, `allOf` from `sallyport/policy`. Default: all, at once. */
+  /** Decides what is sent, and when: `preferences`, `quietHours`, `throttle`, `allOf` from `sallyport/policy`. Default: all, at once. */
   readonly policy?: DeliveryPolicy
-  /** Called when events are accepted, sent, failed or skipped, and with errors of host code. Default: none. */
+  /** Called for events that are accepted, sent, failed or skipped, and with errors of host code. Default: none. */
   readonly hooks?: Hooks
   /**
-   * Plan and record everything, send nothing: each delivery is `skipped`, `sandboxed`, and every answer about a dispatch says
-   * `sandboxed: true`. What was queued before stays where it is. Default: `false`.
+   * Plans and records everything, and sends nothing: each delivery is `skipped`, `sandboxed`, and every answer about a dispatch has
+   * `sandboxed: true`. Deliveries that were queued before stay queued. Default: `false`.
    */
   readonly sandbox?: boolean
-  /** How the worker works. Default: as each of its options says. */
+  /** Options of the worker. */
   readonly worker?: WorkerOptions
   /**
-   * Wakes workers sooner than they would look: `postgresQueue()` from `sallyport/queue/postgres`, `bullmqQueue()` from
+   * Wakes workers before their next poll: `postgresQueue()` from `sallyport/queue/postgres`, `bullmqQueue()` from
    * `sallyport/queue/bullmq`, or your own. Default: accepting wakes the workers of this process.
    */
   readonly queue?: DeliveryQueue | undefined
-  /** Events of the catalogue that runs give rise to, and whom each tells. Default: none. */
+  /** Events of the catalogue that runs cause, each with its recipient. Default: none. */
   readonly runEvents?: RunEvents | undefined
   /**
-   * How long a delivery is worth sending, in milliseconds from when it is first due: 1,000 to 31,622,400,000 (366 days). Default: 72
-   * hours.
+   * A delivery expires this many milliseconds after it is first due: 1,000 to 31,622,400,000 (366 days). Default: 72 hours.
    */
   readonly expiresInMs?: number
-  /** How long an `Idempotency-Key` is remembered, in milliseconds: 1,000 to 31,622,400,000 (366 days). Default: 24 hours. */
+  /** How long an `Idempotency-Key` is kept, in milliseconds: 1,000 to 31,622,400,000 (366 days). Default: 24 hours. */
   readonly idempotencyTtlMs?: number
 }

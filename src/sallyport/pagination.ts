@@ -1,27 +1,24 @@
+import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
 import { matching, whole } from '../options/checks.ts'
-import { type Checks, readOptions } from '../options/read-options.ts'
+import type { Checks } from '../options/read-options.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Page } from '../ports/dispatch-query.ts'
-import { tenant } from './call-checks.ts'
+import { type TenantScope, tenant } from './call-checks.ts'
 
-/** Narrows a read to one tenant. Default: `default`. */
-export interface TenantScope {
-  readonly tenant?: string | undefined
-}
-
-/** Which part of a list to read. */
+/** Which page of a list to read. */
 export interface PageOptions extends TenantScope {
   /** 1-500. Default: 50. */
   readonly limit?: number | undefined
-  /** The `nextCursor` of the page before: of the same list, as it was given. */
+  /** The `nextCursor` of the previous page of the same list, unchanged. */
   readonly cursor?: string | undefined
 }
 
-/** Which part of a list to read, and of which session. */
+/** Which page of a list to read, and of which session. */
 export interface ListOptions extends PageOptions {
   readonly sessionId?: string | undefined
 }
 
-/** What narrows a list by time. */
+/** Limits a list by time. */
 interface Times {
   readonly since?: Date | number | undefined
   readonly until?: Date | number | undefined
@@ -30,14 +27,7 @@ interface Times {
 export const MAX_PAGE = 500
 const DEFAULT_PAGE = 50
 
-const SCOPE: Checks<TenantScope> = { tenant }
-
-/** @throws {SallyportError} `option_invalid`, for what cannot be a tenant. */
-export function tenantOf(call: string, scope: TenantScope = {}): string {
-  return readOptions(call, scope, SCOPE).tenant ?? 'default'
-}
-
-/** The checks of {@link PageOptions}, for a list by that name. */
+/** The checks of {@link PageOptions}, for the list of this name. */
 export function pageChecks(list: string): Checks<PageOptions> {
   return {
     tenant,
@@ -46,7 +36,7 @@ export function pageChecks(list: string): Checks<PageOptions> {
   }
 }
 
-/** What a store is asked, of options that were checked: in its tenant, with a limit, times in numbers and its own cursor. */
+/** The store's query for checked options: with a tenant, a limit, times as numbers and the store's own cursor. */
 export function listQuery<Options extends ListOptions & Times>(
   list: string,
   { since, until, cursor, ...options }: Options,
@@ -71,7 +61,7 @@ interface StoreQuery {
   readonly cursor?: string | undefined
 }
 
-/** A store's page as a caller sees it. */
+/** The page that a caller gets, from the store's page. */
 export function viewPage<Stored, View>(
   list: string,
   { items, nextCursor }: Page<Stored>,
@@ -84,14 +74,14 @@ export function viewPage<Stored, View>(
 }
 
 /**
- * A cursor for a list by that name. It ends with a checksum over itself and the name: one that was cut, made up, or given by
- * another list is not taken for one that begins at the beginning.
+ * A cursor for the list of this name (keyset pagination). It ends with a checksum over itself and the name, so that a truncated, invented or
+ * foreign cursor is refused instead of read from the beginning.
  */
 export function writeCursor(list: string, parts: readonly string[]): string {
   return [...parts, checksum([list, ...parts])].map(encodeURIComponent).join(':')
 }
 
-/** The parts of a cursor; `undefined`, when that list gave no such cursor. */
+/** The parts of a cursor; `undefined`: not a cursor of this list. */
 export function readCursor(list: string, cursor: unknown): readonly string[] | undefined {
   if (typeof cursor !== 'string') return undefined
   const parts = cursor.split(':').map(decoded)
@@ -107,9 +97,20 @@ function decoded(part: string): string {
   }
 }
 
-/** FNV-1a. It is there against mistakes; a cursor opens nothing that its list would not show. */
+/** FNV-1a: it detects mistakes. A cursor gives access to nothing that its list would not show. */
 function checksum(parts: readonly string[]): string {
   let sum = 0x811c9dc5
   for (const unit of parts.join('\n')) sum = Math.imul(sum ^ (unit.codePointAt(0) ?? 0), 0x01000193)
   return (sum >>> 0).toString(36)
+}
+
+/** Removes in batches until one is not full, and yields to the event loop between them. Returns how many were removed. */
+export async function pruneAll(remove: () => Promise<number>, limit: number, clock: Clock): Promise<number> {
+  let pruned = 0
+  for (;;) {
+    const removed = await remove()
+    pruned += removed
+    if (removed < limit) return pruned
+    await yieldToEventLoop(clock)
+  }
 }

@@ -7,85 +7,74 @@ import type { EndStatus, Run, RunStatus } from '../model/run.ts'
 import { oneOf } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Page } from '../ports/dispatch-query.ts'
-import { age, instantOption, tenant } from './call-checks.ts'
-import {
-  type ListOptions,
-  listQuery,
-  MAX_PAGE,
-  pageChecks,
-  type TenantScope,
-  tenantOf,
-  viewPage,
-} from './pagination.ts'
-import { pruneAll } from './prune-all.ts'
-import { storedId, storedText } from './stored-text.ts'
+import { age, instantOption, storedId, storedText, type TenantScope, tenant, tenantOf } from './call-checks.ts'
+import { type ListOptions, listQuery, MAX_PAGE, pageChecks, pruneAll, viewPage } from './pagination.ts'
 
-/** Which runs to export: those that fit all that is said. */
+/** Which runs to export: those that match all filters. */
 export interface RunExportOptions extends TenantScope {
   readonly sessionId?: string | undefined
   readonly status?: RunStatus | undefined
   readonly provider?: string | undefined
-  /** The model that was asked for. */
+  /** The requested model. */
   readonly model?: string | undefined
   readonly userId?: string | undefined
-  /** One that is among the run's tags. */
+  /** One of the run's tags. */
   readonly tag?: string | undefined
-  /** Created then or later; a number is epoch milliseconds. */
+  /** Created at this instant or later; a number is epoch milliseconds. */
   readonly since?: Date | number | undefined
-  /** Created before then; a number is epoch milliseconds. */
+  /** Created before this instant; a number is epoch milliseconds. */
   readonly until?: Date | number | undefined
-  /** By when they were created. Default: `oldest`. */
+  /** The order of creation. Default: `oldest`. */
   readonly first?: 'oldest' | 'newest' | undefined
 }
 
-/** Which runs to read: those that fit all that is said. */
+/** Which runs to read: those that match all filters. */
 export interface RunListOptions extends RunExportOptions, ListOptions {}
 
-/** Which runs are given up. */
+/** Which runs to expire. */
 export interface SweepOptions {
-  /** Milliseconds since a run was last heard of, up to 20 years. */
+  /** Milliseconds since the last post about a run, up to 20 years. */
   readonly olderThan: number
   /** Default: every tenant. */
   readonly tenant?: string | undefined
 }
 
-/** Which runs are removed. */
+/** Which runs to remove. */
 export interface PruneOptions {
   /** Milliseconds since a run last changed, up to 20 years. */
   readonly olderThan: number
-  /** Any that is named, also of runs that go on. Default: all that a run ends with. */
+  /** Any status, open ones too. Default: all final ones. */
   readonly status?: RunStatus | undefined
   /** Default: every tenant. */
   readonly tenant?: string | undefined
 }
 
-/** The runs of a host. Each throws what the store throws, and `option_invalid` for options that are none: all that is wrong at once. */
+/** The runs of a host. Every method throws what the store throws, and `option_invalid` with all problems of its options at once. */
 export interface Runs {
   get(runId: string, scope?: TenantScope): Promise<Run | undefined>
   list(options?: RunListOptions): Promise<Page<Run>>
   /**
-   * All of them as NDJSON: a line for each run, which ends with a newline. Reads page by page, as fast as it is read itself, and
-   * stops when its reader does. As an answer: `ReadableStream.from(runs.export()).pipeThrough(new TextEncoderStream())`.
+   * Exports runs as NDJSON: one line per run, which ends with a newline. Reads page by page, as fast as its reader, and stops with
+   * it. As a response: `ReadableStream.from(runs.export()).pipeThrough(new TextEncoderStream())`.
    *
-   * @throws {SallyportError} `option_invalid`, at once; what the store throws comes while it is read.
+   * @throws {SallyportError} `option_invalid`, at once. Errors of the store are thrown while it is read.
    */
   export(options?: RunExportOptions): AsyncIterable<string>
   /**
-   * Makes runs `expired` that say they are running and have not been heard of for so long; they ended when they last were. A
-   * post that tells nothing new is a sign of life too. What is `queued` or `waiting` is spared, and a final status that comes
-   * late replaces `expired`. One run that fails holds up no other: what it threw is thrown in the end.
+   * Makes stale `running` runs `expired`, ended at their last post. A post without news counts too. `queued` and `waiting` runs stay
+   * as they are, and a late final status replaces `expired`. If one run fails, the others are still swept; its error is thrown at
+   * the end.
    */
   sweepStale(options: SweepOptions): Promise<{ readonly expired: number }>
   /**
-   * Removes runs that have ended, or have the status that is named, and not changed for so long. What they added to their
-   * session and their user stays: a run that is posted about again after that is a new one, and counted again. Runs of which
-   * something is still to be told are spared.
+   * Removes runs that have ended, or have the given status, and have not changed for this long. Their session and user totals stay. A
+   * later post of a removed run creates a new run, which is counted again. Runs with pending run events are kept.
    */
   prune(options: PruneOptions): Promise<{ readonly pruned: number }>
   /**
-   * Removes a session with all its runs and numbers; or the runs that name a user, with what the user spent and what sessions
-   * say of failures that name the user. Runs below them that name nobody stay, and so does what sessions sum up. What is still
-   * to be told of what is removed is told no more. Dispatches are kept: they are records of what was sent.
+   * Removes a session with all its runs and totals; or the runs of a user, with the user's spend and the user's failures in session
+   * totals. Descendant runs without a user stay, and so do the totals of sessions. Pending run events of removed runs are dropped.
+   * Dispatches are kept: they record what was sent.
    */
   erase(
     of: { readonly sessionId: string } | { readonly userId: string },
@@ -93,10 +82,10 @@ export interface Runs {
   ): Promise<{ readonly erased: number }>
 }
 
-/** The name of the list, in its cursors. */
+/** The name of the list in its cursors. */
 const LIST = 'runs'
 
-/** Read at once for an export. */
+/** How many runs an export reads at once. */
 const PAGE = 100
 
 const STATUSES: readonly RunStatus[] = [...CLIENT_STATUSES, 'expired']
@@ -168,7 +157,7 @@ export function runsOf(deps: Omit<SweepDeps, 'tenant'>): Runs {
   }
 }
 
-/** What is erased, as it may come. */
+/** The unchecked argument of `erase`. */
 interface Erased {
   readonly sessionId?: string | undefined
   readonly userId?: string | undefined

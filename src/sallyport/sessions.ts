@@ -9,47 +9,37 @@ import { readOptions } from '../options/read-options.ts'
 import type { Page } from '../ports/dispatch-query.ts'
 import type { DispatchStore } from '../ports/dispatch-store.ts'
 import type { RunStore } from '../ports/run-store.ts'
-import {
-  listQuery,
-  type PageOptions,
-  pageChecks,
-  readCursor,
-  type TenantScope,
-  tenantOf,
-  writeCursor,
-} from './pagination.ts'
-import { storedId } from './stored-text.ts'
+import { storedId, type TenantScope, tenantOf } from './call-checks.ts'
+import { listQuery, type PageOptions, pageChecks, readCursor, writeCursor } from './pagination.ts'
 
-/** The sessions of a host. Each throws what the store throws, and `option_invalid` for options that are none. */
+/** The sessions of a host. Every method throws what the store throws, and `option_invalid` for wrong options. */
 export interface Sessions {
-  /** Makes a session exist: needed before its first run only with `sessions: 'must-exist'`. */
+  /** Creates a session. Needed before its first run only with `sessions: 'must-exist'`. */
   open(sessionId: string, scope?: TenantScope): Promise<void>
   /**
-   * The session, rolled up from its runs, with the newest of what happened in it: costs the same however much that is.
+   * The session: totals of its runs, and its newest entries. The cost does not grow with the session.
    *
-   * `undefined`: it was not opened, and no run was recorded in it. Dispatches alone make no session: {@link Sessions.timeline}
-   * shows them all the same.
+   * `undefined`: it was not opened, and has no run. Dispatches alone create no session, but {@link Sessions.timeline} shows them.
    */
   get(sessionId: string, scope?: TenantScope): Promise<Session | undefined>
   /**
-   * All its runs, each below the one that started it where that is on the same page: pages of so many runs, whatever their
-   * depth, oldest first. Empty where there is no such session.
+   * All its runs, oldest first, in pages of `limit` runs at any depth. A run is nested in its parent when both are on one page. Empty
+   * for an unknown session.
    */
   tree(sessionId: string, options?: PageOptions): Promise<Page<RunNode>>
   /**
-   * All its runs and dispatches, oldest first, page by page: nothing is shown twice or left out while more is added. Where the
-   * clocks of two hosts differ, runs keep their own order, and dispatches theirs.
+   * All its runs and dispatches, oldest first, page by page. No entry is repeated or missed while others are added. Where the clocks
+   * of two hosts differ, runs keep their own order, and dispatches theirs.
    */
   timeline(sessionId: string, options?: PageOptions): Promise<Page<TimelineEntry>>
 }
 
 interface SessionsDeps {
   readonly store: RunStore
-  /** Where dispatches are listed. */
   readonly dispatches: Pick<DispatchStore, 'listDispatches'>
 }
 
-/** What {@link Sessions.get} shows at most of runs, and of runs and dispatches together. */
+/** {@link Sessions.get} shows at most this many runs, and this many entries of the timeline. */
 const NEWEST = 100
 
 export function sessionsOf({ store, dispatches: outbound }: SessionsDeps): Sessions {
@@ -65,7 +55,7 @@ export function sessionsOf({ store, dispatches: outbound }: SessionsDeps): Sessi
       const tenant = tenantOf('sessions.get', scope)
       const session = await store.findSession(tenant, storedId('sessions.get', 'sessionId', sessionId))
       if (!session) return undefined
-      // Its tally goes on being added to.
+      // Before the next `await`: the store may go on adding to these totals.
       const totals = viewSession(session)
       const query = { tenant, sessionId, first: 'newest', limit: NEWEST } as const
       const [runs, dispatches] = await Promise.all([store.listRuns(query), outbound.listDispatches(query)])

@@ -39,20 +39,20 @@ describe('appSecrets at start-up', () => {
     expect(error.problems).toHaveLength(1)
   })
 
-  it('tells a mistyped secret from one with white space around it', () => {
+  it('appSecrets distinguishes a mistyped secret from one with white space around it', () => {
     expect(reported(fault([good.secret.slice(0, -1)]))).toContain('secrets[0] is malformed: mistyped, or cut short')
     expect(reported(fault([`${good.secret}\n`]))).toContain(
       'secrets[0] is malformed: it begins or ends with white space',
     )
   })
 
-  it('refuses an empty list and no list', () => {
+  it('appSecrets refuses an empty list and a missing list', () => {
     for (const secrets of [[], undefined, good.secret]) {
       expect(fault(secrets)).toMatchObject({ code: 'option_invalid', message: expect.stringContaining('at least one') })
     }
   })
 
-  it('refuses the same secret twice, in whatever form', () => {
+  it('appSecrets refuses the same secret twice, in any form', () => {
     const { secret, sha256 } = good
     for (const twice of [
       [secret, other.secret, secret],
@@ -85,7 +85,7 @@ describe('appSecrets at start-up', () => {
     expect(reported(fault([{ sha256: good.sha256, ...bad }]))).toContain(`secrets[0].${name} must be`)
   })
 
-  it('lists all faults at once', () => {
+  it('appSecrets lists all problems at once', () => {
     const error = fault([undefined, 'x', { sha256: 'x', id: '', tenant: '', notAfter: 'x' }])
     expect(error.problems.map(({ field }) => field)).toEqual([
       'secrets[0]',
@@ -94,7 +94,7 @@ describe('appSecrets at start-up', () => {
     ])
   })
 
-  it('never shows a secret', () => {
+  it('appSecrets never shows a secret', () => {
     const spoiled = good.secret.slice(0, -1)
     const canary = 'canary-7f3a'
     for (const error of [

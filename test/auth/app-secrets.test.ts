@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Credential } from '../../src/auth/app-secret-credentials.ts'
-import { composeAppSecret } from '../../src/auth/app-secret-format.ts'
+import { composeAppSecret } from '../../src/auth/app-secret.ts'
+import type { Credential } from '../../src/auth/app-secrets.ts'
+import { matchingCredential } from '../../src/auth/app-secrets.ts'
 import { appSecrets, type GeneratedAppSecret, generateAppSecret } from '../../src/auth/index.ts'
-import { matchingCredential } from '../../src/auth/matching-credential.ts'
 
 const INVALID = { refused: 'invalid_token' }
 

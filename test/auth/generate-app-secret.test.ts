@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { isAppSecret } from '../../src/auth/app-secret-format.ts'
+import { isAppSecret } from '../../src/auth/app-secret.ts'
 import { generateAppSecret } from '../../src/auth/index.ts'
 
 describe('generateAppSecret', () => {

@@ -21,7 +21,7 @@ const GRANT = { events: ['order.shipped'], channels: ['email', 'sms'], recipient
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 describe('issueSessionToken', () => {
-  it('makes a token of 15 minutes for one session, which permits nothing else', async () => {
+  it('issueSessionToken makes a token of 15 minutes for one session, which permits nothing else', async () => {
     const token = await issueSessionToken(OPTIONS)
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'HS256', kid: 'k1', typ: 'sallyport-session+jwt' })
     expect(decodeJwt(token)).toEqual({
@@ -34,7 +34,7 @@ describe('issueSessionToken', () => {
     })
   })
 
-  it('puts in the tenant, the grant, the issuer and the lifetime', async () => {
+  it('issueSessionToken sets the tenant, the grant, the issuer and the lifetime', async () => {
     const token = await issueSessionToken({
       ...OPTIONS,
       tenant: 'acme',
@@ -52,12 +52,12 @@ describe('issueSessionToken', () => {
     })
   })
 
-  it('gives every token its own id', async () => {
+  it('issueSessionToken gives every token its own id', async () => {
     const tokens = await Promise.all(Array.from({ length: 50 }, () => issueSessionToken(OPTIONS)))
     expect(new Set(tokens.map((token) => decodeJwt(token).jti)).size).toBe(50)
   })
 
-  it('goes by the time of the system where no clock is given', async () => {
+  it('issueSessionToken uses the system clock by default', async () => {
     const before = Math.floor(Date.now() / 1_000)
     const { iat = 0 } = decodeJwt(await issueSessionToken({ sessionId: 's1', key: KEY, audience: 'api' }))
     expect(iat).toBeGreaterThanOrEqual(before)

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { matchingCredential } from '../../src/auth/app-secrets.ts'
+import { notAfterMilliseconds } from '../../src/auth/credential-checks.ts'
 import {
   issueSessionToken,
   type SessionTokenKey,
   type SessionTokensOptions,
   sessionTokens,
 } from '../../src/auth/index.ts'
-import { matchingCredential } from '../../src/auth/matching-credential.ts'
-import { notAfterMilliseconds } from '../../src/auth/not-after.ts'
-import { isJwtShaped } from '../../src/auth/session-token-format.ts'
-import { keyLoader } from '../../src/auth/session-token-key-material.ts'
+import { isJwtShaped } from '../../src/auth/session-token-claims.ts'
+import { keyLoader } from '../../src/auth/session-token-key.ts'
 import { forge, HMAC_KEY } from './forge.ts'
 import { at, CLAIMS, ec, ed, HEADER, INVALID, jwk, NOW } from './session-token-fixtures.ts'
 

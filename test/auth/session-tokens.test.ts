@@ -4,7 +4,7 @@ import { forge, HMAC_KEY } from './forge.ts'
 import { at, CLAIMS, ec, ed, ed25519, es256, GRANT, HEADER, INVALID, KEYS, NOW } from './session-token-fixtures.ts'
 
 describe('sessionTokens', () => {
-  it('accepts a good token for runs of its session', async () => {
+  it('sessionTokens accepts a valid token for runs of its session', async () => {
     expect(await at(NOW).verify(forge(HEADER, CLAIMS), 'session_run')).toEqual({
       id: 'tok_1',
       tenant: 'default',
@@ -12,7 +12,7 @@ describe('sessionTokens', () => {
     })
   })
 
-  it('gives the tenant and the dispatch grant', async () => {
+  it('sessionTokens gives the tenant and the dispatch grant', async () => {
     const token = forge(HEADER, { ...CLAIMS, tnt: 'acme', grants: { dispatch: GRANT } })
     for (const operation of ['session_run', 'dispatch'] as const) {
       expect(await at(NOW).verify(token, operation)).toEqual({
@@ -24,7 +24,7 @@ describe('sessionTokens', () => {
     }
   })
 
-  it('gives the user whose runs they are', async () => {
+  it('sessionTokens gives the user of the runs', async () => {
     const token = forge(HEADER, { ...CLAIMS, sub: 'Ada ✓' })
     expect(await at(NOW).verify(token, 'session_run')).toEqual({
       id: 'tok_1',
@@ -34,7 +34,7 @@ describe('sessionTokens', () => {
     })
   })
 
-  it('gives how often it may dispatch', async () => {
+  it('sessionTokens gives maxDispatches', async () => {
     for (const maxDispatches of [1, 1_000]) {
       const dispatch = { ...GRANT, maxDispatches }
       const token = forge(HEADER, { ...CLAIMS, grants: { dispatch } })
@@ -60,12 +60,12 @@ describe('sessionTokens', () => {
     expect(await at(NOW).verify(token, 'session_run')).toMatchObject({ id: 'tok_1' })
   })
 
-  it('accepts a token that is for several audiences', async () => {
+  it('sessionTokens accepts a token with several audiences', async () => {
     const token = forge(HEADER, { ...CLAIMS, aud: ['web', 'api'] })
     expect(await at(NOW).verify(token, 'session_run')).toMatchObject({ id: 'tok_1' })
   })
 
-  it('accepts what is at the very edge of each limit', async () => {
+  it('sessionTokens accepts values at the edge of each limit', async () => {
     for (const claims of [
       { ...CLAIMS, iat: NOW - 900, exp: NOW - 4 },
       { ...CLAIMS, iat: NOW + 5 },
@@ -77,7 +77,7 @@ describe('sessionTokens', () => {
     }
   })
 
-  it('allows the issuer as much clock error as it is told to', async () => {
+  it('sessionTokens tolerates clockToleranceSeconds of clock error', async () => {
     const expired = forge(HEADER, { ...CLAIMS, iat: NOW - 900, exp: NOW })
     expect(await at(NOW, { clockToleranceSeconds: 0 }).verify(expired, 'session_run')).toEqual(INVALID)
     expect(await at(NOW - 1, { clockToleranceSeconds: 0 }).verify(expired, 'session_run')).toMatchObject({
@@ -89,7 +89,7 @@ describe('sessionTokens', () => {
     expect(await at(NOW + 60, { clockToleranceSeconds: 60 }).verify(expired, 'session_run')).toEqual(INVALID)
   })
 
-  it('accepts lifetimes up to maxAgeSeconds', async () => {
+  it('sessionTokens accepts lifetimes up to maxAgeSeconds', async () => {
     const token = forge(HEADER, CLAIMS)
     expect(await at(NOW, { maxAgeSeconds: 900 }).verify(token, 'session_run')).toMatchObject({ id: 'tok_1' })
     expect(await at(NOW, { maxAgeSeconds: 899 }).verify(token, 'session_run')).toEqual(INVALID)
@@ -97,7 +97,7 @@ describe('sessionTokens', () => {
     expect(await at(NOW, { maxAgeSeconds: 7_200 }).verify(long, 'session_run')).toMatchObject({ id: 'tok_1' })
   })
 
-  it('holds tokens to the issuer, where one is named', async () => {
+  it('sessionTokens requires the issuer where one is given', async () => {
     const strict = at(NOW, { issuer: 'https://issuer.example' })
     const good = forge(HEADER, { ...CLAIMS, iss: 'https://issuer.example' })
     expect(await strict.verify(good, 'session_run')).toMatchObject({ id: 'tok_1' })
@@ -107,7 +107,7 @@ describe('sessionTokens', () => {
     }
   })
 
-  it('accepts a key up to its notAfter, and not a millisecond longer', async () => {
+  it('sessionTokens accepts a key up to its notAfter, and not a millisecond longer', async () => {
     let now = NOW * 1_000
     const keys = [{ kid: 'k1', key: HMAC_KEY, notAfter: new Date(now) }]
     const verifier = sessionTokens({ keys, audience: 'api', clock: { now: () => now } })
@@ -116,7 +116,7 @@ describe('sessionTokens', () => {
     expect(await verifier.verify(forge(HEADER, CLAIMS), 'session_run')).toEqual(INVALID)
   })
 
-  it('goes by the time of the system where no clock is given', async () => {
+  it('sessionTokens uses the system clock by default', async () => {
     const iat = Math.floor(Date.now() / 1_000)
     const verifier = sessionTokens({ keys: KEYS, audience: 'api' })
     const fresh = forge(HEADER, { ...CLAIMS, iat, exp: iat + 900 })
@@ -125,7 +125,7 @@ describe('sessionTokens', () => {
     expect(await verifier.verify(old, 'session_run')).toEqual(INVALID)
   })
 
-  it('asks whether a good token was revoked, and refuses it then', async () => {
+  it('sessionTokens refuses a revoked token, and asks only for valid ones', async () => {
     const asked: unknown[] = []
     const isRevoked = (token: { jti: string }) => {
       asked.push(token)
@@ -150,13 +150,13 @@ describe('sessionTokens', () => {
     expect(await slow.verify(forge(HEADER, CLAIMS), 'session_run')).toEqual(INVALID)
   })
 
-  it('throws when nobody can tell whether a token was revoked', async () => {
+  it('sessionTokens throws when isRevoked throws', async () => {
     const down = new Error('down')
     const isRevoked = () => Promise.reject(down)
     await expect(at(NOW, { isRevoked }).verify(forge(HEADER, CLAIMS), 'session_run')).rejects.toBe(down)
   })
 
-  it('throws, and does not blame the token, when the key cannot be imported', async () => {
+  it('sessionTokens throws when the runtime cannot import the key', async () => {
     const keys = [{ kid: 'ec', key: { kty: 'EC', crv: 'P-256', x: 'AAAA', y: 'AAAA' }, alg: 'ES256' }] as const
     const token = forge({ ...HEADER, kid: 'ec', alg: 'ES256' }, CLAIMS, es256(ec.privateKey))
     for (let call = 0; call < 2; call++) {
@@ -164,7 +164,7 @@ describe('sessionTokens', () => {
     }
   })
 
-  it('imports a key once, however many tokens it verifies', async () => {
+  it('sessionTokens imports a key once', async () => {
     const importKey = vi.spyOn(crypto.subtle, 'importKey')
     const verifier = at(NOW)
     for (let call = 0; call < 3; call++) await verifier.verify(forge(HEADER, CLAIMS), 'session_run')
@@ -172,7 +172,7 @@ describe('sessionTokens', () => {
     importKey.mockRestore()
   })
 
-  it('keeps its own copy of the key', async () => {
+  it('sessionTokens keeps its own copy of the key', async () => {
     const bytes = new Uint8Array(HMAC_KEY)
     const verifier = at(NOW, { keys: [{ kid: 'k1', key: bytes }] })
     bytes.fill(0)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generateAppSecret } from '../../src/auth/generate-app-secret.ts'
+import { generateAppSecret } from '../../src/auth/app-secret.ts'
 import { busyCallers, type Call } from '../processes/busy-callers.ts'
 import { answeredSocket } from '../processes/idle-socket.ts'
 import { documented } from '../support/documented.ts'

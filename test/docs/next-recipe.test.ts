@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generateAppSecret } from '../../src/auth/generate-app-secret.ts'
+import { generateAppSecret } from '../../src/auth/app-secret.ts'
 import { documented } from '../support/documented.ts'
 import { freePort } from '../support/free-port.ts'
 import { startNode } from '../support/program.ts'

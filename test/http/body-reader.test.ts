@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { unfinishedBodies } from '../../src/core/load/unfinished-bodies.ts'
-import { readBody, readWholeBody } from '../../src/http/body-reader.ts'
+import { readStream, readWhole } from '../../src/http/body-reader.ts'
 import { jsonOf } from '../../src/http/json-body.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 
@@ -18,7 +18,7 @@ test('a body that throws when it is asked for is refused at once, and leaves its
     throw new TypeError('no stream')
   }
   for (const _ of [1, 2, 3])
-    expect(await readBody(broken, undefined, options)).toMatchObject({ refused: 'invalid_json' })
+    expect(await readStream(broken, undefined, options)).toMatchObject({ refused: 'invalid_json' })
   clock.advance(20_000)
 })
 
@@ -38,6 +38,6 @@ test('a short body that is refused for its share is not read', async () => {
     isRead = true
     return new ArrayBuffer(100)
   }
-  const read = await readWholeBody({ kind: 'whole', bytes, isTaken: () => false }, 100, options)
+  const read = await readWhole({ bytes, isTaken: () => false }, 100, options)
   expect([read, isRead]).toMatchObject([{ refused: 'overloaded' }, false])
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generateAppSecret } from '../../src/auth/generate-app-secret.ts'
+import { generateAppSecret } from '../../src/auth/app-secret.ts'
 import { type FatalServer, fatalServer } from '../queues/fatal-server.ts'
 import { documented } from '../support/documented.ts'
 import { type RecipeProject, recipeProject } from '../support/recipe-project.ts'

@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generateAppSecret } from '../../src/auth/generate-app-secret.ts'
+import { generateAppSecret } from '../../src/auth/app-secret.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import { createSallyport } from '../../src/sallyport/create-sallyport.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'

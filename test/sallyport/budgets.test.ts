@@ -39,7 +39,7 @@ async function levelOf(limits: Pick<Budget, 'soft' | 'hard'>, spend: Partial<Spe
 }
 
 describe('a limit', () => {
-  it('is reached by as much as it says, hard before soft', async () => {
+  it('a limit is reached at exactly its value, the hard one before the soft one', async () => {
     const limits = { soft: { tokens: 80 }, hard: { tokens: 100 } }
     expect(await levelOf(limits, { tokens: 79 })).toBe('within')
     expect(await levelOf(limits, { tokens: 80 })).toBe('soft')
@@ -49,20 +49,20 @@ describe('a limit', () => {
     expect(await levelOf({ hard: { tokens: 0 } }, {})).toBe('hard')
   })
 
-  it('is reached by whichever comes first', async () => {
+  it('a limit of tokens and cost is reached by whichever comes first', async () => {
     const hard = { tokens: 10, ...eur('1') }
     expect(await levelOf({ hard }, { tokens: 9, cost: { EUR: '0.99' } })).toBe('within')
     expect(await levelOf({ hard }, { tokens: 10, cost: { EUR: '0.99' } })).toBe('hard')
     expect(await levelOf({ hard }, { tokens: 9, cost: { EUR: '1' } })).toBe('hard')
   })
 
-  it('in money counts its own currency alone', async () => {
+  it('a cost limit counts only its own currency', async () => {
     expect(await levelOf({ hard: eur('1') }, { cost: { USD: '5', EUR: '0.5' } })).toBe('within')
     expect(await levelOf({ hard: eur('1') }, { cost: { USD: '5' } })).toBe('within')
     expect(await levelOf({ hard: eur('0') }, {})).toBe('hard')
   })
 
-  it('in money is held against what was spent exactly', async () => {
+  it('a cost limit is compared with the exact decimal spend', async () => {
     expect(await levelOf({ hard: eur('0.3') }, { cost: { EUR: '0.29999999999999999999' } })).toBe('within')
     expect(await levelOf({ hard: eur('0.30') }, { cost: { EUR: '0.3' } })).toBe('hard')
     const cents = fc.bigInt({ min: 0n, max: 10n ** 24n })
@@ -84,7 +84,7 @@ describe('a limit', () => {
 })
 
 describe('a report', () => {
-  it('says how every budget stands of those that were asked about, in their order', async () => {
+  it('a report gives the state of every budget asked about, in order', async () => {
     const budgets: Budget[] = [
       { name: 'a', per: 'user', hard: { tokens: 7 } },
       { name: 'b', per: 'session', soft: { tokens: 7 }, hard: eur('2') },
@@ -111,7 +111,7 @@ describe('a report', () => {
     expect(await checkBudgets([], BOTH, 0, store)).toEqual({ allowed: true, budgets: [] })
   })
 
-  it('shows what corrections brought below 0 as 0', async () => {
+  it('a report shows a spend that corrections made negative as 0', async () => {
     const { store } = spent({ tokens: -1, cost: { EUR: '-0.5' }, unpricedRuns: -1, unpricedTokens: -2 })
     const { budgets } = await checkBudgets([{ name: 'b', per: 'session', hard: eur('1') }], BOTH, 0, store)
     expect(budgets).toMatchObject([
@@ -123,7 +123,7 @@ describe('a report', () => {
     ])
   })
 
-  it('of who was never heard of says that nothing is spent', async () => {
+  it('a report on an unknown user says that nothing is spent', async () => {
     const { store } = spent({ tokens: 7 })
     const budgets: Budget[] = [
       { name: 'a', per: 'user', hard: { tokens: 1 } },
@@ -137,7 +137,7 @@ describe('a report', () => {
     })
   })
 
-  it('asks for so many days, today among them, and for one sum once', async () => {
+  it('a report queries the days of a budget, today included, and each sum once', async () => {
     const { store, asked } = spent({})
     const user = { per: 'user', hard: { tokens: 1 } } as const
     const budgets: Budget[] = [
@@ -164,7 +164,7 @@ describe('budgets.check', () => {
     { name: 'day', per: 'user', days: 1, soft: eur('1') },
   ]
 
-  it('answers by what was recorded, in the tenant', async () => {
+  it('budgets.check answers from the recorded spend of the tenant', async () => {
     const { sallyport, clock } = runTestApp({ budgets, runEvents: {} })
     const cost = { amount: '1', currency: 'EUR', source: 'client' }
     await postRun(sallyport, { runId: 'r1', userId: 'u1', counts: { inputTokens: 60, outputTokens: 40 }, cost })
@@ -195,7 +195,7 @@ describe('budgets.check', () => {
     expect(String(fault)).toContain(message)
   })
 
-  it('throws what the store throws', async () => {
+  it('budgets.check throws what the store throws', async () => {
     const clock = fakeClock()
     const store = { ...memoryStore({ clock }), findSession: () => Promise.reject(new Error('down')) }
     const { sallyport } = runTestApp({ budgets, clock, store })

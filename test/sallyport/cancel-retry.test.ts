@@ -29,7 +29,7 @@ function answering(a: readonly SendOutcome[], b: readonly SendOutcome[] = [SENT]
 }
 
 describe('cancel', () => {
-  it('stops what is queued, tells exactly that, and shows the dispatch as it is now', async () => {
+  it('cancel stops queued deliveries, returns exactly those, and shows the current dispatch', async () => {
     const { sallyport, sentBy } = answering([SENT])
     const { dispatchId, deliveries } = took(await sallyport.dispatch(ALL))
     const cancelled = await sallyport.dispatches.cancel(dispatchId)
@@ -48,7 +48,7 @@ describe('cancel', () => {
     expect(sentBy()).toEqual([0, 0, 0])
   })
 
-  it('stops what is held as well', async () => {
+  it('cancel stops held deliveries as well', async () => {
     const { sallyport, clock, sentBy } = answering([BUSY])
     const { dispatchId } = took(await sallyport.dispatch(FIRST))
     await sallyport.worker.runDue()
@@ -64,7 +64,7 @@ describe('cancel', () => {
     expect(await sallyport.dispatches.get(dispatchId)).toMatchObject({ status: 'cancelled' })
   })
 
-  it('leaves what was sent, and says that nothing was left to stop', async () => {
+  it('cancel leaves sent deliveries, and returns none then', async () => {
     const { sallyport } = answering([SENT])
     const { dispatchId } = took(await sallyport.dispatch(ALL))
     await sallyport.worker.runDue()
@@ -73,7 +73,7 @@ describe('cancel', () => {
     expect(before).toMatchObject({ status: 'sent' })
   })
 
-  it('leaves what is being sent: it goes out, and is not among what was stopped', async () => {
+  it('cancel leaves a delivery that is being sent: it is sent, and not among the cancelled', async () => {
     let finish = (_: SendOutcome): void => {}
     const a = recordingChannel([() => new Promise<SendOutcome>((resolve) => (finish = resolve))])
     const { sallyport } = composed(events, { channels: { a, b: recordingChannel([BUSY]), c: a } })
@@ -91,14 +91,14 @@ describe('cancel', () => {
     })
   })
 
-  it('may be asked for twice', async () => {
+  it('cancel may be called twice', async () => {
     const { sallyport } = answering([SENT])
     const { dispatchId } = took(await sallyport.dispatch(ALL))
     const first = await sallyport.dispatches.cancel(dispatchId)
     expect(await sallyport.dispatches.cancel(dispatchId)).toEqual({ cancelled: [], dispatch: first?.dispatch })
   })
 
-  it('stops what was to go out later', async () => {
+  it('cancel stops a delayed delivery', async () => {
     const { sallyport, clock, sentBy } = answering([SENT])
     const { dispatchId } = took(await sallyport.dispatch(ALL, { delayMs: 1_000 }))
     await sallyport.dispatches.cancel(dispatchId)
@@ -118,7 +118,7 @@ describe('cancel', () => {
     expect((await sallyport.dispatches.cancel(dispatchId, { tenant: 'acme' }))?.cancelled).toHaveLength(2)
   })
 
-  it('leaves the replay of the key as it was', async () => {
+  it('cancel does not change the replayed answer of the idempotency key', async () => {
     const { sallyport } = answering([SENT])
     const first = took(await sallyport.dispatch(ALL, { idempotencyKey: 'k' }))
     await sallyport.dispatches.cancel(first.dispatchId)
@@ -127,7 +127,7 @@ describe('cancel', () => {
 })
 
 describe('retry', () => {
-  it('tries what failed again, at once, and tells exactly that', async () => {
+  it('retry retries failed deliveries at once, and returns exactly those', async () => {
     const { sallyport, sentBy } = answering([REJECTED, SENT])
     const { dispatchId, deliveries } = took(await sallyport.dispatch(ALL))
     await sallyport.worker.runDue()
@@ -147,7 +147,7 @@ describe('retry', () => {
     })
   })
 
-  it('begins the schedule anew', async () => {
+  it('retry starts the retry schedule again', async () => {
     const { sallyport, clock } = answering([BUSY])
     const { dispatchId } = took(await sallyport.dispatch(ALL))
     const statusOfA = async () => (await sallyport.dispatches.get(dispatchId))?.deliveries[0]?.status
@@ -162,7 +162,7 @@ describe('retry', () => {
     expect((await sallyport.dispatches.get(dispatchId))?.deliveries[0]?.attempts).toBe(4)
   })
 
-  it('tries what expired again, and gives it its whole time', async () => {
+  it('retry retries an expired delivery with a full new expiry', async () => {
     const { sallyport, clock, sentBy } = answering([SENT])
     const { dispatchId } = took(await sallyport.dispatch(ALL))
     clock.advance(60_000)
@@ -174,7 +174,7 @@ describe('retry', () => {
     expect(sentBy()).toEqual([1, 1, 0])
   })
 
-  it('lets it expire again when its time is over once more', async () => {
+  it('retry lets a delivery expire again after its new expiry', async () => {
     const { sallyport, clock, sentBy } = answering([REJECTED])
     const { dispatchId } = took(await sallyport.dispatch(ALL))
     await sallyport.worker.runDue()
@@ -185,7 +185,7 @@ describe('retry', () => {
     expect(sentBy()).toEqual([1, 1, 0])
   })
 
-  it('may be of one channel alone', async () => {
+  it('retry can be limited to one channel', async () => {
     const { sallyport } = answering([REJECTED], [REJECTED])
     const { dispatchId } = took(await sallyport.dispatch(ALL))
     await sallyport.worker.runDue()
@@ -196,7 +196,7 @@ describe('retry', () => {
     expect((await sallyport.dispatches.retry(dispatchId, { channel: 'pigeon' }))?.retried).toEqual([])
   })
 
-  it('leaves what is queued, sent, skipped or cancelled', async () => {
+  it('retry leaves deliveries that are queued, sent, skipped or cancelled', async () => {
     const { sallyport } = answering([SENT])
     const { dispatchId } = took(await sallyport.dispatch(ALL))
     expect(await sallyport.dispatches.retry(dispatchId)).toMatchObject({ retried: [], dispatch: { status: 'queued' } })
@@ -207,7 +207,7 @@ describe('retry', () => {
     expect(await sallyport.dispatches.retry(other)).toMatchObject({ retried: [], dispatch: { status: 'cancelled' } })
   })
 
-  it('leaves what failed before there was anything to send', async () => {
+  it('retry leaves deliveries that failed before they were rendered', async () => {
     const { sallyport } = answering([SENT])
     const { dispatchId } = took(await sallyport.dispatch({ ...JANE, eventType: 'broken' }))
     expect(await sallyport.dispatches.retry(dispatchId)).toMatchObject({
@@ -226,7 +226,7 @@ describe('retry', () => {
     expect((await sallyport.dispatches.retry(dispatchId, { tenant: 'acme', channel: 'a' }))?.retried).toHaveLength(1)
   })
 
-  it('wakes a worker that is running', async () => {
+  it('retry wakes a running worker', async () => {
     const { sallyport, clock, sentBy } = answering([REJECTED, SENT])
     sallyport.worker.start()
     const { dispatchId } = took(await sallyport.dispatch(ALL))

@@ -31,11 +31,11 @@ function problems(
 const scheduled = (retrySchedule: readonly number[]) => Object.assign(recordingChannel(), { retrySchedule })
 
 describe('readConfig', () => {
-  it('finds nothing wrong with channels that the events use, and more', () => {
+  it('readConfig accepts the channels that events use, and additional ones', () => {
     expect(problems({ email: recordingChannel(), sms: recordingChannel(), push: recordingChannel() })).toEqual([])
   })
 
-  it('names every event and channel that is not configured, and those that are', () => {
+  it('readConfig reports every event whose channel is not configured, with the configured ones', () => {
     expect(problems({ push: recordingChannel() })).toEqual([
       { event: 'one', channel: 'email', detail: 'is not configured; the channels are: push' },
       { event: 'one', channel: 'sms', detail: 'is not configured; the channels are: push' },
@@ -43,14 +43,14 @@ describe('readConfig', () => {
     expect(problems({})[0]?.detail).toBe('is not configured; the channels are: none')
   })
 
-  it('takes no inherited name for a channel', () => {
+  it('readConfig does not take an inherited name for a channel', () => {
     const odd = defineEvents({ one: { channels: { toString: {} } } })
     expect(() =>
       readConfig({ auth: testAuth, store: memoryStore(), events: odd, channels: { email: recordingChannel() } }),
     ).toThrow('event "one", channel "toString": is not configured')
   })
 
-  it('names every part that is missing, was not called, or is not known', () => {
+  it('readConfig reports every option that is missing, not called, or unknown', () => {
     const odd = {
       auth: undefined,
       store: memoryStore,
@@ -71,7 +71,7 @@ describe('readConfig', () => {
     expect(() => readConfig(undefined as never)).toThrow('must be an object of options')
   })
 
-  it('names every number that is out of its range', () => {
+  it('readConfig reports every number out of range', () => {
     const channels = { email: recordingChannel(), sms: recordingChannel() }
     const worker = { concurrency: 0, leaseMs: 999, pollMs: Number.NaN }
     const reported = problems(channels, { worker, expiresInMs: -1, idempotencyTtlMs: 1_000.5 })
@@ -88,14 +88,14 @@ describe('readConfig', () => {
     )
   })
 
-  it.each([0, -5, Number.NaN, 1.5, 100_001, '10', null])('refuses %j requests at once', (maxInFlight) => {
+  it.each([0, -5, Number.NaN, 1.5, 100_001, '10', null])('readConfig refuses maxInFlight %j', (maxInFlight) => {
     const channels = { email: recordingChannel(), sms: recordingChannel() }
     expect(problems(channels, { maxInFlight: maxInFlight as never })).toEqual([
       { field: 'maxInFlight', detail: 'must be a whole number from 1 to 100000' },
     ])
   })
 
-  it('takes hooks of a class that has other members, and names those that seem to be misspelt hooks', () => {
+  it('readConfig accepts hooks of a class with other members, and reports likely misspellings', () => {
     class Metrics {
       readonly #lines: string[] = []
       sent = 0
@@ -131,7 +131,7 @@ describe('readConfig', () => {
     ])
   })
 
-  it('names what is wrong with the worker, channel by channel', () => {
+  it('readConfig reports problems of the worker, channel by channel', () => {
     const channels = { email: recordingChannel(), sms: recordingChannel() }
     const rate = { max: 0, perMs: 1.5, per: 1 }
     const odd = {
@@ -186,7 +186,7 @@ describe('readConfig', () => {
     expect(problems(channels, rest)).toMatchObject([{ field }])
   })
 
-  it('names every hook that is not known, and every one that is no function', () => {
+  it('readConfig reports every unknown hook, and every hook that is not a function', () => {
     const channels = { email: recordingChannel(), sms: recordingChannel() }
     const hooks = { onsent: () => {}, onDelivered: () => {}, onSent: 'log', onFailed: null, onSkipped: undefined }
     expect(problems(channels, { hooks: hooks as never })).toEqual([
@@ -197,7 +197,7 @@ describe('readConfig', () => {
     ])
   })
 
-  it('names every channel and event that a policy knows and nobody else does', () => {
+  it('readConfig reports channels and events that only a policy names', () => {
     const policy = allOf(
       quietHours({ from: '22:00', to: '08:00', timeZone: 'UTC', channels: ['emial'] }),
       throttle({ max: 1, windowMs: 1_000, channels: ['email'], events: ['order.shiped', 'nothing.like.it'] }),
@@ -211,7 +211,7 @@ describe('readConfig', () => {
     ])
   })
 
-  it('takes a policy, hooks and sandbox mode as they should be, and as undefined', () => {
+  it('readConfig accepts a policy, hooks and sandbox mode, also when undefined', () => {
     const channels = { email: recordingChannel(), sms: recordingChannel() }
     const hook = async () => {}
     const hooks = { onAccepted: hook, onSent: hook, onFailed: hook, onSkipped: hook }
@@ -221,13 +221,13 @@ describe('readConfig', () => {
     expect(problems(channels, left)).toEqual([])
   })
 
-  it.each(Object.keys(memoryStore()))('names a store that has no %s', (method) => {
+  it.each(Object.keys(memoryStore()))('readConfig refuses a store without %s', (method) => {
     const channels = { email: recordingChannel(), sms: recordingChannel() }
     const store = { ...memoryStore(), [method]: undefined }
     expect(problems(channels, { store: store as never })).toEqual([{ field: 'store', detail: `has no ${method}` }])
   })
 
-  it('lets a channel say what it thinks of the fields it is given', () => {
+  it("readConfig reports a channel's own verdict on the fields of an event", () => {
     const asked: (readonly string[])[] = []
     const email = recordingChannel(undefined, {
       checkFields(fields) {
@@ -241,7 +241,7 @@ describe('readConfig', () => {
     expect(asked).toEqual([['subject']])
   })
 
-  it.each([[[]], [[0]], [[1, 1, 2]], [[1_000, 5_000]]])('takes the retry schedule %j', (retrySchedule) => {
+  it.each([[[]], [[0]], [[1, 1, 2]], [[1_000, 5_000]]])('readConfig accepts the retry schedule %j', (retrySchedule) => {
     expect(problems({ email: scheduled(retrySchedule), sms: recordingChannel() })).toEqual([])
   })
 
@@ -254,7 +254,7 @@ describe('readConfig', () => {
     },
   )
 
-  it('tells everything at once', () => {
+  it('readConfig reports all problems at once', () => {
     const odd = { workers: {}, worker: { pollMs: 1 }, maxInHand: 0 } as never
     const reported = problems({ push: scheduled([2, 1]), fax: {} as never }, odd)
     expect(reported.map(({ event, channel, field }) => field ?? `${event} ${channel}`)).toEqual([

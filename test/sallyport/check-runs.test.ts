@@ -20,7 +20,7 @@ const budget = { name: 'b', per: 'session', hard }
 const eur = (amount: unknown, currency: unknown = 'EUR') => ({ cost: { amount, currency } })
 
 describe('run events', () => {
-  it('are functions by the names of what they tell of, which the catalogue has', () => {
+  it('run events are functions, under names that the catalogue has', () => {
     expect(problems({ runEvents: { 'run.failed': nobody, 'run.completed': undefined } })).toEqual([])
     expect(problems({ runEvents: { 'run.faild': nobody, __proto__: nobody, toString: nobody } })).toEqual([
       expect.stringMatching(/^runEvents.run.faild: is not an option; near: run.failed/),
@@ -31,14 +31,14 @@ describe('run events', () => {
       expect(problems({ runEvents })).toEqual(['runEvents: must be an object of options'])
   })
 
-  it('that the catalogue does not have are a problem, with those that are near', () => {
+  it('a run event that the catalogue lacks is reported with suggestions', () => {
     const events = { eventTypes: ['run.faild'], find: () => undefined }
     expect(problems({ events, runEvents: { 'run.failed': nobody } })).toEqual([
       'runEvents.run.failed: is not among the events; near: run.faild',
     ])
   })
 
-  it('of budgets need budgets', () => {
+  it('the run event budget.exceeded requires budgets', () => {
     const runEvents = { 'budget.exceeded': nobody }
     const detail = 'runEvents.budget.exceeded: never comes without budgets'
     expect(problems({ runEvents })).toEqual([detail])
@@ -50,7 +50,7 @@ describe('run events', () => {
 describe('budgets', () => {
   const of = (...budgets: object[]): readonly string[] => problems({ budgets })
 
-  it('may be what their types say', () => {
+  it('budgets of every valid form are accepted', () => {
     const both = { soft: { tokens: 0, ...eur('12.50') }, hard: { tokens: 0, ...eur('12.5') } }
     expect(
       of(budget, { name: '!~', per: 'user', days: 366, ...both }, { name: 'c', per: 'user', days: 1, hard }),
@@ -59,14 +59,14 @@ describe('budgets', () => {
     expect(of({ ...budget, soft: undefined, days: undefined })).toEqual([])
   })
 
-  it('are a list of objects', () => {
+  it('budgets must be a list of objects', () => {
     expect(problems({ budgets: {} })).toEqual(['budgets: must be a list'])
     expect(problems({ budgets: [null, 5, []] })).toEqual(
       [0, 1, 2].map((at) => `budgets[${at}]: must be an object of options`),
     )
   })
 
-  it('have known fields, and a name of their own', () => {
+  it('a budget has only known fields, and a unique name', () => {
     expect(of({ ...budget, day: 1, name: '' }, { ...budget, name: 'ü' }, { ...budget, name: 'x'.repeat(101) })).toEqual(
       [
         'budgets[0].day: is not an option; near: days',
@@ -78,14 +78,14 @@ describe('budgets', () => {
     expect(of({ ...budget, per: 'day' })).toEqual(['budgets[0].per: must be one of session, user'])
   })
 
-  it('have days for users alone', () => {
+  it('a budget has days only per user', () => {
     const user = { ...budget, per: 'user' }
     expect(of({ ...budget, days: 1 })).toEqual(['budgets[0].days: goes with per: "user" alone'])
     for (const days of [0, 367, 1.5, '1', null])
       expect(of({ ...user, days })).toEqual(['budgets[0].days: must be a whole number from 1 to 366'])
   })
 
-  it('have at least one limit, of tokens or money', () => {
+  it('a budget has at least one limit, of tokens or cost', () => {
     expect(of({ name: 'b', per: 'session' })).toEqual(['budgets[0]: has no limit: soft, hard or both'])
     expect(of({ ...budget, hard: {} })).toEqual(['budgets[0].hard: has neither tokens nor cost'])
     expect(of({ ...budget, hard: 100 })).toEqual(['budgets[0].hard: must be an object of options'])
@@ -112,7 +112,7 @@ describe('budgets', () => {
     ])
   })
 
-  it('warn before they end', () => {
+  it('a soft limit must not be above the hard limit', () => {
     expect(of({ ...budget, soft: { tokens: 101 } })).toEqual(['budgets[0].soft.tokens: is above the hard limit'])
     expect(of({ ...budget, soft: { tokens: 100 } })).toEqual([])
     const ancestors = { soft: eur('10.01'), hard: eur('10') }
@@ -122,7 +122,7 @@ describe('budgets', () => {
 })
 
 describe('exporters, and when a run is stale', () => {
-  it('exporters are objects that export', () => {
+  it('exporters must be objects with export', () => {
     expect(problems({ exporters: [{ export: nobody }] })).toEqual([])
     expect(problems({ exporters: [{ export: nobody }, {}, null] })).toEqual([
       'exporters[1]: has no export',
@@ -131,13 +131,13 @@ describe('exporters, and when a run is stale', () => {
     expect(problems({ exporters: { export: nobody } })).toEqual(['exporters: must be a list'])
   })
 
-  it('staleAfterMs is whole, a second to 366 days', () => {
+  it('staleAfterMs must be an integer from a second to 366 days', () => {
     for (const staleAfterMs of [1_000, 366 * 86_400_000]) expect(problems({ staleAfterMs })).toEqual([])
     for (const staleAfterMs of [999, 366 * 86_400_000 + 1, 1_000.5, '1000', null])
       expect(problems({ staleAfterMs })).toEqual(['staleAfterMs: must be a whole number from 1000 to 31622400000'])
   })
 
-  it('all that is wrong is told at once', () => {
+  it('all problems of runs-only options are reported at once', () => {
     const wrong = { runEvents: { x: nobody }, budgets: [{}], exporters: [{}], staleAfterMs: 1 }
     expect(problems(wrong).map((problem) => problem.split(':')[0])).toEqual([
       'exporters[0]',

@@ -38,17 +38,17 @@ async function settled(clock: { advance(ms: number): void }): Promise<void> {
 }
 
 describe('createSallyport', () => {
-  it('stops the host at start-up when events and channels do not fit', () => {
+  it('createSallyport throws when events and channels do not fit', () => {
     expect(() => app({ channels: {} })).toThrow('event "order.shipped", channel "email": is not configured')
   })
 
-  it('starts nothing by itself', () => {
+  it('createSallyport starts no worker', () => {
     expect(app().clock.timers).toBe(0)
   })
 })
 
 describe('sallyport.dispatch', () => {
-  it('answers as the endpoint does', async () => {
+  it('sallyport.dispatch answers as the endpoint does', async () => {
     const { sallyport } = app()
     expect(await sallyport.dispatch({ ...ORDER, sessionId: 's1' })).toEqual({
       ok: true,
@@ -68,7 +68,7 @@ describe('sallyport.dispatch', () => {
     })
   })
 
-  it('is for the tenant named, and de-duplicates by key within it', async () => {
+  it('sallyport.dispatch is scoped to its tenant, and de-duplicates by key within it', async () => {
     const { sallyport } = app()
     const first = await sallyport.dispatch(ORDER, { tenant: 'acme', idempotencyKey: 'k' })
     const second = await sallyport.dispatch(ORDER, { tenant: 'acme', idempotencyKey: 'k' })
@@ -82,7 +82,7 @@ describe('sallyport.dispatch', () => {
     expect(first.ok).toBe(true)
   })
 
-  it('shares its keys with the endpoint', async () => {
+  it('sallyport.dispatch shares idempotency keys with the endpoint', async () => {
     const { sallyport } = app()
     await sallyport.dispatch(ORDER, { idempotencyKey: 'k' })
     const principal = { id: 'app', tenant: 'default' }
@@ -92,7 +92,7 @@ describe('sallyport.dispatch', () => {
     })
   })
 
-  it('never throws: not for wrong input, not for values that JSON has not, not for a port that fails', async () => {
+  it('sallyport.dispatch never throws: not for wrong input, non-JSON values, or a failing port', async () => {
     const down = new Error('down')
     const store = { ...memoryStore(), accept: () => Promise.reject(down) }
     const { sallyport } = app({ store })
@@ -111,7 +111,7 @@ describe('sallyport.dispatch', () => {
     expect(await sallyport.dispatch(ORDER, { idempotencyKey: '' })).toMatchObject({ status: 400 })
   })
 
-  it('is not changed afterwards by what the caller does to the answer', async () => {
+  it('a stored dispatch does not change when the caller changes the answer', async () => {
     const skipped = defineEvents({ 'order.shipped': { channels: { email: { when: () => false } } } })
     const { sallyport } = app({ events: skipped as unknown as typeof events })
     const { body } = await sallyport.dispatch(ORDER)
@@ -122,7 +122,7 @@ describe('sallyport.dispatch', () => {
 })
 
 describe('sallyport.worker', () => {
-  it('sends what is dispatched as soon as it is started, and at once after that', async () => {
+  it('the worker sends accepted events when it is started, and later ones at once', async () => {
     const { sallyport, clock, email } = app()
     await sallyport.dispatch(ORDER)
     await settled(clock)
@@ -137,7 +137,7 @@ describe('sallyport.worker', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('takes its options', async () => {
+  it('the worker uses its options', async () => {
     const { sallyport, email } = app({ worker: { concurrency: 1 } })
     await sallyport.dispatch(ORDER)
     await sallyport.dispatch(ORDER)
@@ -154,7 +154,7 @@ describe('sallyport.worker', () => {
 })
 
 describe('sallyport.dispatches', () => {
-  it('shows a dispatch as it stands, without address and content', async () => {
+  it('dispatches.get shows the current dispatch, without address and content', async () => {
     const { sallyport } = app()
     await sallyport.dispatch(ORDER)
     await sallyport.worker.runDue()
@@ -177,7 +177,7 @@ describe('sallyport.dispatches', () => {
     })
   })
 
-  it('shows when the next attempt is due, once there was one', async () => {
+  it('dispatches.get shows when the next attempt is due, after a first one', async () => {
     const email = recordingChannel([{ outcome: 'retry', code: 'busy', retryAfterMs: 20_000 }], {
       retrySchedule: [10_000],
     })
@@ -196,14 +196,14 @@ describe('sallyport.dispatches', () => {
     })
   })
 
-  it('shows no tenant the dispatches of another', async () => {
+  it('dispatches.get hides the dispatches of other tenants', async () => {
     const { sallyport } = app()
     await sallyport.dispatch(ORDER, { tenant: 'acme' })
     expect(await sallyport.dispatches.get('dsp_1')).toBeUndefined()
     expect(await sallyport.dispatches.get('dsp_1', { tenant: 'acme' })).toMatchObject({ dispatchId: 'dsp_1' })
   })
 
-  it('lists them newest first, by session, in pages of 50, and of 500 at most', async () => {
+  it('dispatches.list gives them newest first, by session, in pages of 50, and of 500 at most', async () => {
     const { sallyport } = app()
     for (let at = 0; at < 60; at++) await sallyport.dispatch({ ...ORDER, sessionId: at % 2 ? 'odd' : 'even' })
     const first = await sallyport.dispatches.list()
@@ -221,7 +221,7 @@ describe('sallyport.dispatches', () => {
 })
 
 describe('sallyport.endpoints', () => {
-  it('authenticates, and answers a verifier that throws without throwing', async () => {
+  it('endpoints.authenticate never throws, even if the verifier does', async () => {
     const { sallyport, logger } = app()
     expect(await sallyport.endpoints.authenticate(APP, 'dispatch')).toEqual({ id: 'app', tenant: 'default' })
     const broken = await sallyport.endpoints.authenticate({ authorization: 'Bearer broken' }, 'dispatch')
@@ -233,7 +233,7 @@ describe('sallyport.endpoints', () => {
     ])
   })
 
-  it('handles a dispatch for a principal that is known already', async () => {
+  it('endpoints.handle accepts a dispatch of an authenticated principal', async () => {
     const { sallyport } = app()
     const principal = { id: 'app', tenant: 'acme' }
     const request = { headers: {}, body: ORDER }
@@ -248,22 +248,25 @@ describe('sallyport.endpoints', () => {
 })
 
 describe('a tenant that is none', () => {
-  it.each(['', 'ten ant', 'a\0', 'x'.repeat(201), 5 as never])('is refused in every call: %j', async (tenant) => {
-    const { sallyport } = app()
-    expect(await sallyport.dispatch(ORDER, { tenant })).toMatchObject({ status: 422 })
-    const reads = [
-      sallyport.dispatches.get('dsp_1', { tenant }),
-      sallyport.dispatches.list({ tenant }),
-      sallyport.dispatches.cancel('dsp_1', { tenant }),
-      sallyport.dispatches.retry('dsp_1', { tenant }),
-      sallyport.runs.list({ tenant }),
-    ]
-    for (const read of reads) await expect(read).rejects.toMatchObject({ code: 'option_invalid' })
-  })
+  it.each(['', 'ten ant', 'a\0', 'x'.repeat(201), 5 as never])(
+    'an invalid tenant is refused in every call: %j',
+    async (tenant) => {
+      const { sallyport } = app()
+      expect(await sallyport.dispatch(ORDER, { tenant })).toMatchObject({ status: 422 })
+      const reads = [
+        sallyport.dispatches.get('dsp_1', { tenant }),
+        sallyport.dispatches.list({ tenant }),
+        sallyport.dispatches.cancel('dsp_1', { tenant }),
+        sallyport.dispatches.retry('dsp_1', { tenant }),
+        sallyport.runs.list({ tenant }),
+      ]
+      for (const read of reads) await expect(read).rejects.toMatchObject({ code: 'option_invalid' })
+    },
+  )
 })
 
 describe('handleDispatch with its defaults', () => {
-  it('needs no clock, ids or logger', async () => {
+  it('handleDispatch has defaults for clock, ids and logger', async () => {
     const answer = await handleDispatchWithDefaults(
       { headers: APP, body: ORDER },
       { auth: testAuth, events, store: memoryStore(), channels: { email: recordingChannel() } },

@@ -25,7 +25,7 @@ it('a logger that throws changes no answer', async () => {
   })
 })
 
-it('an id generator that throws is answered 500, under an id all the same', async () => {
+it('an id generator that throws is answered 500, with a request id', async () => {
   const next = (): never => {
     throw new RangeError('canary-7f3a')
   }
@@ -39,7 +39,7 @@ it('an id generator that throws is answered 500, under an id all the same', asyn
   expect(await stored(deps)).toEqual([])
 })
 
-it('a batch needs no more than a verifier and a store, and no logger changes what its posts are answered', async () => {
+it('handleSessionRunBatch needs only a verifier and a store, and a throwing logger does not change its answers', async () => {
   const store = memoryStore()
   const headers = { authorization: 'Bearer app' }
   const post = (runId: string) => ({ sessionId: 's1', run: { runId } })

@@ -34,7 +34,7 @@ async function filled() {
 }
 
 describe('a list of dispatches', () => {
-  it('is those of one tenant, newest first', async () => {
+  it('dispatches.list gives the dispatches of one tenant, newest first', async () => {
     const { list } = await filled()
     expect(await list()).toEqual([4, 3, 1, 0])
     expect(await list({})).toEqual([4, 3, 1, 0])
@@ -64,7 +64,7 @@ describe('a list of dispatches', () => {
     expect(await (await filled()).list(options)).toEqual(expected)
   })
 
-  it('takes all that is said together', async () => {
+  it('dispatches.list combines all filters', async () => {
     const { list } = await filled()
     const all: Required<Omit<DispatchListOptions, 'cursor'>> = {
       tenant: 'default',
@@ -89,7 +89,7 @@ describe('a list of dispatches', () => {
     for (const other of others) expect(await list({ ...all, ...other })).toEqual([])
   })
 
-  it('refuses a status that there is not, rather than find nothing', async () => {
+  it('dispatches.list refuses an unknown status instead of finding nothing', async () => {
     const { sallyport } = composed(events)
     const error = await sallyport.dispatches.list({ status: 'nope' as never }).catch((thrown: unknown) => thrown)
     expect(isSallyportError(error) && error.problems).toEqual([
@@ -97,14 +97,14 @@ describe('a list of dispatches', () => {
     ])
   })
 
-  it('takes what is undefined as not said', async () => {
+  it('dispatches.list ignores undefined options', async () => {
     const { list } = await filled()
     const names = ['tenant', 'sessionId', 'eventType', 'recipient', 'status', 'since', 'until', 'limit', 'cursor']
     const nothing: DispatchListOptions = Object.fromEntries(names.map((name) => [name, undefined]))
     expect(await list(nothing)).toEqual([4, 3, 1, 0])
   })
 
-  it('has pages that leave nothing out and give nothing twice, whatever it is narrowed by', async () => {
+  it('dispatches.list pages without gaps and repetitions, with any filter', async () => {
     const { sallyport, list } = await filled()
     for (const options of [{}, { recipient: JOHN }, { status: 'failed' }, { since: START + 500 }] as const) {
       const whole = await list(options)
@@ -122,7 +122,7 @@ describe('a list of dispatches', () => {
     }
   })
 
-  it('shows each as it is alone', async () => {
+  it('dispatches.list shows each dispatch as dispatches.get does', async () => {
     const { sallyport, ids } = await filled()
     const [newest] = (await sallyport.dispatches.list({ status: 'failed' })).items
     expect(newest).toEqual(await sallyport.dispatches.get(ids[3] ?? ''))

@@ -8,7 +8,7 @@ import { allPages, app, optionProblems } from '../core/runs/test-app.ts'
 describe('options of a list of runs', () => {
   const problemsOf = (options: unknown) => optionProblems(() => app().runs.list(options as RunListOptions))
 
-  it('are all checked, and all that is wrong with them is told at once', async () => {
+  it('list options are all checked, and all problems are reported at once', async () => {
     const wrong = {
       colour: 'red',
       tenant: 'ten ant',
@@ -43,7 +43,7 @@ describe('options of a list of runs', () => {
     )
   })
 
-  it('are told by the names that there are', async () => {
+  it('an unknown list option is reported with the known names', async () => {
     expect(await problemsOf({ sesionId: 's1' })).toEqual([
       { field: 'sesionId', detail: 'is not an option; near: sessionId' },
     ])
@@ -62,11 +62,11 @@ describe('options of a list of runs', () => {
     },
   )
 
-  it.each([null, 'x', 5, ['a'], () => {}])('cannot be %s', async (options) => {
+  it.each([null, 'x', 5, ['a'], () => {}])('list options cannot be %s', async (options) => {
     expect(await problemsOf(options)).toEqual([{ detail: 'must be an object of options' }])
   })
 
-  it('are read and checked where they are inherited too', async () => {
+  it('inherited list options are read and checked too', async () => {
     const { runs, post } = app()
     await post({ runId: 'r1' })
     expect((await runs.list(Object.create({ status: 'failed' }))).items).toHaveLength(0)
@@ -74,7 +74,7 @@ describe('options of a list of runs', () => {
     expect(problems).toEqual([{ field: 'limit', detail: 'must be a whole number from 1 to 500' }])
   })
 
-  it('cannot have a cursor that another list gave, that was cut, or that was made up', async () => {
+  it('a cursor of another list, a truncated and an invented cursor are refused', async () => {
     const { runs, post, sessions } = app()
     for (let n = 0; n < 30; n++) await post({ runId: `r${n}` })
     const { nextCursor = '' } = await runs.list({ limit: 12 })
@@ -99,7 +99,7 @@ describe('options of a list of runs', () => {
     },
   )
 
-  it('come to a store in numbers, and only what was said', async () => {
+  it('the store gets times as numbers, and only the given filters', async () => {
     const asked: object[] = []
     const { runs } = app((store) => ({
       ...store,
@@ -116,7 +116,7 @@ describe('options of a list of runs', () => {
     ])
   })
 
-  it('can have a cursor of whatever a store writes', async () => {
+  it('a cursor holds any text that a store uses', async () => {
     const cursors = ['', 'a:b', '%', ':', 'ü\n "', '2026-11-21T08:00:00Z|r1', '0']
     const asked: (string | undefined)[] = []
     const { runs } = app((store) => ({
@@ -133,7 +133,7 @@ describe('options of a list of runs', () => {
 })
 
 describe('options of a list of dispatches', () => {
-  it('are checked as those of runs are', async () => {
+  it('list options of dispatches are checked as those of runs', async () => {
     const { store, deps } = app()
     const queue = { wake: () => {}, listen: () => () => {} }
     const { logger, clock } = deps

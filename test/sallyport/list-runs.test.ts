@@ -34,7 +34,7 @@ async function filled() {
 }
 
 describe('a list of runs', () => {
-  it('is those of one tenant, oldest first', async () => {
+  it('runs.list gives the runs of one tenant, oldest first', async () => {
     const { ids } = await filled()
     expect(await ids()).toEqual(['r0', 'r1', 'r2', 'r3', 'r4'])
     expect(await ids({})).toEqual(['r0', 'r1', 'r2', 'r3', 'r4'])
@@ -67,7 +67,7 @@ describe('a list of runs', () => {
     expect(await (await filled()).ids(options)).toEqual(expected)
   })
 
-  it('takes all that is said together', async () => {
+  it('runs.list combines all filters', async () => {
     const { ids } = await filled()
     const all: Required<Omit<RunListOptions, 'cursor'>> = {
       tenant: 'default',
@@ -97,7 +97,7 @@ describe('a list of runs', () => {
     for (const other of others) expect(await ids({ ...all, ...other })).toEqual([])
   })
 
-  it('can be narrowed by every status, and by what no post can tell', async () => {
+  it('runs.list filters by every status, also those that no post can set', async () => {
     const { post, runs, clock } = app()
     for (const status of STATUSES) await post({ runId: status, ...(status !== 'expired' && { status }) })
     clock.advance(10)
@@ -107,14 +107,14 @@ describe('a list of runs', () => {
       expect((await runs.list({ status })).items.map(({ runId }) => runId)).toEqual([status])
   })
 
-  it('takes what is undefined as not said', async () => {
+  it('runs.list ignores undefined options', async () => {
     const { ids } = await filled()
     const names = ['tenant', 'sessionId', 'status', 'provider', 'model', 'userId', 'tag', 'since', 'until', 'first']
     const nothing: RunListOptions = Object.fromEntries([...names, 'limit', 'cursor'].map((name) => [name, undefined]))
     expect(await ids(nothing)).toEqual(['r0', 'r1', 'r2', 'r3', 'r4'])
   })
 
-  it('shows each as it is alone', async () => {
+  it('runs.list shows each run as runs.get does', async () => {
     const { runs } = await filled()
     const [, , third] = (await runs.list()).items
     expect(third).toEqual(await runs.get('r2'))
@@ -124,7 +124,7 @@ describe('a list of runs', () => {
     expect(await runs.get('__proto__')).toBeUndefined()
   })
 
-  it('has pages of 50, and of 500 at most', async () => {
+  it('runs.list has pages of 50, and of 500 at most', async () => {
     const { post, runs } = app()
     for (let n = 0; n < 501; n++) await post({ runId: `r${n}` })
     const sizes = async (limit?: number) =>
@@ -153,7 +153,7 @@ describe('a list of runs', () => {
     },
   )
 
-  it('throws what the store throws', async () => {
+  it('runs.list throws what the store throws', async () => {
     const gone = new TypeError('connection lost')
     const fail = () => Promise.reject(gone)
     const { runs } = app((store) => ({ ...store, listRuns: fail, findRun: fail }))
@@ -163,7 +163,7 @@ describe('a list of runs', () => {
 })
 
 describe('a post that tells nothing new', () => {
-  it('is a sign of life, and no change', async () => {
+  it('a post without news updates lastSeenAt, and changes nothing else', async () => {
     const { post, runs, clock, store } = app()
     const first = runOf(await post({ runId: 'r1', model: 'gpt-6', seq: 1 }))
     const session = await store.findSession('default', 's1')

@@ -32,7 +32,7 @@ async function left(clock: FakeClock, store: Store, ...runIds: readonly string[]
 const KEEPS_ALIVE = 1
 
 describe('a worker that is started', () => {
-  it('tells every minute what was left, until it is stopped', async () => {
+  it('a started worker publishes pending run events every minute, until it is stopped', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     const { worker } = runTestApp({ clock, store, sandbox: true }).sallyport
@@ -60,7 +60,7 @@ describe('a worker that is started', () => {
     await worker.stop()
   })
 
-  it('makes runs expired that nothing is heard of, and tells of them', async () => {
+  it('a started worker expires stale runs, and publishes their run events', async () => {
     const { sallyport, store, clock } = runTestApp({ staleAfterMs: 10 * MINUTE, sandbox: true })
     sallyport.worker.start()
     await postRun(sallyport, { runId: 'r1' })
@@ -74,7 +74,7 @@ describe('a worker that is started', () => {
     await sallyport.worker.stop()
   })
 
-  it('has one timer for this, which by itself does not keep the process alive', async () => {
+  it('maintenance has one timer, which does not keep the process alive', async () => {
     const clock = fakeClock()
     const kept: unknown[] = []
     const watched = {
@@ -96,7 +96,7 @@ describe('a worker that is started', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('stops when what is going on has ended, and begins no more of it', async () => {
+  it('stop waits for maintenance under way, and starts no more', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     await left(clock, store, ...Array.from({ length: 30 }, (_, index) => `r${index}`))
@@ -124,7 +124,7 @@ describe('a worker that is started', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('stops after its grace, whatever goes on', async () => {
+  it('stop ends after its grace, even if maintenance goes on', async () => {
     const runEvents: RunEvents = { 'run.failed': () => new Promise(() => {}) }
     const { sallyport, clock } = runTestApp({ runEvents })
     sallyport.worker.start()
@@ -143,7 +143,7 @@ describe('a worker that is started', () => {
 })
 
 describe('runDue', () => {
-  it('does it first, so that it delivers what comes of it', async () => {
+  it('runDue does maintenance first, and delivers the resulting dispatches', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     await left(clock, store, 'r1')
@@ -156,7 +156,7 @@ describe('runDue', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('delivers though none of it can be done, and says so', async () => {
+  it('runDue delivers although maintenance fails, and logs the failure', async () => {
     const clock = fakeClock()
     const store = { ...memoryStore({ clock }), listRuns: () => Promise.reject(new TypeError('down')) }
     const a = recordingChannel()
@@ -167,7 +167,7 @@ describe('runDue', () => {
     expect(logged(app, 'run.sweep_failed')).toEqual([{ cause: 'TypeError', stack: expect.any(String) }])
   })
 
-  it('reports a run that it could not make expired, with its id', async () => {
+  it('runDue reports a run that could not be expired, with its id', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     const thrown = new TypeError('down')
@@ -183,7 +183,7 @@ describe('runDue', () => {
     expect(onError.mock.calls).toEqual([[thrown, { operation: 'store', runId: 'r1' }]])
   })
 
-  it('reports what threw within a sweep as the part of the host that it is', async () => {
+  it('runDue reports an error within a sweep under the operation that threw', async () => {
     const clock = fakeClock()
     const { worker } = runTestApp({ clock }).sallyport
     const thrown = new TypeError('no such model')
@@ -194,7 +194,7 @@ describe('runDue', () => {
     expect(onError.mock.calls).toEqual([[thrown, { operation: 'price_book', runId: 'r1' }]])
   })
 
-  it('sends nothing any more when the worker was stopped before it came to that', async () => {
+  it('runDue sends nothing after the worker was stopped during maintenance', async () => {
     const clock = fakeClock()
     let answer = (): void => {}
     const runEvents: RunEvents = {
@@ -216,7 +216,7 @@ describe('runDue', () => {
     expect(await sallyport.worker.runDue()).toMatchObject({ sent: 1 })
   })
 
-  it('at once with another looks once', async () => {
+  it('two concurrent runDue calls do maintenance once', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     let looks = 0
@@ -231,7 +231,7 @@ describe('runDue', () => {
     expect(looks).toBe(2)
   })
 
-  it('that came upon another waits for what was recorded since that one began', async () => {
+  it('a concurrent runDue also delivers what was recorded since the first began', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     const look = gate<void>()
@@ -259,7 +259,7 @@ describe('runDue', () => {
     expect(a.sent).toHaveLength(1)
   })
 
-  it('delivers what a run gives rise to that was just recorded, as an endpoint does after its answer', async () => {
+  it('runDue delivers the events of a run that was just recorded, as an endpoint does after its answer', async () => {
     const a = recordingChannel()
     const { sallyport } = runTestApp({ channels: { a } })
     await postRun(sallyport, { runId: 'r1', status: 'failed' })
@@ -269,7 +269,7 @@ describe('runDue', () => {
 })
 
 describe('delivering after an answer', () => {
-  it('does no chores: they are the worker’s', async () => {
+  it('delivering after an answer does no maintenance', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     let looks = 0
@@ -290,7 +290,7 @@ describe('delivering after an answer', () => {
     expect(a.sent.map(({ to }) => to).sort()).toEqual(['left@example.com', 'r1@example.com', 'silent@example.com'])
   })
 
-  it('waits for what is still being told, and sends that', async () => {
+  it('delivering after an answer waits for run events that are being published, and sends them', async () => {
     const answer = gate<void>()
     const runEvents: RunEvents = {
       'run.failed': async (facts) => {
@@ -311,7 +311,7 @@ describe('delivering after an answer', () => {
 })
 
 describe('in sandbox mode', () => {
-  it('what runs give rise to is recorded, and not sent', async () => {
+  it('in sandbox mode the events of runs are recorded, and not sent', async () => {
     const a = recordingChannel()
     const { sallyport, store } = runTestApp({ channels: { a }, sandbox: true })
     await postRun(sallyport, { runId: 'r1', status: 'failed' })
@@ -324,7 +324,7 @@ describe('in sandbox mode', () => {
 })
 
 describe('where there is nothing to do', () => {
-  it('the worker is left as it is', async () => {
+  it('without maintenance tasks the worker is returned unchanged', async () => {
     const clock = fakeClock()
     const { worker } = runTestApp({ clock }).sallyport
     const maintenanceTasks: MaintenanceTasks = { published: async () => {} }
@@ -336,7 +336,7 @@ describe('where there is nothing to do', () => {
     }
   })
 
-  it('but for stale runs it is done without events too', async () => {
+  it('stale runs are expired without run events too', async () => {
     const { sallyport, clock } = runTestApp({ runEvents: {}, staleAfterMs: 1_000 })
     await postRun(sallyport, { runId: 'r1' })
     clock.advance(1_001)

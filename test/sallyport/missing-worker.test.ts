@@ -23,7 +23,7 @@ const missing = ({ logger }: Pick<Composed<unknown>, 'logger'>) =>
   logger.lines.filter(({ event }) => event === 'worker.missing')
 
 describe('a worker that nobody started', () => {
-  it('is missed once, ten seconds after the first event that is due was accepted', async () => {
+  it('worker.missing is logged once, ten seconds after the first due event was accepted', async () => {
     const app = composed(events)
     await app.sallyport.dispatch(SENT)
     await pass(app, 9_999)
@@ -37,7 +37,7 @@ describe('a worker that nobody started', () => {
     expect(app.clock.timers).toBe(0)
   })
 
-  it('is missed by another dispatch, when the first is not there or cannot be read', async () => {
+  it('worker.missing is logged for another dispatch when the first is absent or cannot be read', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     let reads = 0
@@ -73,7 +73,7 @@ describe('nothing is missed', () => {
     }
   })
 
-  it('where the worker of another process claims, whatever happens later', async () => {
+  it('nothing is logged when a worker of another process has claimed, whatever happens later', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     const app = composed(events, { clock, store })
@@ -88,7 +88,7 @@ describe('nothing is missed', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('where a worker of another process put it back, since it has not its channel', async () => {
+  it('nothing is logged when a worker of another process put the delivery back because it lacks the channel', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     const app = composed(events, { clock, store })
@@ -100,15 +100,18 @@ describe('nothing is missed', () => {
     expect(missing(app)).toEqual([])
   })
 
-  it.each(['later', 'skipped'] as const)('by what is not due at once: %s', async (eventType) => {
-    const app = composed(events)
-    await app.sallyport.dispatch({ ...JANE, eventType })
-    expect(app.clock.timers).toBe(0)
-    await pass(app, 120_000)
-    expect(missing(app)).toEqual([])
-  })
+  it.each(['later', 'skipped'] as const)(
+    'nothing is logged for a dispatch that is not due at once: %s',
+    async (eventType) => {
+      const app = composed(events)
+      await app.sallyport.dispatch({ ...JANE, eventType })
+      expect(app.clock.timers).toBe(0)
+      await pass(app, 120_000)
+      expect(missing(app)).toEqual([])
+    },
+  )
 
-  it('in sandbox mode, and by a call that says when it is to be sent', async () => {
+  it('nothing is logged in sandbox mode, and for a call with a delay', async () => {
     const sandbox = composed(events, { sandbox: true })
     await sandbox.sallyport.dispatch(SENT)
     const app = composed(events)

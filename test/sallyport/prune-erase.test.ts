@@ -19,7 +19,7 @@ async function aged() {
 }
 
 describe('pruning', () => {
-  it('removes runs that ended and did not change for so long', async () => {
+  it('runs.prune removes runs that ended and have not changed since', async () => {
     const { runs, ids } = await aged()
     expect(await runs.prune({ olderThan: 2 * DAY })).toEqual({ pruned: 0 })
     expect(await runs.prune({ olderThan: DAY - 1 })).toEqual({ pruned: 5 })
@@ -28,7 +28,7 @@ describe('pruning', () => {
     expect(await runs.prune({ olderThan: 0 })).toEqual({ pruned: 0 })
   })
 
-  it('goes by when a run last changed, not by when it was last heard of', async () => {
+  it('runs.prune uses the last change of a run, not its last post', async () => {
     const { runs, post, clock } = app()
     await post({ runId: 'r1', status: 'failed' })
     clock.advance(DAY)
@@ -47,7 +47,7 @@ describe('pruning', () => {
     },
   )
 
-  it('is of every tenant, or of the one that is named', async () => {
+  it('runs.prune covers every tenant, or the given one', async () => {
     const { post, runs, clock } = app()
     const run = { runId: 'r1', status: 'failed' }
     await post(run)
@@ -60,7 +60,7 @@ describe('pruning', () => {
     expect(await runs.prune({ olderThan: 1 })).toEqual({ pruned: 2 })
   })
 
-  it('leaves what a session came to as it was', async () => {
+  it('runs.prune keeps the totals of sessions', async () => {
     const { runs, sessions, post, clock } = app()
     for (const runId of ['r1', 'r2'])
       await post({ runId, status: 'failed', error: { type: 'x' }, counts: { inputTokens: 5 }, model: 'gpt-6' })
@@ -71,7 +71,7 @@ describe('pruning', () => {
     expect(await sessions.get('s1')).toEqual({ ...before, tree: [], timeline: [] })
   })
 
-  it('goes on until nothing is left, and lets everything else have its turn in between', async () => {
+  it('runs.prune removes in batches until none is left, and yields to the event loop between them', async () => {
     let turns = 0
     const turnsAt: number[] = []
     const { runs, post, clock } = app((store) => ({
@@ -95,7 +95,7 @@ describe('pruning', () => {
     expect((await runs.list()).items).toEqual([])
   })
 
-  it('spares what is untold, however much there is of it', async () => {
+  it('runs.prune keeps runs with pending run events, however many there are', async () => {
     const { runs, post, clock, store } = app()
     for (let n = 0; n < 1_200; n++) await post({ runId: `r${n}`, status: 'failed' })
     for (let n = 0; n < 600; n++)
@@ -109,7 +109,7 @@ describe('pruning', () => {
     expect((await store.listRuns({ pending: true, limit: 2_000 })).items).toHaveLength(600)
   })
 
-  it('names all that is wrong', async () => {
+  it('runs.prune reports all problems of its options', async () => {
     const { runs } = app()
     for (const status of ['done', ['failed'], null]) {
       expect(await optionProblems(() => runs.prune({ olderThan: 1, status } as never))).toEqual([
@@ -126,7 +126,7 @@ describe('pruning', () => {
     expect(await optionProblems(() => runs.prune({} as never))).toMatchObject([{ field: 'olderThan' }])
   })
 
-  it('throws what the store throws', async () => {
+  it('runs.prune throws what the store throws', async () => {
     const lost = new TypeError('connection lost')
     const fail = () => Promise.reject(lost)
     const { runs } = app((store) => ({ ...store, removeRuns: fail, erase: fail }))
@@ -146,7 +146,7 @@ describe('erasing', () => {
     return all
   }
 
-  it('removes a session with its runs, and keeps its dispatches', async () => {
+  it('runs.erase removes a session with its runs, and keeps its dispatches', async () => {
     const { runs, sessions } = await filled()
     expect(await runs.erase({ sessionId: 's1' })).toEqual({ erased: 2 })
     expect(await sessions.get('s1')).toBeUndefined()
@@ -155,7 +155,7 @@ describe('erasing', () => {
     expect(await runs.get('r1', { tenant: 'other' })).toBeDefined()
   })
 
-  it('removes the runs of a user, whatever session they are in', async () => {
+  it('runs.erase removes the runs of a user in all sessions', async () => {
     const { runs, sessions } = await filled()
     expect(await runs.erase({ userId: 'jane' })).toEqual({ erased: 2 })
     expect((await runs.list()).items).toMatchObject([{ runId: 'r2' }])
@@ -165,7 +165,7 @@ describe('erasing', () => {
     expect(await runs.erase({ userId: 'jane' }, { tenant: 'other' })).toEqual({ erased: 0 })
   })
 
-  it('of a user forgets what sessions say of failures that name the user, also of runs that were pruned', async () => {
+  it("runs.erase removes a user's failures from session totals, also those of pruned runs", async () => {
     const { runs, sessions, store, clock, post } = app()
     const fail = (runId: string, userId: string, sessionId: string) =>
       post({ runId, userId, status: 'failed', error: { type: 'x' } }, { sessionId })
@@ -180,7 +180,7 @@ describe('erasing', () => {
     expect((await store.findSession('default', 's1'))?.failures).toMatchObject([{ runId: 'r1', userId: 'john' }])
   })
 
-  it('of a user leaves the runs below that name nobody', async () => {
+  it('runs.erase of a user keeps descendant runs without a user', async () => {
     const { runs, post } = app()
     await post({ runId: 'top', userId: 'jane' })
     await post({ runId: 'below', parentRunId: 'top' })
@@ -209,12 +209,12 @@ describe('erasing', () => {
     expect((await runs.list()).items).toHaveLength(3)
   })
 
-  it('takes what is undefined as not said', async () => {
+  it('runs.erase ignores undefined options', async () => {
     const { runs } = await filled()
     expect(await runs.erase({ sessionId: undefined, userId: 'jane' } as never)).toEqual({ erased: 2 })
   })
 
-  it('is within one tenant', async () => {
+  it('runs.erase is scoped to one tenant', async () => {
     const { runs } = await filled()
     await optionProblems(() => runs.erase({ sessionId: 's1' }, { tenant: 'ten ant' }))
     expect(await runs.erase({ sessionId: 's1' }, { tenant: 'nobody' })).toEqual({ erased: 0 })

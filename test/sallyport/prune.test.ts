@@ -7,7 +7,7 @@ const events = defineEvents({ one: { channels: { a: {} } }, late: { delayMs: 60_
 const JANE = { recipient: 'jane@example.com' } as const
 
 describe('pruning dispatches', () => {
-  it('removes what was accepted longer ago, and spares what may yet be sent', async () => {
+  it('dispatches.prune removes old dispatches, except those that may still send something', async () => {
     const { sallyport, clock } = composed(events)
     const { dispatchId: old } = took(await sallyport.dispatch({ ...JANE, eventType: 'one' }))
     const { dispatchId: open } = took(await sallyport.dispatch({ ...JANE, eventType: 'late' }))
@@ -22,7 +22,7 @@ describe('pruning dispatches', () => {
     expect(left).toEqual([young, open])
   })
 
-  it('goes on until none is left, and gives everything else its turn in between', async () => {
+  it('dispatches.prune removes in batches until none is left, and yields to the event loop between them', async () => {
     const { sallyport, clock } = composed(events)
     for (let count = 0; count < 1_200; count++) await sallyport.dispatch({ ...JANE, eventType: 'one' })
     await sallyport.worker.runDue()
@@ -41,7 +41,7 @@ describe('pruning dispatches', () => {
     expect(turns.filter((timers) => timers > 0)).toHaveLength(2)
   })
 
-  it('is of one tenant, where one is named', async () => {
+  it('dispatches.prune is limited to a tenant where one is given', async () => {
     const { sallyport, clock } = composed(events)
     for (const tenant of ['t1', 't2']) await sallyport.dispatch({ ...JANE, eventType: 'one' }, { tenant })
     await sallyport.worker.runDue()
@@ -51,7 +51,7 @@ describe('pruning dispatches', () => {
     expect((await sallyport.dispatches.list({ tenant: 't2' })).items).toHaveLength(1)
   })
 
-  it('leaves what is remembered of a key: the answer is the same', async () => {
+  it('dispatches.prune keeps idempotency keys: a replay gives the same answer', async () => {
     const { sallyport, clock } = composed(events)
     const event = { ...JANE, eventType: 'one' } as const
     const first = took(await sallyport.dispatch(event, { idempotencyKey: 'k' }))
@@ -62,7 +62,7 @@ describe('pruning dispatches', () => {
     expect(again).toEqual({ ...first, duplicate: true })
   })
 
-  it('refuses options that are none', async () => {
+  it('dispatches.prune refuses wrong options', async () => {
     const { sallyport } = composed(events)
     for (const options of [{}, { olderThan: -1 }, { olderThan: 1, tenant: '' }, { olderThan: 1, before: 2 }]) {
       const refused = await sallyport.dispatches.prune(options as never).catch((error: unknown) => error)

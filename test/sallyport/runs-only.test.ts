@@ -21,7 +21,7 @@ function runsHost(options: Partial<RunsOnlyOptions> = {}) {
 const run = (facts: object = {}) => ({ sessionId: 's1', run: { runId: 'r1', status: 'running', ...facts } })
 
 describe('a host that only records runs', () => {
-  it('records them over HTTP, one and many, and reads them back', async () => {
+  it('a runs-only host records single runs and batches over HTTP, and reads them back', async () => {
     const { sallyport, post } = runsHost()
     await sallyport.ready()
     expect((await post(RUN, run())).status).toBe(201)
@@ -32,7 +32,7 @@ describe('a host that only records runs', () => {
     expect(await sallyport.budgets.check({ sessionId: 's1' })).toEqual({ allowed: true, budgets: [] })
   })
 
-  it('answers 404 to a dispatch, whoever asks', async () => {
+  it('a runs-only host answers 404 to every dispatch', async () => {
     const { sallyport, post, handler } = runsHost()
     expect(Object.keys(sallyport)).not.toContain('dispatch')
     for (const headers of [{}, { authorization: 'Bearer any' }]) {
@@ -42,7 +42,7 @@ describe('a host that only records runs', () => {
     expect((await handler(new Request('http://host/api/outbound/dispatch'))).status).toBe(404)
   })
 
-  it('expires stale runs by its worker, which delivers nothing', async () => {
+  it('the worker of a runs-only host expires stale runs, and delivers nothing', async () => {
     const { clock, sallyport, post } = runsHost({ staleAfterMs: 60_000 })
     await post(RUN, run())
     clock.advance(60_001)
@@ -53,7 +53,7 @@ describe('a host that only records runs', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('is one without events and channels: neither comes alone, and what is for dispatching is refused', () => {
+  it('events need channels and channels need events, and a runs-only host refuses options for dispatching', () => {
     const fault = (options: object) => {
       try {
         runsHost(options)
@@ -71,7 +71,7 @@ describe('a host that only records runs', () => {
     ])
   })
 
-  it('needs no more of a store than runs need', () => {
+  it('a runs-only host needs only a RunStore', () => {
     const { mergeRun, findRun, listRuns, findSession, openSession, findSpend, removeRuns, erase } = memoryStore()
     const store = { mergeRun, findRun, listRuns, findSession, openSession, findSpend, removeRuns, erase }
     expect(() => runsHost({ store })).not.toThrow()

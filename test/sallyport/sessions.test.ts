@@ -7,7 +7,7 @@ const idsOf = (nodes: readonly RunNode[]): string[] =>
   nodes.flatMap(({ runId, children }) => [runId, ...idsOf(children)])
 
 describe('a session', () => {
-  it('shows its numbers, its tree and its timeline', async () => {
+  it('sessions.get shows totals, tree and timeline', async () => {
     const { post, dispatch, sessions, clock } = app()
     await post({ runId: 'parent', agent: { name: 'planner' }, timings: { startedAt: clock.now() } })
     clock.advance(1_000)
@@ -36,7 +36,7 @@ describe('a session', () => {
     expect(session?.timeline).toEqual((await sessions.timeline('s1')).items)
   })
 
-  it('shows its numbers as they were when it was found, whatever is recorded while the rest is read', async () => {
+  it('sessions.get shows totals of one instant, whatever is recorded while the rest is read', async () => {
     let meanwhile = async (): Promise<unknown> => undefined
     const { post, sessions } = app((store) => ({
       ...store,
@@ -52,7 +52,7 @@ describe('a session', () => {
     expect(session).not.toHaveProperty('lastError')
   })
 
-  it('is there once it was opened, and empty until something happens in it', async () => {
+  it('sessions.get gives an opened session, which is empty at first', async () => {
     const { sessions } = app()
     await sessions.open('s1')
     expect(await sessions.get('s1')).toMatchObject({ runs: { total: 0 }, tree: [], timeline: [] })
@@ -60,7 +60,7 @@ describe('a session', () => {
     expect(await sessions.get('s1', { tenant: 'other' })).toBeUndefined()
   })
 
-  it('is not there for its dispatches alone, whose timeline is', async () => {
+  it('dispatches alone create no session, but appear in its timeline', async () => {
     const { sessions, dispatch } = app()
     await dispatch('d1')
     expect(await sessions.get('s1')).toBeUndefined()
@@ -68,7 +68,7 @@ describe('a session', () => {
     expect(await sessions.tree('s1')).toEqual({ items: [] })
   })
 
-  it('shows the newest 100 runs, and the newest 100 of runs and dispatches together', async () => {
+  it('sessions.get shows the newest 100 runs, and the newest 100 entries of runs and dispatches together', async () => {
     const { post, dispatch, sessions, clock } = app()
     const order: string[] = []
     for (let n = 0; n < 120; n++) {
@@ -85,7 +85,7 @@ describe('a session', () => {
     expect(session?.timeline.map(idOf)).toEqual(order.slice(-100))
   })
 
-  it('shows only runs, or only dispatches, where the newest are all of one kind', async () => {
+  it('sessions.get shows only runs, or only dispatches, where the newest entries are of one kind', async () => {
     const { post, dispatch, sessions, clock } = app()
     await post({ runId: 'r' })
     clock.advance(1)
@@ -99,7 +99,7 @@ describe('a session', () => {
     expect(second?.timeline.map(idOf)).toEqual(Array.from({ length: 100 }, (_, n) => `r${n}`))
   })
 
-  it('asks as much of the store whatever has happened in it', async () => {
+  it('sessions.get makes the same number of store calls for any session', async () => {
     const asked: unknown[] = []
     const { post, dispatch, sessions } = app((store) => ({
       ...store,
@@ -125,7 +125,7 @@ describe('a session', () => {
     ])
   })
 
-  it('keeps tenants apart', async () => {
+  it('sessions.get keeps tenants apart', async () => {
     const { post, dispatch, sessions } = app()
     await post({ runId: 'r1', model: 'mine' })
     await post({ runId: 'r1', model: 'theirs' }, { token: 'other' })
@@ -140,7 +140,7 @@ describe('a session', () => {
       await optionProblems(() => call('s1', { tenant: 'ten ant' }))
   })
 
-  it('throws what the store throws', async () => {
+  it('sessions.get throws what the store throws', async () => {
     const lost = new TypeError('connection lost')
     const fail = () => Promise.reject(lost)
     for (const broken of ['findSession', 'listRuns', 'listDispatches']) {
@@ -153,14 +153,14 @@ describe('a session', () => {
     await expect(sessions.open('s1')).rejects.toBe(lost)
   })
 
-  it.each(['', 'a b', 'x'.repeat(201), 'ü', 5, undefined, null])('cannot be opened as %j', async (id) => {
+  it.each(['', 'a b', 'x'.repeat(201), 'ü', 5, undefined, null])('sessions.open refuses the id %j', async (id) => {
     const { sessions } = app()
     await optionProblems(() => sessions.open(id as string))
   })
 })
 
 describe('the tree of a session', () => {
-  it('comes in pages of runs, oldest first, each below its parent where that is on its page', async () => {
+  it('sessions.tree gives pages of runs, oldest first, each nested in its parent when both are on one page', async () => {
     const { post, sessions } = app()
     const parents = [undefined, 'r0', 'r1', 'r0', undefined, 'r3']
     for (const [n, parentRunId] of parents.entries())
@@ -176,7 +176,7 @@ describe('the tree of a session', () => {
     expect((await sessions.tree('s1')).items.map(({ runId }) => runId)).toEqual(['r0', 'r4'])
   })
 
-  it('loses no run while more are added', async () => {
+  it('sessions.tree misses no run while others are added', async () => {
     const { post, sessions } = app()
     for (let n = 0; n < 20; n++) await post({ runId: `r${n}`, parentRunId: `r${(n * 7 + 3) % 20}` })
     let added = 0
@@ -190,7 +190,7 @@ describe('the tree of a session', () => {
     )
   })
 
-  it('checks its options', async () => {
+  it('sessions.tree checks its options', async () => {
     const { post, sessions } = app()
     for (const sessionId of ['s1', 's2'])
       for (const n of [0, 1]) await post({ runId: `${sessionId}-${n}` }, { sessionId })
@@ -206,7 +206,7 @@ describe('the tree of a session', () => {
     for (const id of [undefined, null, 5]) await optionProblems(() => sessions.tree(id as never))
   })
 
-  it('is within its tenant', async () => {
+  it('sessions.tree is scoped to its tenant', async () => {
     const { post, sessions } = app()
     await post({ runId: 'r1' }, { token: 'other' })
     expect((await sessions.tree('s1')).items).toEqual([])

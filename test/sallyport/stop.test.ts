@@ -26,7 +26,7 @@ function stopping(): Stopping {
 const EVENT = { eventType: 'e', recipient: 'jane@example.com' } as const
 
 describe('sallyport.stop', () => {
-  it('stops the worker, and has transports end their connections', async () => {
+  it('sallyport.stop stops the worker, and makes transports close their connections', async () => {
     const { sallyport, clock, channel } = stopping()
     sallyport.worker.start()
     expect(sallyport.endpoints.isStopping()).toBe(false)
@@ -38,7 +38,7 @@ describe('sallyport.stop', () => {
     expect(channel.sent).toEqual([])
   })
 
-  it('may be called before a start, twice at once, and again', async () => {
+  it('sallyport.stop may be called before a start, twice at once, and again', async () => {
     const { sallyport, clock } = stopping()
     await Promise.all([sallyport.stop(), sallyport.stop({ graceMs: 0 })])
     sallyport.worker.start()
@@ -47,7 +47,7 @@ describe('sallyport.stop', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('leaves a worker that can be started again, while connections go on ending', async () => {
+  it('after sallyport.stop the worker can be started again, and connections still close', async () => {
     const { sallyport, channel } = stopping()
     await sallyport.stop()
     await sallyport.dispatch(EVENT)
@@ -57,7 +57,7 @@ describe('sallyport.stop', () => {
     await sallyport.stop()
   })
 
-  it('is not called by a stop of the worker', async () => {
+  it('worker.stop does not make transports close their connections', async () => {
     const { sallyport } = stopping()
     await sallyport.worker.stop()
     expect(sallyport.endpoints.isStopping()).toBe(false)

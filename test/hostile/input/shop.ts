@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { z } from 'zod'
-import { composeAppSecret } from '../../../src/auth/app-secret-format.ts'
+import { composeAppSecret } from '../../../src/auth/app-secret.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import { jsonLogic } from '../../../src/engines/json-logic.ts'
 import { liquid } from '../../../src/engines/liquid.ts'

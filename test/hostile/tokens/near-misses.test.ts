@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { composeAppSecret } from '../../../src/auth/app-secret-format.ts'
+import { composeAppSecret } from '../../../src/auth/app-secret.ts'
 import { application, SECRETS, sessionCallers } from './callers.ts'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -1,4 +1,4 @@
-import { composeAppSecret } from '../../../src/auth/app-secret-format.ts'
+import { composeAppSecret } from '../../../src/auth/app-secret.ts'
 import { DIGEST, SECRETS } from './callers.ts'
 import { ALL, type Faults, INVALID } from './fault.ts'
 

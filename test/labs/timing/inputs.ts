@@ -1,6 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import { composeAppSecret } from '../../../src/auth/app-secret-format.ts'
-import { randomBase62 } from '../../../src/auth/base62.ts'
+import { composeAppSecret, randomBase62 } from '../../../src/auth/app-secret.ts'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const HEX = '0123456789abcdef'

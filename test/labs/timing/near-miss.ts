@@ -6,10 +6,9 @@
  * whether it could find one at all: a comparison that stops at the first digit that differs, and classes that are the same.
  */
 
-import { composeAppSecret } from '../../../src/auth/app-secret-format.ts'
-import { randomBase62 } from '../../../src/auth/base62.ts'
+import { composeAppSecret, randomBase62 } from '../../../src/auth/app-secret.ts'
+import { matchingCredential } from '../../../src/auth/app-secrets.ts'
 import { appSecrets, generateAppSecret, sessionTokens } from '../../../src/auth/index.ts'
-import { matchingCredential } from '../../../src/auth/matching-credential.ts'
 import { nearDigests, nearSecrets, nearTokens, secretsNearDigest, sha256 } from './inputs.ts'
 import { type Side, time } from './time.ts'
 import { compare, THRESHOLD } from './welch.ts'

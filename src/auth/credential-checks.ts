@@ -1,21 +1,31 @@
 import { matching } from '../options/checks.ts'
 import type { Check } from '../options/read-options.ts'
 
-const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,200}$/
 
-/** Below this a number is seconds, not milliseconds: the wire has the same rule. */
-const SMALLEST_MILLISECONDS = 1e11
+/** Whether a value can name a credential, a key, a tenant or a session: 1 to 200 visible ASCII characters. */
+export function isVisibleAscii(value: unknown): value is string {
+  return typeof value === 'string' && VISIBLE_ASCII.test(value)
+}
 
-/** The last instant at which a credential or key is good. */
+/** The check of an option by {@link isVisibleAscii}. */
+export const visibleAscii: Check = matching(isVisibleAscii, 'must be 1 to 200 visible ASCII characters')
+
+/** The last instant at which a credential or key is valid. */
 export type NotAfter = Date | string | number
 
-/** An instant that {@link notAfterMilliseconds} can read. */
+/** The check of a {@link NotAfter}. */
 export const notAfter: Check = matching(
   (value) => notAfterMilliseconds(value) !== undefined,
   'must be a Date, an RFC 3339 instant with its offset (2027-01-31T00:00:00Z) or epoch milliseconds',
 )
 
-/** Epoch milliseconds; `Infinity` for `undefined`, no end; `undefined` for what is no instant, or could mean two. */
+const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
+
+/** A smaller number is taken for seconds, and refused: the wire has the same rule. */
+const SMALLEST_MILLISECONDS = 1e11
+
+/** Epoch milliseconds; `Infinity` for `undefined`, no end; `undefined` for an invalid or ambiguous instant. */
 export function notAfterMilliseconds(value: unknown): number | undefined {
   if (value === undefined) return Number.POSITIVE_INFINITY
   if (typeof value === 'number') return Number.isFinite(value) && value >= SMALLEST_MILLISECONDS ? value : undefined
@@ -27,7 +37,7 @@ export function notAfterMilliseconds(value: unknown): number | undefined {
 function fromText(text: string): number | undefined {
   const [, year, month, day] = RFC_3339.exec(text) ?? []
   if (year === undefined || month === undefined || day === undefined) return undefined
-  // Date.parse takes the 30th of February for the 2nd of March.
+  // Date.parse would turn 30 February into 2 March.
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
   return date.getUTCDate() === Number(day) ? numberOrUndefined(Date.parse(text)) : undefined
 }

@@ -1,9 +1,7 @@
 import { crc32 as zlibCrc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { composeAppSecret, isAppSecret, isEnv } from '../../src/auth/app-secret-format.ts'
-import { base62, randomBase62 } from '../../src/auth/base62.ts'
-import { crc32 } from '../../src/auth/crc32.ts'
+import { base62, composeAppSecret, crc32, isAppSecret, isEnv, randomBase62 } from '../../src/auth/app-secret.ts'
 
 const RANDOM = '0123456789abcdefghijABCDEFGHIJ'
 

@@ -1,0 +1,167 @@
+import type {
+  AttemptEnd,
+  AttemptView,
+  ConditionTrace,
+  DeliveryReason,
+  DeliveryStatus,
+  DeliveryView,
+  DispatchAnswer,
+  DispatchStatus,
+  Warning,
+} from '../model/dispatch.ts'
+import type { DispatchPreview, PreviewedDelivery } from '../model/dispatch-preview.ts'
+import { type Component, type NamedSchema, s } from './model-schema.ts'
+
+const deliveryStatus = s.component<DeliveryStatus>(
+  'DeliveryStatus',
+  s.oneOf('Where a delivery is.', {
+    queued: 'it waits for its time',
+    sending: 'a worker has it',
+    sent: 'the provider took it; nothing more is claimed',
+    failed: 'final',
+    skipped: 'final, and no error',
+    held: 'it waits for the channel before it to fail',
+    cancelled: 'final',
+    expired: 'final: its time was over',
+  }),
+)
+
+const deliveryReason = s.component<DeliveryReason>(
+  'DeliveryReason',
+  s.oneOf('Why a delivery was skipped or failed.', {
+    condition_false: 'a condition of the event was false',
+    no_address: 'the recipient cannot be reached here',
+    opted_out: 'the recipient does not want it',
+    throttled: 'the recipient had enough',
+    fallback_unneeded: 'the channel before it did',
+    sandboxed: 'sandbox mode was on',
+    provider_rejected: 'the provider never will',
+    attempts_exhausted: 'no attempt came through',
+    condition_error: 'a condition of the event threw',
+    template_error: 'a template of the event threw',
+    channel_error: 'the channel threw, or gave no address',
+  }),
+)
+
+const conditionTrace = s.object<ConditionTrace>(
+  'ConditionTrace',
+  'One comparison of a condition, and how it came out.',
+  {
+    rule: s.text('The operator, or `function` for a condition that is one.'),
+    path: s.optional(s.text('What was looked up, such as `data.total`.')),
+    expected: s.optional(s.anything('What it was compared with.')),
+    actual: s.optional(s.anything('What was found; only of the data that was sent.')),
+    result: s.flag(),
+  },
+)
+
+const attemptView = s.object<AttemptView>('Attempt', undefined, {
+  attempt: s.whole(1),
+  startedAt: s.instant(),
+  endedAt: s.optional(s.instant()),
+  outcome: s.optional(
+    s.oneOf<AttemptEnd['outcome'] | 'lost'>('Absent: under way.', {
+      sent: 'the provider took it',
+      retry: 'certainly not sent',
+      unknown: 'it may have been sent',
+      rejected: 'the provider never will',
+      lost: 'its worker died, and it may have been sent',
+    }),
+  ),
+  code: s.optional(s.text('What the channel gave for not having sent.')),
+  provider: s.optional(s.text('Which of several providers it was.')),
+})
+
+const deliveryView = s.object<DeliveryView>('Delivery', "One channel's part of a dispatch.", {
+  deliveryId: s.text("Goes along as the provider's idempotency key."),
+  channel: s.text(),
+  status: deliveryStatus,
+  reason: s.optional(deliveryReason),
+  attempts: s.whole(0),
+  attemptLog: s.optional(s.list(attemptView, 'Oldest first; absent before the first.')),
+  nextAttemptAt: s.optional(s.instant('Absent when it is due at once.')),
+  eventCount: s.optional(s.whole(1, 'How many events the digest holds that this is.')),
+  lastCode: s.optional(s.text('The last code that the channel gave for not having sent.')),
+  providerMessageId: s.optional(s.text()),
+  trace: s.optional(s.list(conditionTrace, 'How the condition came out that skipped it.')),
+})
+
+const previewedDelivery = s.object<PreviewedDelivery>(
+  'PreviewedDelivery',
+  "One channel's part of a dispatch that was only planned.",
+  {
+    channel: s.text(),
+    status: deliveryStatus,
+    reason: s.optional(deliveryReason),
+    detail: s.optional(s.text('Why it would be `failed`.')),
+    address: s.optional(s.text('Enough to recognise it, not enough to use it.')),
+    content: s.optional(s.map(s.anything(), 'The rendered fields by name.')),
+    nextAttemptAt: s.optional(s.instant('Absent when it would be due at once.')),
+    trace: s.optional(s.list(conditionTrace)),
+  },
+)
+
+const dispatchStatus = s.component<DispatchStatus>(
+  'DispatchStatus',
+  s.oneOf('The state of a dispatch, derived from its deliveries.', {
+    queued: 'something is still to be sent',
+    sent: 'what was to be sent is',
+    partial: 'something failed, and something else was sent or may be',
+    failed: 'nothing was sent, and something failed',
+    skipped: 'there was nothing to send',
+    cancelled: 'it was cancelled',
+  }),
+)
+
+export const warning: Component<Warning> = s.object<Warning>(
+  'Warning',
+  'Something that was accepted but deserves a look.',
+  {
+    code: s.oneOf('What to look at.', {
+      unknown_field: 'it is not known here and was dropped',
+      clamped: 'an end before the start of its run',
+      usage_looks_exclusive: 'a count does not seem to include its part',
+      usage_overruled: 'a count that was told by itself is believed over the usage',
+      not_final: 'it belongs to a final status, and this post has none',
+      unpriced: 'tokens for which there is no price',
+    }),
+    pointer: s.text('JSON Pointer (RFC 6901) into the body that was sent.'),
+    detail: s.text('For people.'),
+  },
+)
+
+export const dispatchAnswer: Component<DispatchAnswer> = s.object<DispatchAnswer>(
+  'DispatchAnswer',
+  'An accepted dispatch.',
+  {
+    dispatchId: s.text(),
+    status: dispatchStatus,
+    eventType: s.text(),
+    recipient: s.text(),
+    sessionId: s.optional(s.text()),
+    sandboxed: s.optional(s.always(true, 'Sandbox mode was on: nothing of this is sent, ever.')),
+    createdAt: s.instant(),
+    deliveries: s.list(deliveryView, "In the order of the event's channels."),
+    duplicate: s.flag('Whether this answers a repeated `Idempotency-Key` with what the first post got.'),
+    warnings: s.list(warning),
+  },
+)
+
+export const dispatchPreview: Component<DispatchPreview> = s.object<DispatchPreview>(
+  'DispatchPreview',
+  'What would become of an event. Nothing was stored, nothing will be sent.',
+  {
+    dryRun: s.always(true),
+    status: dispatchStatus,
+    eventType: s.text(),
+    sessionId: s.optional(s.text()),
+    sandboxed: s.optional(s.always(true)),
+    deliveries: s.list(previewedDelivery),
+    warnings: s.list(warning),
+  },
+)
+
+export const DISPATCH_SCHEMAS: readonly NamedSchema[] = [
+  ...[dispatchAnswer, dispatchPreview, dispatchStatus, warning],
+  ...[deliveryView, previewedDelivery, deliveryStatus, deliveryReason, attemptView, conditionTrace],
+]

@@ -1,0 +1,156 @@
+import type { ModelUsage, Run, RunCost, RunStatus, RunTimings } from '../model/run.ts'
+import type { RecordedPost, RefusedPost, SessionRunBatchAnswer, SessionRunBatchRequest } from '../model/run-batch.ts'
+import type { IgnoredField, RunAnswer } from '../model/run-post.ts'
+import { warning } from './dispatch-schemas.ts'
+import { type Component, type FieldsOf, type NamedSchema, reference, type SchemaOf, s } from './model-schema.ts'
+import { problemSchema } from './problems.ts'
+import type { RequestComponent } from './request-schemas.ts'
+
+/** A schema of the requests that answers share. */
+const posted = <T>(name: RequestComponent): SchemaOf<T> => s.posted<T>(name)
+
+const runStatus = s.component<RunStatus>(
+  'RunStatus',
+  s.oneOf('Where a run is.', {
+    queued: 'it has not begun',
+    running: 'it goes on',
+    waiting: 'it waits for somebody',
+    completed: 'final',
+    incomplete: 'final: it came to an end, but not to its own',
+    failed: 'final',
+    cancelled: 'final',
+    expired: 'nothing was heard of it; a final status that arrives late replaces it',
+  }),
+)
+
+const runCost = s.object<RunCost>('RunCost', undefined, {
+  amount: s.text('An exact decimal.'),
+  currency: s.text('ISO 4217.'),
+  source: s.oneOf('Who says so.', {
+    provider: 'the provider',
+    local: 'the price book of the host',
+    client: 'the agent',
+  }),
+  pricingVersion: s.optional(s.text()),
+})
+
+const modelUsage = s.object<ModelUsage>('ModelUsage', undefined, {
+  provider: s.text(),
+  model: s.text(),
+  counts: posted('RunCounts'),
+  cost: s.optional(runCost),
+})
+
+const runTimings = s.object<RunTimings<string>>('RunTimings', 'Durations are milliseconds.', {
+  queuedAt: s.optional(s.instant()),
+  startedAt: s.optional(s.instant()),
+  firstTokenAt: s.optional(s.instant()),
+  endedAt: s.optional(s.instant()),
+  durationMs: s.optional(s.whole(0)),
+  activeMs: s.optional(s.whole(0)),
+  modelMs: s.optional(s.whole(0)),
+  toolMs: s.optional(s.whole(0)),
+  timeToFirstTokenMs: s.optional(s.whole(0)),
+})
+
+const run = s.object<Run>('Run', 'A run as it is recorded: what all of its posts tell together.', {
+  runId: s.text(),
+  sessionId: s.text(),
+  status: runStatus,
+  provider: s.optional(s.text()),
+  model: s.optional(s.text()),
+  responseModel: s.optional(s.text()),
+  seq: s.optional(s.whole(0)),
+  parentRunId: s.optional(s.text()),
+  resumedFromRunId: s.optional(s.text()),
+  attempt: s.optional(s.whole(1)),
+  agent: s.optional(posted('RunAgent')),
+  timings: s.optional(runTimings),
+  counts: s.optional(posted('RunCounts')),
+  countsScope: s.optional(s.among({ self: true, tree: true })),
+  usageByModel: s.optional(s.list(modelUsage)),
+  cost: s.optional(runCost),
+  finishReason: s.optional(s.text()),
+  waitingFor: s.optional(s.among({ input: true, approval: true, auth: true, tool: true })),
+  error: s.optional(posted('RunError')),
+  trace: s.optional(posted('TraceContext')),
+  userId: s.optional(s.text()),
+  environment: s.optional(s.text()),
+  tags: s.optional(s.list(s.text())),
+  metadata: s.optional<NonNullable<Run['metadata']>>({
+    json: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } },
+  }),
+  createdAt: s.instant(),
+  updatedAt: s.instant('When a post last changed it.'),
+  lastSeenAt: s.instant('When it was last heard of, whether or not that told anything new.'),
+  revision: s.whole(0, 'Counts the posts that changed the run.'),
+})
+
+const ignoredField = s.object<IgnoredField>('IgnoredField', 'What a post said that the run does not show.', {
+  field: s.text('Such as `status` or `timings.endedAt`.'),
+  reason: s.oneOf('Why.', {
+    terminal: 'the run had ended',
+    superseded: 'a post with a later `seq`, or of higher rank at the same, said otherwise',
+    lower_count: 'counts keep the greatest',
+    later_time: 'starts keep the earliest',
+    not_final: 'only a final status has it',
+    over_limit: 'the run holds 128 of these already',
+    not_granted: 'the session token is not for that user',
+  }),
+  kept: s.optional(s.anything('What the run shows instead.')),
+})
+
+/** The answer to a post, alone or in a batch. */
+const ANSWER_FIELDS: FieldsOf<RunAnswer> = {
+  created: s.flag('Whether this was the first post of the run.'),
+  changed: s.flag('Whether this told anything new.'),
+  ignored: s.list(ignoredField),
+  warnings: s.list(warning),
+  run: s.optional(run),
+}
+
+export const runAnswer: Component<RunAnswer> = s.object<RunAnswer>(
+  'RunAnswer',
+  'What a post did. `run` is left out with `Prefer: return=minimal`.',
+  ANSWER_FIELDS,
+)
+
+const batchRequest = s.object<SessionRunBatchRequest>('SessionRunBatchRequest', 'Many posts about runs.', {
+  runs: {
+    json: {
+      type: 'array',
+      description: 'Posts of one run or of several, each as it would be sent alone.',
+      minItems: 1,
+      maxItems: 100,
+      items: reference('SessionRunRequest' satisfies RequestComponent),
+    },
+  },
+})
+
+const POST_STATUS = 'The status that the post would have got by itself.'
+
+/** A recorded post has no `problem`, so the schema leaves that field out. */
+const recordedPost = s.object<Omit<RecordedPost, 'problem'>>('RecordedPost', 'A post of a batch that was recorded.', {
+  status: s.whole(200, POST_STATUS),
+  ...ANSWER_FIELDS,
+}) as Component<RecordedPost>
+
+const refusedPost = s.object<RefusedPost>('RefusedPost', 'A post of a batch that was refused.', {
+  status: s.whole(400, POST_STATUS),
+  problem: problemSchema,
+  retryAfterMs: s.optional(s.whole(0, 'When to send it again, in milliseconds from now.')),
+})
+
+export const batchAnswer: Component<SessionRunBatchAnswer> = s.object<SessionRunBatchAnswer>(
+  'SessionRunBatchAnswer',
+  'What became of each post.',
+  {
+    results: s.list(s.either(recordedPost, refusedPost), 'One for each post, in their order.'),
+    warnings: s.list(warning, 'About the batch itself; what is told of a post is in its result.'),
+  },
+)
+
+export const RUN_SCHEMAS: readonly NamedSchema[] = [
+  ...[runAnswer, ignoredField, run, runStatus, runTimings, modelUsage, runCost],
+  ...[batchRequest, batchAnswer, recordedPost, refusedPost],
+]
