@@ -1,8 +1,8 @@
 import { noTotals } from '../../model/totals.ts'
 import type { MergeDecision, RunKey } from '../../ports/run-store.ts'
 import { equal, ok } from '../assertions.ts'
-import { countRuns, PENDING, runKeyOf, stateOf } from './run-fixtures.ts'
-import { happened, type RunHarness, type RunStoreCase, timedRuns } from './run-harness.ts'
+import { countRuns, fullTotals, PENDING, QUIET, runKeyOf, stateOf, sumOf } from './run-fixtures.ts'
+import { happened, type RunHarness, type RunStoreCase, runCases, timedRuns } from './run-harness.ts'
 
 const FAILURES = [{ runId: 'other', at: 5, userId: 'u', error: { type: 'timeout', message: 'too late' } }]
 const CHANGES = countRuns(3, 'p', 'u')
@@ -19,9 +19,9 @@ function decisionOf(bits: number, key: RunKey): MergeDecision<number> {
   }
 }
 
-const _ALL_DECISIONS = Array.from({ length: 32 }, (_, bits) => bits)
+const ALL_DECISIONS = Array.from({ length: 32 }, (_, bits) => bits)
 
-async function _decideOnStored(t: RunHarness, bits: number): Promise<void> {
+async function decideOnStored(t: RunHarness, bits: number): Promise<void> {
   const key = runKeyOf(`r${bits}`, { sessionId: `s${bits}` })
   const before = await t.put(key, { status: 'running' })
   const { updatedAt = 0 } = (await t.session(key.sessionId)) ?? {}
@@ -48,7 +48,7 @@ async function _decideOnStored(t: RunHarness, bits: number): Promise<void> {
   equal(descendants, decision.totalsChanges?.descendants[0]?.add, what)
 }
 
-async function _decideOnNothing(t: RunHarness, bits: number): Promise<void> {
+async function decideOnNothing(t: RunHarness, bits: number): Promise<void> {
   const key = runKeyOf(`r${bits}`, { sessionId: `s${bits}` })
   // A decision that creates a run always has derived data.
   const decision = { ...decisionOf(bits, key), ...(bits & 1 && { derived: PENDING }) }
@@ -73,4 +73,93 @@ async function _decideOnNothing(t: RunHarness, bits: number): Promise<void> {
 }
 
 /** The effects of a decision. */
-export const decisionCases: readonly RunStoreCase[] = []
+export const decisionCases: readonly RunStoreCase[] = runCases([], {
+  'of a stored run, each decision changes what it says and leaves the rest as it is': async (t) => {
+    for (const bits of ALL_DECISIONS) await decideOnStored(t, bits)
+  },
+  'where nothing is stored, a decision makes the run and the session if it has a state, and else nothing': async (
+    t,
+  ) => {
+    for (const bits of ALL_DECISIONS) await decideOnNothing(t, bits)
+  },
+  'members of a decision that are undefined are as good as absent': async (t) => {
+    const run = await t.put('r', {}, { failures: FAILURES })
+    const nothing = {
+      state: undefined,
+      derived: undefined,
+      totalsChanges: undefined,
+      failures: undefined,
+      touched: false,
+    }
+    equal(await t.decide('r', nothing), run)
+    equal((await t.session())?.failures, FAILURES)
+  },
+  'each state that is decided of is one more revision, also one that is the same again': async (t) => {
+    for (const revision of [1, 2, 3, 4, 5]) equal((await t.put('r')).revision, revision)
+  },
+  'a sign of life alone is no revision, however many there are': async (t) => {
+    const { revision, updatedAt } = await t.put('r')
+    for (let times = 0; times < 5; times++) {
+      await t.advance(1_000)
+      await t.decide('r', { touched: true })
+    }
+    const run = await t.run('r')
+    equal([run?.revision, run?.updatedAt], [revision, updatedAt])
+  },
+  'an account replaces the one before, and is no revision': async (t) => {
+    const cost = { amount: '0.1', currency: 'USD', source: 'local' } as const
+    const values = [PENDING, { ...QUIET, cost, shares: [cost] }, { ...QUIET, top: true }, QUIET] as const
+    await t.put('r')
+    for (const derived of values) {
+      const run = await t.decide('r', { derived })
+      equal([run?.derived, run?.revision], [derived, 1])
+    }
+  },
+  'failures replace those of the session before, and are gone when there are none': async (t) => {
+    const [other] = FAILURES
+    await t.put('r', {}, { failures: FAILURES })
+    for (const failures of [[{ runId: 'r', at: 1 }, other], [{ runId: 'r', at: 2 }], []] as const) {
+      await t.decide('r', { failures: failures.filter((one) => one !== undefined) })
+      equal((await t.session())?.failures, failures)
+    }
+  },
+  'a session that is open takes what is added and failures also from a run that is not stored': async (t) => {
+    await t.store.openSession('t', 's')
+    equal(await t.decide('r', { totalsChanges: CHANGES, failures: FAILURES, derived: PENDING }), undefined)
+    const session = await t.session()
+    equal([session?.totals, session?.failures], [CHANGES.session, FAILURES])
+    equal((await t.spend()).runs, 3)
+    equal(await t.run('r'), undefined)
+  },
+  'what a decision was made of stays what it was': async (t) => {
+    const session = fullTotals('a', 1, '0.1')
+    const descendants = fullTotals('b', 2, '0.2')
+    const users = [{ userId: 'u', add: descendants.spend }]
+    const decision = {
+      totalsChanges: { session, descendants: [{ runId: 'p', add: descendants }], users },
+      failures: FAILURES,
+    }
+    const copy = structuredClone(decision)
+    await t.put('r', {}, decision)
+    for (let times = 0; times < 3; times++) {
+      const more = {
+        session: descendants,
+        descendants: [{ runId: 'p', add: session }],
+        users: [{ userId: 'u', add: session.spend }],
+      }
+      await t.decide('r', { totalsChanges: more })
+    }
+    equal(decision, copy)
+    equal((await t.session())?.totals, sumOf(session, descendants, descendants, descendants))
+  },
+  'a run that a merge gave stays what it was': async (t) => {
+    const given = []
+    for (let steps = 0; steps < 4; steps++) {
+      await t.advance(1_000)
+      const run = await t.put('r', { counts: { steps }, tags: [`${steps}`] })
+      given.push({ run, copy: structuredClone(run) })
+      await t.decide('r', { derived: PENDING, touched: true })
+    }
+    for (const { run, copy } of given) equal(run, copy)
+  },
+})

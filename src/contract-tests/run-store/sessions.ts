@@ -1,13 +1,14 @@
+import { noSpend, noTotals } from '../../model/totals.ts'
 import { equal } from '../assertions.ts'
-import { changesOf, fullTotals, runKeyOf } from './run-fixtures.ts'
-import type { RunHarness, RunStoreCase } from './run-harness.ts'
+import { changesOf, fullTotals, PENDING, runKeyOf, stateOf } from './run-fixtures.ts'
+import { happened, type RunHarness, type RunStoreCase, runCases, timedRuns } from './run-harness.ts'
 
-const _FAILURE = { runId: 'r', at: 7, error: { type: 'timeout', retryable: true } }
+const FAILURE = { runId: 'r', at: 7, error: { type: 'timeout', retryable: true } }
 
 const TENANTS = ['t', 'T', 't ', 'ť', '__proto__', 'constructor', '', 'x'.repeat(200)] as const
 
 /** Puts the same run, session, parent and user in every tenant, each with its own totals. */
-async function _putInEach(t: RunHarness): Promise<void> {
+async function putInEach(t: RunHarness): Promise<void> {
   for (const [at, tenant] of TENANTS.entries()) {
     const add = fullTotals('a', at + 1, '0.1')
     const totalsChanges = changesOf({
@@ -20,7 +21,7 @@ async function _putInEach(t: RunHarness): Promise<void> {
   }
 }
 
-async function _expectIntact(t: RunHarness, tenants: readonly string[]): Promise<void> {
+async function expectIntact(t: RunHarness, tenants: readonly string[]): Promise<void> {
   for (const [at, tenant] of TENANTS.entries()) {
     if (!tenants.includes(tenant)) continue
     const add = fullTotals('a', at + 1, '0.1')
@@ -39,4 +40,123 @@ async function _expectIntact(t: RunHarness, tenants: readonly string[]): Promise
 }
 
 /** Runs and sessions in the store's time, and sessions that are opened and found. */
-export const sessionCases: readonly RunStoreCase[] = []
+export const sessionCases: readonly RunStoreCase[] = runCases([], {
+  'a run and its session begin by the clock of the store': async (t) => {
+    await t.advance(3 * 86_400_000)
+    const { value: run, when } = await timedRuns(t, () => t.put('r'))
+    for (const name of ['createdAt', 'updatedAt', 'lastSeenAt'] as const) happened(run[name], when, name)
+    const session = await t.session()
+    for (const name of ['createdAt', 'updatedAt'] as const) happened(session?.[name], when, `the session's ${name}`)
+  },
+  'a session has changed when the state of one of its runs has, and not by anything else': async (t) => {
+    await t.put('a')
+    await t.put('b')
+    const before = await t.session()
+    await t.advance(1_000)
+    await t.decide('a', { derived: PENDING, touched: true, failures: [], totalsChanges: changesOf() })
+    await t.store.openSession('t', 's')
+    await t.put(runKeyOf('c', { sessionId: 'other' }))
+    equal(await t.session(), before)
+    const { when } = await timedRuns(t, () => t.put('b'))
+    const after = await t.session()
+    equal(after?.createdAt, before?.createdAt)
+    happened(after?.updatedAt, when, "the session's last change")
+  },
+  'a session that is opened is there, and empty': async (t) => {
+    const { value: opened, when } = await timedRuns(t, () => t.store.openSession('t', 's'))
+    happened(opened.createdAt, when, 'the beginning of the session')
+    const { createdAt } = opened
+    const empty = { tenant: 't', sessionId: 's', createdAt, updatedAt: createdAt, totals: noTotals(), failures: [] }
+    equal(opened, empty)
+    equal(await t.session(), empty)
+  },
+  'opening a session again gives the one that is there, and changes nothing': async (t) => {
+    const opened = await t.store.openSession('t', 's')
+    await t.advance(1_000)
+    equal(await t.store.openSession('t', 's'), opened)
+    await t.put('r', {}, { totalsChanges: changesOf({ session: fullTotals('a', 1, '0.1') }), failures: [FAILURE] })
+    const found = await t.session()
+    equal(found?.createdAt, opened.createdAt)
+    await t.advance(1_000)
+    equal(await t.store.openSession('t', 's'), found)
+    equal(await t.session(), found)
+  },
+  'a session that nobody opened, and that had no run, is not found': async (t) => {
+    await t.store.openSession('t', 's')
+    for (const [tenant, sessionId] of [
+      ['t', 'S'],
+      ['t', ''],
+      ['T', 's'],
+      ['s', 't'],
+    ] as const)
+      equal(await t.store.findSession(tenant, sessionId), undefined)
+  },
+  'sessions are told apart, and each has the runs and sums of its own': async (t) => {
+    const names = ['s', 'S', '__proto__', 'constructor', 's.', 's:', `${'x'.repeat(199)}y`, `${'x'.repeat(199)}z`]
+    for (const [at, sessionId] of names.entries()) {
+      const totalsChanges = changesOf({ session: fullTotals('a', at + 1, '0.1') })
+      await t.put(runKeyOf(`r${at}`, { sessionId }), {}, { totalsChanges, failures: [{ runId: `r${at}`, at }] })
+    }
+    for (const [at, sessionId] of names.entries()) {
+      const session = await t.session(sessionId)
+      equal(session?.sessionId, sessionId)
+      equal(session?.totals, fullTotals('a', at + 1, '0.1'))
+      equal(session?.failures, [{ runId: `r${at}`, at }])
+      const { items } = await t.store.listRuns({ tenant: 't', sessionId, limit: 9 })
+      equal(
+        items.map(({ state }) => state),
+        [stateOf(runKeyOf(`r${at}`, { sessionId }))],
+      )
+    }
+  },
+  'the same ids in several tenants are runs, sessions and sums of their own': async (t) => {
+    await putInEach(t)
+    await expectIntact(t, TENANTS)
+  },
+  'of one tenant, another sees nothing, whatever it asks for': async (t) => {
+    const totalsChanges = changesOf({ users: [{ userId: 'u', add: fullTotals('a', 1, '0.1').spend }] })
+    await t.put('r', { status: 'completed', latest: { userId: 'u' } }, { totalsChanges })
+    await t.advance(10_000)
+    for (const tenant of ['T', 't ', '', 's']) {
+      equal(await t.store.findRun(tenant, 'r'), undefined)
+      equal(await t.store.findSession(tenant, 's'), undefined)
+      equal(await t.see(runKeyOf('r', { tenant, parentRunId: 'r' })), { ancestors: [{ runId: 'r' }] })
+      equal(await t.store.findSpend(tenant, 'u', 0), noSpend())
+      equal(await t.ids({ tenant }), [])
+      equal(await t.store.removeRuns({ tenant, status: ['completed'], unchangedForMs: 1_000, limit: 9 }), 0)
+      equal(await t.store.erase(tenant, { sessionId: 's' }), 0)
+      equal(await t.store.erase(tenant, { userId: 'u' }), 0)
+    }
+    equal(await t.ids({ tenant: 't' }), ['r'])
+    equal((await t.spend()).runs, 1)
+  },
+  'a list that names no tenant has the runs of all': async (t) => {
+    await putInEach(t)
+    const runs = await t.list({ limit: 3 })
+    equal(runs.map(({ tenant }) => tenant).sort(), [...TENANTS].sort())
+    equal((await t.ids({ sessionId: 's', userId: 'u' })).length, TENANTS.length)
+  },
+  'a session that one tenant erases is still there for the others': async (t) => {
+    await putInEach(t)
+    equal(await t.store.erase('t', { sessionId: 's' }), 1)
+    equal(await t.session(), undefined)
+    await expectIntact(t, TENANTS.slice(1))
+  },
+  'a user whom one tenant erases is still there for the others': async (t) => {
+    await putInEach(t)
+    equal(await t.store.erase('t', { userId: 'u' }), 1)
+    equal(await t.spend(), noSpend())
+    await expectIntact(t, TENANTS.slice(1))
+  },
+  'a merge of one tenant changes nothing of the others': async (t) => {
+    await putInEach(t)
+    const totalsChanges = changesOf({
+      session: fullTotals('b', 9, '9'),
+      users: [{ userId: 'u', add: fullTotals('b', 9, '9').spend }],
+    })
+    await t.put('r', { counts: { steps: 99 } }, { totalsChanges, failures: [] })
+    equal((await t.run('r'))?.state, stateOf(runKeyOf('r'), { counts: { steps: 99 } }))
+    await t.store.openSession('new', 's')
+    await expectIntact(t, TENANTS.slice(1))
+  },
+})
