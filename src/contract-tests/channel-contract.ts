@@ -76,12 +76,12 @@ const failureCases = FAILURES.flatMap((failure) => {
 
 const CASES: readonly ContractCase<ChannelTrial, ChannelCapabilities>[] = [
   ...channelCases([], {
-    'a recipient who can be reached has an address, the same each time': async (t) => {
+    'a reachable recipient has the same address every time': async (t) => {
       const address = t.channel.address(frozen(t.recipient))
       ok(typeof address === 'string' && address !== '', 'the address is a text')
       for (let times = 0; times < 3; times++) equal(t.channel.address(structuredClone(t.recipient)), address)
     },
-    'of a recipient of whom little is known, the address is a text or none': async (t) => {
+    'address returns a text or undefined for any recipient': async (t) => {
       for (const id of ['user_1', '__proto__', '', 'ü\u2028', 'x'.repeat(2_048), 'a@example.test', '+15005550006'])
         for (const recipient of [
           { id },
@@ -92,16 +92,16 @@ const CASES: readonly ContractCase<ChannelTrial, ChannelCapabilities>[] = [
           ok(address === undefined || typeof address === 'string', 'the address is a text or none')
         }
     },
-    'a message that the provider takes is sent': async (t) => {
+    'send returns sent when the provider accepts the message': async (t) => {
       const outcome = await trySend(t)
       expectOutcome(outcome)
       equal(outcome.outcome, 'sent')
     },
-    'a send changes nothing of what it is given, and takes what may be there beside': async (t) => {
+    'send does not change its arguments, and accepts optional ones': async (t) => {
       const message = frozen({ ...messageOf(t, 0), locale: 'de-AT' })
       expectOutcome(await t.channel.send(message, contextOf(0, 3)))
     },
-    'an address or a content that is none gives an outcome, or is thrown for without a word of it': async (t) => {
+    'send of an invalid address or content gives an outcome, or an error without it': async (t) => {
       const message = messageOf(t, 0)
       const odd = [{ to: 'no address\u0000\r\n' }, { content: {} }, { content: { subject: 7, text: [] } }]
       for (const change of odd) {
@@ -110,20 +110,20 @@ const CASES: readonly ContractCase<ChannelTrial, ChannelCapabilities>[] = [
         else expectDiscreet(t, settled.thrown)
       }
     },
-    'a retry schedule is milliseconds, none less than the one before': async ({ channel: { retrySchedule = [] } }) => {
+    'a retry schedule has ascending delays in milliseconds': async ({ channel: { retrySchedule = [] } }) => {
       for (const [at, ms] of retrySchedule.entries())
         ok(
           Number.isFinite(ms) && ms >= Math.max(0, retrySchedule[at - 1] ?? 0),
           `the delays of the retry schedule ascend: ${retrySchedule}`,
         )
     },
-    'the key of an address is a text, the same each time': async (t) => {
+    'concurrencyKey returns the same text every time': async (t) => {
       const { to } = messageOf(t, 0)
       const keyOf = (): string | undefined => t.channel.concurrencyKey?.(to)
       ok(!t.channel.concurrencyKey || typeof keyOf() === 'string', 'the key is a text')
       equal(keyOf(), keyOf())
     },
-    'the fields that can be sent are found right, and others at most wrong': async (t) => {
+    'checkFields accepts the fields that the channel sends': async (t) => {
       const check = (fields: readonly string[]): string | undefined => t.channel.checkFields?.(frozen(fields))
       equal(check(Object.keys(t.content(wordOf(0)))), undefined)
       for (const fields of [[], ['no_such_field'], ['__proto__', 'constructor'], ['']]) {
@@ -137,19 +137,19 @@ const CASES: readonly ContractCase<ChannelTrial, ChannelCapabilities>[] = [
     },
   }),
   ...channelCases(['unreachable'], {
-    'a recipient who cannot be reached has no address': async (t) => {
+    'an unreachable recipient has no address': async (t) => {
       ok(t.unreachable, '`create` returned no `unreachable`: return one, or set `unreachable: false`')
       equal(t.channel.address(frozen(t.unreachable)), undefined)
     },
   }),
   ...channelCases(['received'], {
-    'what is sent arrives once, and says what it is to say': async (t) => {
+    'a sent message arrives once, with its content': async (t) => {
       await trySend(t)
       const received = receivedBy(t)
       equal(received.length, 1)
       ok(received[0]?.text.includes(wordOf(0)), 'the received text contains the content')
     },
-    'many sends at once do not mix': async (t) => {
+    'concurrent sends stay separate': async (t) => {
       const count = 10
       const numbers = Array.from({ length: count }, (_, at) => at)
       const outcomes = await Promise.all(numbers.map((at) => trySend(t, at)))
@@ -174,7 +174,7 @@ const CASES: readonly ContractCase<ChannelTrial, ChannelCapabilities>[] = [
     },
   }),
   ...channelCases(['received', 'idempotencyKey'], {
-    'the delivery id goes along, the same for every attempt and another for every delivery': async (t) => {
+    'the idempotency key is the same for all attempts of a delivery, and unique to it': async (t) => {
       await trySend(t, 0)
       await trySend(t, 0, 2)
       await trySend(t, 1)
@@ -185,7 +185,7 @@ const CASES: readonly ContractCase<ChannelTrial, ChannelCapabilities>[] = [
     },
   }),
   ...channelCases(['abort'], {
-    'nothing is sent when the time for it is over before it begins': async (t) => {
+    'send does nothing when its signal is aborted before': async (t) => {
       const settled = await settle(t.channel.send(messageOf(t, 0), contextOf(0, 1, AbortSignal.abort('timeout'))))
       if ('outcome' in settled) {
         expectOutcome(settled.outcome)
@@ -195,7 +195,7 @@ const CASES: readonly ContractCase<ChannelTrial, ChannelCapabilities>[] = [
     },
   }),
   ...channelCases(['abort', 'hang'], {
-    'a send ends when its time is over, and what the provider may have taken may have been sent': async (t) => {
+    'send that is aborted after the provider took the message returns unknown': async (t) => {
       const hanging = t.outcomes?.hang?.()
       ok(hanging, '`create` returned no `outcomes.hang`: return one, or set `hang: false`')
       const ending = new AbortController()

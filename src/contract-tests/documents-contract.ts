@@ -71,7 +71,7 @@ function documentsCases(
 
 const CASES: readonly ContractCase<DocumentsTrial>[] = [
   ...documentsCases([], {
-    'a committed document is read by get and by list at once, and through every handle': async (t) => {
+    'a committed document is visible to get and list at once, through every handle': async (t) => {
       equal(await t.documents.get('a/1'), undefined)
       ok(await t.documents.commit([create('a/1'), create('a/2', '2')]), 'a commit without a conflict resolves to true')
       for (const handle of [t.documents, t.other]) {
@@ -97,7 +97,7 @@ const CASES: readonly ContractCase<DocumentsTrial>[] = [
         equal(await keysOf(handle, 'a/'), ['a/1'], LOST)
       }
     },
-    'get and list give the very text that was committed': async (t) => {
+    'get and list return exactly the committed text': async (t) => {
       const changes = [...TEXTS.map((text, at) => create(`t/${at}`, text)), create(LONG_KEY)]
       ok(await t.documents.commit(changes), 'a commit without a conflict resolves to true')
       for (const { key, after } of changes) equal(await t.other.get(key), after, 'get gives what was committed')
@@ -125,7 +125,7 @@ const CASES: readonly ContractCase<DocumentsTrial>[] = [
         equal(await keysOf(t.other, ''), ['a', 'b'], UNTOUCHED)
       }
     },
-    'documents that are only compared do not change': async (t) => {
+    'a commit does not change documents that it only compares': async (t) => {
       await t.documents.commit([create('a')])
       const compared = [
         { key: 'a', before: '1', after: '1' },
@@ -138,7 +138,7 @@ const CASES: readonly ContractCase<DocumentsTrial>[] = [
       )
       equal([await t.other.get('a'), await keysOf(t.other, '')], ['1', ['a']], 'what is only compared stays as it is')
     },
-    'of concurrent commits that change one document, one succeeds': async (t) => {
+    'of concurrent commits to one document exactly one succeeds': async (t) => {
       await t.documents.commit([create('a', '0')])
       const texts = Array.from({ length: 20 }, (_, at) => `${at + 1}`)
       const done = await Promise.all(
@@ -162,7 +162,7 @@ const CASES: readonly ContractCase<DocumentsTrial>[] = [
       await Promise.all(Array.from({ length: 10 }, (_, at) => add(at % 2 ? t.documents : t.other)))
       equal(await t.documents.get('sum'), '10', LOST)
     },
-    'a list has the documents with its prefix in the order of ASCII codes, both ways': async (t) => {
+    'list returns the documents with its prefix in ASCII order, both ways': async (t) => {
       await t.documents.commit(
         [...SORTED.toReversed(), 'sorted', 'sorte', 'sortee/x', 'sorted0'].map((key) => create(key)),
       )
@@ -174,7 +174,7 @@ const CASES: readonly ContractCase<DocumentsTrial>[] = [
       )
       equal(await keysOf(t.documents, 'nothing/'), [])
     },
-    'a list goes on after any key, and is full up to its limit': async (t) => {
+    'list continues after any key, and is full up to its limit': async (t) => {
       await t.documents.commit(SORTED.map((key) => create(key)))
       for (const [at, after] of SORTED.entries()) {
         equal(await keysOf(t.documents, 'sorted/', { after, limit: 3 }), SORTED.slice(at + 1, at + 4))
@@ -184,7 +184,7 @@ const CASES: readonly ContractCase<DocumentsTrial>[] = [
       equal(await keysOf(t.documents, 'sorted/', { after: 'sorted/k/2' }), SORTED.slice(SORTED.indexOf('sorted/k/a')))
       equal(await keysOf(t.documents, 'sorted/', { after: 'sorted/k/0z', limit: 1, reverse: true }), ['sorted/k/00'])
     },
-    'now is the same for every handle, in milliseconds': async (t) => {
+    'now is the same time for every handle, in milliseconds': async (t) => {
       const [one, another] = [await t.documents.now(), await t.other.now()]
       ok(
         one > Date.UTC(2000) && Math.abs(another - one) < 10_000,
@@ -193,7 +193,7 @@ const CASES: readonly ContractCase<DocumentsTrial>[] = [
     },
   }),
   ...documentsCases(['durable'], {
-    'a committed document is there when the documents are opened again': async (t) => {
+    'committed documents survive reopening': async (t) => {
       await t.documents.commit([create('a'), create('b')])
       await t.documents.commit([
         { key: 'a', before: '1', after: undefined },

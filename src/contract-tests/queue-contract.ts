@@ -80,29 +80,29 @@ const queueCases = casesOf<QueueTrial, QueueCapabilities>
 
 const CASES: readonly ContractCase<QueueTrial, QueueCapabilities>[] = [
   ...queueCases([], {
-    'an alarm for now rings': async (t) => {
+    'wake without a delay calls the listener': async (t) => {
       const listener = await listen(t)
       for (let times = 0; times < 3; times++) await wakes(t, 0, listener)
     },
-    'an alarm for later rings, and not before its time': async (t) => {
+    'wake with a delay calls the listener, and not earlier': async (t) => {
       const listener = await listen(t)
       await wakes(t, SOON_MS, listener)
       await wakes(t, 1.5, listener)
     },
-    'an alarm for a time that is over rings like one for now': async (t) => {
+    'wake with a negative delay calls the listener at once': async (t) => {
       await wakes(t, -5_000, await listen(t))
     },
-    'an alarm rings to all who listen': async (t) => {
+    'wake calls all listeners': async (t) => {
       const [one, two, three] = [await listen(t), await listen(t), await listen(t)]
       t.queue.wake(1)
       await t.until(() => [one, two, three].every(({ calledAt }) => calledAt.length > 0))
     },
-    'an alarm that is far away holds up none that is near, however far it is': async (t) => {
+    'a distant wake does not delay a near one': async (t) => {
       const listener = await listen(t)
       for (const days of [1, 30, 10_000]) t.queue.wake(days * 24 * HOUR_MS)
       await wakes(t, SOON_MS, listener)
     },
-    'an alarm that is near takes none away that is later, and the other way round': async (t) => {
+    'near and distant wakes do not replace one another': async (t) => {
       const listener = await listen(t)
       for (const delays of [
         [2 * SOON_MS, SOON_MS, 0],
@@ -113,12 +113,12 @@ const CASES: readonly ContractCase<QueueTrial, QueueCapabilities>[] = [
         await t.until(() => listener.calledAt.some((at) => at - askedAt >= 2 * SOON_MS - ROUNDING_MS))
       }
     },
-    'a thousand alarms at once ring, be it once or each': async (t) => {
+    'a thousand wakes call the listener at least once': async (t) => {
       const listener = await listen(t)
       for (let times = 0; times < 1_000; times++) t.queue.wake(times % 2)
       await t.until(() => listener.calledAt.length > 0)
     },
-    'an alarm that is asked for while one rings, rings too': async (t) => {
+    'wake inside a listener calls it again': async (t) => {
       let rung = 0
       const stop = t.queue.listen(() => {
         rung += 1
@@ -129,11 +129,11 @@ const CASES: readonly ContractCase<QueueTrial, QueueCapabilities>[] = [
       await t.until(() => rung >= 5)
       stop()
     },
-    'an alarm that nobody listens for does no harm': async (t) => {
+    'wake without a listener does nothing': async (t) => {
       for (const delayMs of [0, 1, HOUR_MS]) t.queue.wake(delayMs)
       await wakes(t, 0, await listen(t))
     },
-    'who has stopped listening hears nothing more, while others do': async (t) => {
+    'a stopped listener is not called, and others are': async (t) => {
       const [stopped, listener] = [await listen(t), await listen(t)]
       t.queue.wake(SOON_MS)
       stopped.stop()
@@ -141,7 +141,7 @@ const CASES: readonly ContractCase<QueueTrial, QueueCapabilities>[] = [
       await wakes(t, SOON_MS, listener)
       equal(stopped.calledAt, [])
     },
-    'to stop listening twice stops nobody else, and one can listen again': async (t) => {
+    'stopping a listener twice stops no other, and listening again works': async (t) => {
       const [stopped, listener] = [await listen(t), await listen(t)]
       stopped.stop()
       stopped.stop()
@@ -153,7 +153,7 @@ const CASES: readonly ContractCase<QueueTrial, QueueCapabilities>[] = [
       await wakes(t, 0, again)
       equal(stopped.calledAt, [])
     },
-    'a wake does not throw once the queue was let go of': async (t) => {
+    'wake does not throw after the queue is closed': async (t) => {
       const { stop } = await listen(t)
       stop()
       await t.close?.()
@@ -161,7 +161,7 @@ const CASES: readonly ContractCase<QueueTrial, QueueCapabilities>[] = [
     },
   }),
   ...queueCases(['disconnect'], {
-    'a wake does not throw while there is nothing to ring through': async (t) => {
+    'wake does not throw while the queue is disconnected': async (t) => {
       const { stop } = await listen(t)
       await t.disconnect?.()
       for (let times = 0; times < 100; times++) t.queue.wake(times % 3)
@@ -169,14 +169,14 @@ const CASES: readonly ContractCase<QueueTrial, QueueCapabilities>[] = [
     },
   }),
   ...queueCases(['secondHandle'], {
-    'an alarm that one handle asks for rings at the other, now and later': async (t) => {
+    'wake through one handle calls the listeners of the other': async (t) => {
       const there = await listen(t, otherOf(t))
       await wakes(t, 0, there)
       await wakes(t, SOON_MS, there)
       const here = await listen(t)
       await wakes(t, 0, here, otherOf(t))
     },
-    'who has stopped listening at one handle stops nobody at the other': async (t) => {
+    'stopping a listener of one handle leaves those of the other': async (t) => {
       const [here, there] = [await listen(t), await listen(t, otherOf(t))]
       here.stop()
       await wakes(t, 0, there)
@@ -184,7 +184,7 @@ const CASES: readonly ContractCase<QueueTrial, QueueCapabilities>[] = [
     },
   }),
   ...queueCases(['injectedTime'], {
-    'an alarm rings when its time has come, to the millisecond': async (t) => {
+    'wake calls the listener to the millisecond': async (t) => {
       const { calledAt } = await listen(t)
       t.queue.wake(1_000)
       await t.advance?.(999)
@@ -192,7 +192,7 @@ const CASES: readonly ContractCase<QueueTrial, QueueCapabilities>[] = [
       await t.advance?.(1)
       ok(calledAt.length > 0, 'the listener is called at the time of the wake')
     },
-    'alarms that were asked for ring no more to who has stopped listening, however much time goes by': async (t) => {
+    'pending wakes do not call a stopped listener': async (t) => {
       const { calledAt, stop } = await listen(t)
       for (const delayMs of [0, 1, SOON_MS, HOUR_MS]) t.queue.wake(delayMs)
       stop()

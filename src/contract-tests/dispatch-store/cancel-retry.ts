@@ -16,7 +16,7 @@ import {
 } from './samples.ts'
 import { between, byId, type DispatchCase, dispatchCases, idsOf, type StoreHarness, timed } from './store-harness.ts'
 
-/** A dispatch whose first delivery is being sent when its end is asked for, and what is left of it. */
+/** Cancels a dispatch while its first delivery is being sent. Returns the lease of that delivery. */
 async function asked({ store, accept, claimOne, states }: StoreHarness, given: GivenDispatch = {}) {
   await accept('1', {
     route: 'first',
@@ -38,7 +38,7 @@ const three = (): NewDelivery[] => [
 ]
 
 export const cancelRetryCases: readonly DispatchCase[] = dispatchCases([], {
-  'what is queued and held becomes cancelled, and the rest stays': async (t) => {
+  'cancel ends queued and held deliveries, and leaves the others': async (t) => {
     const deliveries = [
       delivery('x', { channel: 'b' }),
       delivery('y', { delayMs: HOUR }),
@@ -52,11 +52,11 @@ export const cancelRetryCases: readonly DispatchCase[] = dispatchCases([], {
       { deliveryId: 'y', channel: 'a', status: 'cancelled', attempts: 0 },
       { deliveryId: 'z', channel: 'c', status: 'cancelled', attempts: 0 },
     ])
-    equal(change?.dispatch, await t.found('1'), 'the dispatch as it is now')
+    equal(change?.dispatch, await t.found('1'), 'the result has the current dispatch')
     equal(await t.states('1'), ['sending', 'cancelled', 'cancelled', 'skipped no_address'])
     matches((await t.found('1')).deliveries[1], { dueAt: undefined })
   },
-  'what is cancelled is never handed out, and does not expire': async (t) => {
+  'a cancelled delivery is never claimed and does not expire': async (t) => {
     await t.accept('1', { deliveries: [delivery('x'), delivery('y', { channel: 'b', delayMs: HOUR })] })
     await t.cancel('1')
     for (const ms of [HOUR, 100 * HOUR]) {
@@ -66,27 +66,27 @@ export const cancelRetryCases: readonly DispatchCase[] = dispatchCases([], {
     matches(await t.claim({ a: 9, b: 9 }), { deliveries: [], expired: [] })
     equal(await t.states('1'), ['cancelled', 'cancelled'])
   },
-  'cancelling again changes nothing': async (t) => {
+  'cancel twice changes nothing': async (t) => {
     await t.accept('1')
     await t.cancel('1')
     const before = await t.found('1')
     equal(await t.other.cancel(TENANT, '1'), { changed: [], dispatch: before })
     equal(await t.found('1'), before)
   },
-  'cancelling changes no other dispatch, and knows none that there is not': async (t) => {
+  'cancel changes no other dispatch, and returns undefined for an unknown one': async (t) => {
     for (const id of ['1', '2']) await t.accept(id)
     const before = await t.found('2')
     await t.cancel('1')
     equal(await t.found('2'), before)
     equal(await t.cancel('nothing'), undefined)
   },
-  'what has an end keeps it': async (t) => {
+  'cancel leaves deliveries that have ended': async (t) => {
     await t.accept('1')
     await t.fail()
     matches(await t.cancel('1'), { changed: [] })
     equal(await t.states('1'), ['failed provider_rejected'])
   },
-  'what is being sent when it is cancelled is not queued again': async (t) => {
+  'a delivery cancelled while it is sent is not queued again after a failed attempt': async (t) => {
     const mine = await asked(t)
     const settled = await t.store.settle({ ...mine, to: 'queued', delayMs: MINUTE, attempt: RETRY })
     equal(settled, { live: true, others: [], cancelled: true })
@@ -94,14 +94,14 @@ export const cancelRetryCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(HOUR)
     matches(await t.claim({ a: 9, b: 9 }), { deliveries: [], expired: [] })
   },
-  'nor is it when nothing was tried': async (t) => {
+  'a delivery cancelled while it is sent is not queued again without an attempt': async (t) => {
     const mine = await asked(t)
     equal(await t.store.settle({ ...mine, to: 'queued', delayMs: 0 }), { live: true, others: [], cancelled: true })
     matches(await t.only('1'), { status: 'cancelled', attempts: 0, attemptLog: [] })
     await t.advance(HOUR)
     equal((await t.claim()).deliveries, [])
   },
-  'nor is it when its worker died: it becomes cancelled': async (t) => {
+  'a delivery cancelled while it is sent becomes cancelled when its worker dies': async (t) => {
     const mine = await asked(t)
     await t.advance(MINUTE)
     equal((await t.claim()).deliveries, [])
@@ -111,27 +111,25 @@ export const cancelRetryCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.store.renew(mine, HOUR), false)
     equal(await t.found('1'), before)
   },
-  'what is being sent when it is cancelled may be sent all the same': async (t) => {
+  'a delivery cancelled while it is sent can still be sent': async (t) => {
     const mine = await asked(t)
     equal(await t.store.renew(mine, HOUR), true)
     equal(await t.store.settle({ ...mine, to: 'sent', attempt: SENT }), { live: true, others: [] })
     equal(await t.states('1'), ['sent', 'cancelled'])
   },
-  'what is being sent when it is cancelled may fail, and then be tried again': async (t) => {
+  'a delivery cancelled while it is sent can fail and be retried': async (t) => {
     const mine = await asked(t)
     await t.store.settle({ ...mine, to: 'failed', reason: 'provider_rejected', attempt: REJECTED })
     equal(await t.states('1'), ['failed provider_rejected', 'cancelled'])
-    matches(await t.retry('1'), {
-      changed: [{ deliveryId: 'x', status: 'queued' }],
-    })
+    matches(await t.retry('1'), { changed: [{ deliveryId: 'x', status: 'queued' }] })
     const again = proof(await t.claimOne('a', MINUTE))
     equal(await t.store.settle({ ...again, to: 'queued', delayMs: 0, attempt: RETRY }), { live: true, others: [] })
-    equal(await t.states('1'), ['queued', 'cancelled'], 'a retry puts an end to what was asked for before')
+    equal(await t.states('1'), ['queued', 'cancelled'], 'retry revokes the earlier cancel')
     await t.claimOne('a', LEASE)
     await t.advance(LEASE)
     equal(idsOf((await t.claim()).deliveries), ['x'])
   },
-  'what failed and expired is queued again, due now, with an expiry of its own': async (t) => {
+  'retry queues failed and expired deliveries, due now, with their own expiry': async (t) => {
     await t.accept('1', { deliveries: [delivery('x'), delivery('y', { channel: 'b' })], expiresInMs: HOUR })
     await t.fail()
     await t.advance(HOUR)
@@ -142,8 +140,8 @@ export const cancelRetryCases: readonly DispatchCase[] = dispatchCases([], {
       { deliveryId: 'y', channel: 'b', status: 'queued', attempts: 0 },
     ])
     const stored = await t.found('1')
-    equal(change?.dispatch, stored, 'the dispatch as it is now')
-    for (const one of stored.deliveries) between(one.dueAt, from, to, 'when it is due')
+    equal(change?.dispatch, stored, 'the result has the current dispatch')
+    for (const one of stored.deliveries) between(one.dueAt, from, to, 'dueAt')
     matches(stored.deliveries[0], { attempts: 1, reason: undefined, lastCode: 'no', attemptLog: [REJECTED] })
     const { deliveries } = await t.claim({ a: 1, b: 1 })
     matches(byId(deliveries), [
@@ -151,9 +149,9 @@ export const cancelRetryCases: readonly DispatchCase[] = dispatchCases([], {
       { deliveryId: 'y', attempts: 1, history: [] },
     ])
     equal(byId(deliveries)[1]?.attemptsBefore ?? 0, 0)
-    for (const one of deliveries) between(one.expiresInMs, MINUTE - MARGIN, MINUTE, 'how long it is worth sending')
+    for (const one of deliveries) between(one.expiresInMs, MINUTE - MARGIN, MINUTE, 'expiresInMs')
   },
-  'what is retried expires in its own time': async (t) => {
+  'a retried delivery expires after the time that retry gives': async (t) => {
     await t.accept('1', { expiresInMs: 100 * HOUR })
     await t.fail()
     await t.retry('1')
@@ -161,7 +159,7 @@ export const cancelRetryCases: readonly DispatchCase[] = dispatchCases([], {
     matches((await t.claim()).expired, [{ deliveryId: '1-a', attempts: 1 }])
     equal(await t.states('1'), ['expired'])
   },
-  'each retry begins the schedule anew': async (t) => {
+  'every retry restarts the retry schedule': async (t) => {
     await t.accept('1')
     for (const attemptsBefore of [1, 2, 3]) {
       await t.fail()
@@ -171,23 +169,21 @@ export const cancelRetryCases: readonly DispatchCase[] = dispatchCases([], {
       await t.store.settle({ ...proof(claimed), to: 'queued', delayMs: 0 })
     }
   },
-  'only the channel that is named is retried': async (t) => {
+  'retry with a channel leaves the other channels': async (t) => {
     await t.accept('1', { deliveries: ['a', 'b', 'c'].map((channel) => delivery(channel, { channel })) })
     for (const channel of ['a', 'b', 'c']) await t.fail(channel)
     matches(await t.retry('1', { channel: 'b' }), { changed: [{ deliveryId: 'b' }] })
     equal(await t.states('1'), [FAILED, 'queued', FAILED])
   },
-  'a digest that could not be rendered is retried with its events': async (t) => {
+  'retry renders a failed digest from its events': async (t) => {
     for (const id of ['1', '2']) await t.accept(id, { deliveries: [digested(id)] })
     await t.advance(HOUR)
     await t.fail()
-    matches(await t.retry('2'), {
-      changed: [{ deliveryId: '1', status: 'queued' }],
-    })
+    matches(await t.retry('2'), { changed: [{ deliveryId: '1', status: 'queued' }] })
     const events = [{ dispatchId: '1' }, { dispatchId: '2' }]
     matches(await t.claimOne(), { deliveryId: '1', content: undefined, digest: { events } })
   },
-  'limits that were never counted are counted by a retry': async (t) => {
+  'retry counts deliveries under limits that never counted them': async (t) => {
     const limits = [{ key: 'l', max: 1, windowMs: 100 * HOUR }]
     const held = delivery('y', { channel: 'b', status: 'held', limits })
     await t.accept('1', { route: 'first', deliveries: [delivery('x'), held], expiresInMs: HOUR })
@@ -200,9 +196,9 @@ export const cancelRetryCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.states('2'), ['skipped throttled'])
     await t.fail('b')
     await t.retry('1', { channel: 'b' })
-    equal(await t.states('1'), ['expired', 'queued'], 'and only once')
+    equal(await t.states('1'), ['expired', 'queued'], 'a retry counts a delivery only once')
   },
-  'a retry leaves what is sent, skipped, cancelled or under way': async (t) => {
+  'retry leaves sent, skipped, cancelled and open deliveries': async (t) => {
     const channels = ['sent', 'skipped', 'queued', 'sending', 'failed']
     const deliveries = channels.map((channel) => {
       return delivery(channel, { channel, ...(channel === 'skipped' && { status: 'skipped', reason: 'opted_out' }) })
@@ -219,7 +215,7 @@ export const cancelRetryCases: readonly DispatchCase[] = dispatchCases([], {
     matches(await t.retry('2'), { changed: [] })
     equal(await t.states('2'), ['cancelled'])
   },
-  'a retry leaves what has nowhere to go, or nothing to say': async (t) => {
+  'retry leaves deliveries without an address or content': async (t) => {
     const failed = { status: 'failed', reason: 'template_error' } as const
     const { address: _, ...nowhere } = delivery('x', failed)
     const { content: __, ...mute } = delivery('y', { channel: 'b', ...failed })
@@ -228,7 +224,7 @@ export const cancelRetryCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.retry('1'), { changed: [], dispatch: before })
     equal(await t.found('1'), before)
   },
-  'a retry changes no other dispatch, and knows none that there is not': async (t) => {
+  'retry changes no other dispatch, and returns undefined for an unknown one': async (t) => {
     for (const id of ['1', '2']) {
       await t.accept(id)
       await t.fail()
@@ -238,7 +234,7 @@ export const cancelRetryCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.found('2'), before)
     equal(await t.retry('nothing'), undefined)
   },
-  'with the route first, a retry queues the first and holds the others': async (t) => {
+  'with the route first, retry queues the first delivery and holds the others': async (t) => {
     await t.accept('1', { route: 'first', deliveries: three() })
     for (const channel of ['a', 'b', 'c']) await t.fail(channel)
     const change = await t.retry('1', { expiresInMs: MINUTE })
@@ -248,9 +244,9 @@ export const cancelRetryCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.states('1'), [FAILED, 'queued', 'held'])
     const claimed = await t.claimOne('b')
     matches(claimed, { deliveryId: 'y', attempts: 2, attemptsBefore: 1 })
-    between(claimed.expiresInMs, MINUTE - MARGIN, MINUTE, 'how long it is worth sending')
+    between(claimed.expiresInMs, MINUTE - MARGIN, MINUTE, 'expiresInMs')
   },
-  'with the route first, a channel that is named is retried alone': async (t) => {
+  'with the route first, retry with a channel retries only that channel': async (t) => {
     await t.accept('1', { route: 'first', deliveries: three() })
     for (const channel of ['a', 'b', 'c']) await t.fail(channel)
     await t.retry('1', { channel: 'b' })
@@ -258,7 +254,7 @@ export const cancelRetryCases: readonly DispatchCase[] = dispatchCases([], {
     await t.fail('b')
     equal(await t.states('1'), [FAILED, FAILED, FAILED])
   },
-  'with the route first, nothing is retried while something is sent or may yet be': async (t) => {
+  'with the route first, retry changes nothing while a delivery is sent or open': async (t) => {
     const unchanged = async (what: string) => {
       const before = await t.found('1')
       equal(await t.retry('1'), { changed: [], dispatch: before }, what)
@@ -266,13 +262,13 @@ export const cancelRetryCases: readonly DispatchCase[] = dispatchCases([], {
     }
     await t.accept('1', { route: 'first', deliveries: three().slice(0, 2) })
     await t.fail()
-    await unchanged('the next is queued')
+    await unchanged('the second delivery is queued')
     const mine = proof(await t.claimOne('b'))
-    await unchanged('the next is being sent')
+    await unchanged('the second delivery is being sent')
     await t.store.settle({ ...mine, to: 'sent', attempt: SENT })
-    await unchanged('the next is sent')
+    await unchanged('the second delivery is sent')
   },
-  'with the route first, a retry passes over what was never counted and does not fit': async (t) => {
+  'with the route first, retry throttles an uncounted delivery with a spent limit': async (t) => {
     const limits = [{ key: 'l', max: 1, windowMs: 100 * HOUR }]
     const held = delivery('y', { channel: 'b', status: 'held', limits })
     await t.accept('1', { route: 'first', deliveries: [delivery('x'), held], expiresInMs: HOUR })

@@ -4,9 +4,9 @@ import { replan, replannable, SOURCE } from './replan.ts'
 import { broken, delivery, digested, HOUR, proof, RETRY, SENT, TENANT } from './samples.ts'
 import { claimOf, type DispatchCase, dispatchCases, idsOf, numbers } from './store-harness.ts'
 
-/** What a host asks for while workers are at work. */
+/** Changes by the host that run concurrently with workers. */
 export const changeRaceCases: readonly DispatchCase[] = dispatchCases([], {
-  'what is claimed and cancelled at once is one of the two': async (t) => {
+  'a concurrent claim and cancel leave one of the two results': async (t) => {
     for (const at of numbers(20)) await t.accept(`${at}`)
     const request = claimOf({ a: 3 })
     const { done: cancelled, claimed } = await whileClaiming(t.other, request, numbers(20), (at) => t.cancel(`${at}`))
@@ -22,7 +22,7 @@ export const changeRaceCases: readonly DispatchCase[] = dispatchCases([], {
     }
     equal((await t.store.claim({ ...request, limits: { a: 99 } })).deliveries, [])
   },
-  'what is put back and cancelled at once is cancelled': async (t) => {
+  'a delivery that is queued again and cancelled concurrently is cancelled': async (t) => {
     for (const at of numbers(20)) await t.accept(`${at}`)
     const { deliveries } = await t.claim({ a: 99 })
     await Promise.all(
@@ -35,7 +35,7 @@ export const changeRaceCases: readonly DispatchCase[] = dispatchCases([], {
     for (const at of numbers(20)) equal(await t.states(`${at}`), ['cancelled'], `${at}`)
     equal((await t.claim({ a: 99 })).deliveries, [])
   },
-  'what is sent and cancelled at once is told once': async (t) => {
+  'a concurrent settlement and cancel report each change once': async (t) => {
     for (const at of numbers(10)) {
       const id = `${at}`
       const deliveries = [delivery(`x${at}`), delivery(`y${at}`, { channel: 'b', status: 'held' })]
@@ -52,7 +52,7 @@ export const changeRaceCases: readonly DispatchCase[] = dispatchCases([], {
       equal(y.split(' ')[0], reported[0]?.status)
     }
   },
-  'an event that joins a digest while another leaves it is in one': async (t) => {
+  'an event that joins a digest while another leaves it is in one digest': async (t) => {
     for (const at of numbers(10)) {
       const of = (id: string) => ({ deliveries: [digested(`${id}${at}`, { key: `${at}` })] })
       await t.accept(`old${at}`, of('old'))
@@ -68,7 +68,7 @@ export const changeRaceCases: readonly DispatchCase[] = dispatchCases([], {
       numbers(10).map((at) => `new${at}`),
     )
   },
-  'of retries at once one has something to change': async (t) => {
+  'of concurrent retries exactly one changes something': async (t) => {
     for (const id of ['1', '2', '3', '4', '5']) {
       await t.accept(id)
       await t.fail()
@@ -79,7 +79,7 @@ export const changeRaceCases: readonly DispatchCase[] = dispatchCases([], {
       await t.fail()
     }
   },
-  'what is removed and retried at once is gone or there, all of it': async (t) => {
+  'a concurrent removal and retry leave a whole dispatch or none': async (t) => {
     const ids = numbers(20).map((at) => `${at}`)
     for (const id of ids) {
       await t.accept(id)
@@ -106,7 +106,7 @@ export const changeRaceCases: readonly DispatchCase[] = dispatchCases([], {
     }
     equal(idsOf((await t.claim({ a: 99 })).deliveries), kept.sort())
   },
-  'a limit holds where what is held is promoted at once': async (t) => {
+  'a limit holds while held deliveries are promoted concurrently': async (t) => {
     const limits = [{ key: 'l', max: 3, windowMs: HOUR }]
     for (const at of numbers(12)) {
       const held = delivery(`y${at}`, { channel: 'b', status: 'held', limits })
@@ -115,14 +115,14 @@ export const changeRaceCases: readonly DispatchCase[] = dispatchCases([], {
     const { deliveries } = await t.claim({ a: 99 })
     await race(t, 12, async (handle, at) => {
       const one = deliveries[at]
-      ok(one, 'each is handed out')
+      ok(one, 'claim hands out every delivery')
       await handle.settle({ ...proof(one), to: 'failed', reason: 'channel_error' })
     })
     const second: string[] = []
     for (const at of numbers(12)) second.push((await t.states(`${at}`))[1] ?? '')
     equal([countDispatches(second, 'queued'), countDispatches(second, 'skipped throttled')], [3, 9])
   },
-  'of replans of one version at once one counts': async (t) => {
+  'of concurrent replans of one version exactly one wins': async (t) => {
     for (const id of ['1', '2', '3', '4', '5']) {
       await t.accept(id, { deliveries: [broken(`${id}x`), broken(`${id}y`, { channel: 'b' })], source: SOURCE })
       const { version } = await replannable(t.store, id)
@@ -142,7 +142,7 @@ export const changeRaceCases: readonly DispatchCase[] = dispatchCases([], {
       equal((await t.claim({ a: 9, b: 9 })).deliveries.length, 1)
     }
   },
-  'what is replaced and cancelled at once is one of the two': async (t) => {
+  'a concurrent replan and cancel leave one of the two results': async (t) => {
     for (const at of numbers(10)) {
       const id = `${at}`
       await t.accept(id, { deliveries: [broken(`x${at}`)], source: SOURCE })
@@ -150,7 +150,7 @@ export const changeRaceCases: readonly DispatchCase[] = dispatchCases([], {
       equal(await t.states(id), [cancelled?.changed.length === 1 ? 'cancelled' : 'queued'])
     }
   },
-  'what is replaced and removed at once is gone or there, all of it': async (t) => {
+  'a concurrent replan and removal leave a whole dispatch or none': async (t) => {
     const ids = numbers(12).map((at) => `${at}`)
     for (const id of ids) await t.accept(id, { deliveries: [broken(`${id}-a`)], source: SOURCE })
     await t.advance(2 * HOUR)
@@ -173,7 +173,7 @@ export const changeRaceCases: readonly DispatchCase[] = dispatchCases([], {
     }
     equal(idsOf((await t.claim({ a: 99 })).deliveries), kept.sort())
   },
-  'a limit holds where what failed is replaced at once': async (t) => {
+  'a limit holds under concurrent replans': async (t) => {
     const limits = [{ key: 'l', max: 3, windowMs: HOUR }]
     for (const at of numbers(12)) await t.accept(`${at}`, { deliveries: [broken(`x${at}`)], source: SOURCE })
     await race(t, 12, (store, at) => replan({ store }, `${at}`, [delivery(`x${at}`, { limits })]))
@@ -181,7 +181,7 @@ export const changeRaceCases: readonly DispatchCase[] = dispatchCases([], {
     for (const at of numbers(12)) after.push(...(await t.states(`${at}`)))
     equal([countDispatches(after, 'queued'), countDispatches(after, 'skipped throttled')], [3, 9])
   },
-  'events that are planned again and accepted at once are in one digest, each once': async (t) => {
+  'concurrent replans and accepts put each event into one digest once': async (t) => {
     const ids = numbers(20).map((at) => `${at}`)
     for (const id of ids.slice(0, 10)) await t.accept(id, { deliveries: [broken(id)], source: SOURCE })
     await race(t, 20, async (store, at) => {
@@ -194,7 +194,7 @@ export const changeRaceCases: readonly DispatchCase[] = dispatchCases([], {
     equal(more, [])
     equal(claimed?.digest?.events.map(({ dispatchId }) => dispatchId).sort(), ids.sort())
   },
-  'with the route first, what is replaced and retried at once leaves one to be sent': async (t) => {
+  'with the route first, a concurrent replan and retry queue exactly one delivery': async (t) => {
     for (const at of numbers(10)) {
       const id = `${at}`
       const deliveries = [broken(`x${at}`), delivery(`y${at}`, { channel: 'b' })]
@@ -202,7 +202,7 @@ export const changeRaceCases: readonly DispatchCase[] = dispatchCases([], {
       await t.fail('b')
       await Promise.all([replan(t, id, [delivery(`x${at}`)]), t.other.retry(TENANT, id, { expiresInMs: HOUR })])
       const [x = '', y = ''] = await t.states(id)
-      ok([x, y].filter((state) => state === 'queued').length === 1, `${x}, ${y}: one of them is queued`)
+      ok([x, y].filter((state) => state === 'queued').length === 1, `exactly one delivery is queued: ${x}, ${y}`)
       equal((await t.claim({ a: 9, b: 9 })).deliveries.length, 1)
     }
   },

@@ -2,9 +2,9 @@ import { equal, matches, ok } from '../assertions.ts'
 import { ADDRESS, delivery, digested, HOUR, LEASE, MINUTE } from './samples.ts'
 import { between, claimOf, type DispatchCase, dispatchCases, idsOf, numbers, timed } from './store-harness.ts'
 
-/** When a worker is to come again. */
+/** Claims, and when the next one is due. */
 export const claimCases: readonly DispatchCase[] = dispatchCases([], {
-  'a claim gives all that an attempt needs': async (t) => {
+  'claim returns everything that an attempt needs': async (t) => {
     const head = { sessionId: 's1', locale: 'de', critical: true } as const
     const x = delivery('x', { concurrencyKey: 'receiver', deferred: true })
     const accepted = await timed(t, () => t.accept('1', { ...head, deliveries: [x] }))
@@ -12,9 +12,9 @@ export const claimCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(MINUTE)
     const { value: claimed, from, to } = await timed(t, () => t.claimOne())
     const { fence, waitedMs, expiresInMs, ...rest } = claimed
-    ok(typeof fence === 'string' && fence !== '', 'the fence is a text')
-    between(waitedMs, from - accepted.to, to - accepted.from, 'how long it waited')
-    between(expiresInMs, 72 * HOUR - (to - accepted.from), 72 * HOUR - (from - accepted.to), 'how long it is worth it')
+    ok(typeof fence === 'string' && fence !== '', 'the fencing token is a text')
+    between(waitedMs, from - accepted.to, to - accepted.from, 'waitedMs')
+    between(expiresInMs, 72 * HOUR - (to - accepted.from), 72 * HOUR - (from - accepted.to), 'expiresInMs')
     equal(rest, {
       deliveryId: 'x',
       channel: 'a',
@@ -24,27 +24,19 @@ export const claimCases: readonly DispatchCase[] = dispatchCases([], {
       deferred: true,
       attempts: 1,
       history: [],
-      dispatch: {
-        dispatchId: '1',
-        tenant: 't1',
-        eventType: 'e',
-        recipient: ADDRESS,
-        route: 'all',
-        ...head,
-        createdAt,
-      },
+      dispatch: { dispatchId: '1', tenant: 't1', eventType: 'e', recipient: ADDRESS, route: 'all', ...head, createdAt },
     })
   },
-  'a claim makes a delivery sending, counts the attempt and writes it down': async (t) => {
+  'claim makes a delivery sending, counts the attempt and logs it': async (t) => {
     await t.accept('1')
     const { from, to } = await timed(t, () => t.claimOne())
     const stored = await t.only('1')
     matches(stored, { status: 'sending', attempts: 1, attemptLog: [{ attempt: 1 }], dueAt: undefined })
     const [attempt] = stored.attemptLog
-    between(attempt?.startedAt, from, to, 'when the attempt began')
-    equal(Object.keys(attempt ?? {}).sort(), ['attempt', 'startedAt'], 'how it ended is not known')
+    between(attempt?.startedAt, from, to, 'startedAt')
+    equal(Object.keys(attempt ?? {}).sort(), ['attempt', 'startedAt'], 'an open attempt has no end')
   },
-  'an attempt whose worker died counts, and is told to the next': async (t) => {
+  'an attempt whose worker died counts and is in the history of the next': async (t) => {
     await t.accept('1')
     for (const attempts of [1, 2, 3]) {
       const { attemptLog } = await t.only('1')
@@ -53,7 +45,7 @@ export const claimCases: readonly DispatchCase[] = dispatchCases([], {
       await t.advance(LEASE)
     }
   },
-  'no two claims give the same fence': async (t) => {
+  'every claim has a new fencing token': async (t) => {
     for (const at of numbers(10)) await t.accept(`${at}`)
     const fences: string[] = []
     for (const handle of [t.store, t.other, t.store, t.other]) {
@@ -63,7 +55,7 @@ export const claimCases: readonly DispatchCase[] = dispatchCases([], {
     }
     equal([fences.length, new Set(fences).size], [40, 40])
   },
-  'what is leased is handed to nobody else': async (t) => {
+  'a leased delivery is not claimed again': async (t) => {
     for (const at of numbers(10)) await t.accept(`${at}`)
     const given: string[] = []
     for (const handle of [t.store, t.other, t.store, t.other, t.store]) {
@@ -76,7 +68,7 @@ export const claimCases: readonly DispatchCase[] = dispatchCases([], {
       numbers(10).map((at) => `${at}-a`),
     )
   },
-  'what is held, skipped, failed, sent or cancelled is not handed out': async (t) => {
+  'only queued deliveries are claimed': async (t) => {
     await t.accept('1')
     await t.send()
     await t.accept('2')
@@ -93,7 +85,7 @@ export const claimCases: readonly DispatchCase[] = dispatchCases([], {
       [['sent'], ['cancelled'], ['held', 'skipped', 'failed']],
     )
   },
-  'what has been due for longest is handed out first': async (t) => {
+  'claim hands out the delivery that has been due longest first': async (t) => {
     const delays = { later: 3 * MINUTE, first: MINUTE, last: 4 * MINUTE, second: 2 * MINUTE }
     for (const [id, delayMs] of Object.entries(delays)) await t.accept(id, { deliveries: [delivery(id, { delayMs })] })
     await t.advance(HOUR)
@@ -101,7 +93,7 @@ export const claimCases: readonly DispatchCase[] = dispatchCases([], {
       equal(idsOf((await t.claim({ a: 1 })).deliveries), [id])
     }
   },
-  'a lease that ended stands among what is queued, by when it ended': async (t) => {
+  'an expired lease is claimed in the order of the moment it ended': async (t) => {
     await t.accept('leased')
     await t.claimOne('a', 2 * MINUTE)
     await t.accept('before', { deliveries: [delivery('before', { delayMs: MINUTE })] })
@@ -109,7 +101,7 @@ export const claimCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(HOUR)
     for (const id of ['before', 'leased-a', 'after']) equal(idsOf((await t.claim({ a: 1 })).deliveries), [id])
   },
-  'no more of a channel is handed out than was asked for': async (t) => {
+  'claim hands out at most the limit of each channel': async (t) => {
     for (const at of numbers(4)) {
       const of = (channel: string) => delivery(`${channel}${at}`, { channel })
       await t.accept(`${at}`, { deliveries: [of('a'), of('b'), of('c')] })
@@ -118,14 +110,14 @@ export const claimCases: readonly DispatchCase[] = dispatchCases([], {
     const counts = ['a', 'b', 'c'].map((channel) => deliveries.filter((one) => one.channel === channel).length)
     equal(counts, [1, 3, 0])
   },
-  'of a channel that is not named nothing is handed out': async (t) => {
+  'claim hands out nothing of a channel that it does not name': async (t) => {
     await t.accept('1', { deliveries: [delivery('x'), delivery('y', { channel: 'b' })] })
     equal((await t.claim({})).deliveries, [])
     equal((await t.claim({ never: 9 })).deliveries, [])
     equal(idsOf((await t.claim({ b: 9 })).deliveries), ['y'])
     equal(await t.states('1'), ['queued', 'sending'])
   },
-  'busy receivers are passed over, each in its own channel': async (t) => {
+  'claim skips busy receivers, separately for each channel': async (t) => {
     const receivers = {
       dead: { concurrencyKey: 'dead' },
       alive: { concurrencyKey: 'alive' },
@@ -141,7 +133,7 @@ export const claimCases: readonly DispatchCase[] = dispatchCases([], {
     equal(idsOf(deliveries), ['alive', 'elsewhere', 'keyless'])
     equal(idsOf((await t.claim({ a: 9, b: 9 })).deliveries), ['dead'])
   },
-  'what stands behind many of a busy receiver is found': async (t) => {
+  'claim finds a delivery behind many of a busy receiver': async (t) => {
     for (const at of numbers(60))
       await t.accept(`${at}`, { deliveries: [delivery(`${at}`, { concurrencyKey: 'dead' })] })
     await t.advance(MINUTE)
@@ -150,24 +142,24 @@ export const claimCases: readonly DispatchCase[] = dispatchCases([], {
     const { deliveries } = await t.store.claim(claimOf({ a: 1 }, { busy }))
     equal(idsOf(deliveries), ['behind'])
   },
-  'nothing is found where there is nothing': async (t) => {
+  'claim on an empty store returns nothing': async (t) => {
     const { deliveries, expired } = await t.claim()
     equal([deliveries, expired], [[], []])
   },
-  'a claim says that there are more now': async (t) => {
+  'nextDueInMs is 0 while more deliveries are due': async (t) => {
     for (const id of ['1', '2']) await t.accept(id)
     equal((await t.claim({ a: 1 })).nextDueInMs, 0)
   },
-  'a channel of which nothing is asked for counts for when the next is due': async (t) => {
+  'a channel with the limit 0 counts for nextDueInMs': async (t) => {
     await t.accept('1', { deliveries: [delivery('x', { delayMs: HOUR })] })
     const { deliveries, nextDueInMs } = await t.claim({ a: 0 })
     equal(deliveries, [])
-    between(nextDueInMs, 1, HOUR, 'when the next is due')
+    between(nextDueInMs, 1, HOUR, 'the next due time')
     await t.advance(HOUR)
     matches(await t.claim({ a: 0 }), { deliveries: [], nextDueInMs: 0 })
     equal((await t.only('1')).status, 'queued')
   },
-  'the next is never said to be due later than it is': async (t) => {
+  'nextDueInMs is never later than the next due delivery': async (t) => {
     const next = async (latest: number, what: string) => {
       const { deliveries, nextDueInMs } = await t.claim({ a: 9, b: 9 })
       equal(deliveries, [], what)
@@ -183,16 +175,16 @@ export const claimCases: readonly DispatchCase[] = dispatchCases([], {
     await t.accept('3', { deliveries: [delivery('z', { channel: 'b', delayMs: 10 * MINUTE })] })
     await next(10 * MINUTE, 'a delay in another channel')
     await t.advance(5 * MINUTE)
-    await next(5 * MINUTE, 'what is left of it')
+    await next(5 * MINUTE, 'the rest of a delay')
     await t.accept('4', { deliveries: [digested('d', {}, { delayMs: MINUTE })] })
     await next(MINUTE, 'a digest')
   },
-  'the end of a lease counts for when the next is due at once, in the claim that gives it': async (t) => {
+  'a claim includes the leases that it gives in nextDueInMs': async (t) => {
     const leased = async (id: string, latest: number) => {
       await t.accept(id)
       const { deliveries, nextDueInMs } = await t.claim({ a: 9 }, 30 * MINUTE)
       equal(idsOf(deliveries), [`${id}-a`])
-      between(nextDueInMs, 1, latest, 'when the next is due')
+      between(nextDueInMs, 1, latest, 'the next due time')
     }
     await leased('1', 30 * MINUTE)
     await t.accept('later', { deliveries: [delivery('later', { delayMs: HOUR })] })
@@ -200,14 +192,14 @@ export const claimCases: readonly DispatchCase[] = dispatchCases([], {
     await t.accept('sooner', { deliveries: [delivery('sooner', { delayMs: 10 * MINUTE })] })
     await leased('3', 10 * MINUTE)
   },
-  'a worker does not wait for busy receivers': async (t) => {
+  'nextDueInMs ignores the deliveries of busy receivers': async (t) => {
     await t.accept('1', { deliveries: [delivery('x', { concurrencyKey: 'dead' })] })
     const busy = [{ channel: 'a', concurrencyKey: 'dead' }]
     const first = await t.store.claim(claimOf({ a: 9 }, { busy }))
     equal(first.deliveries, [])
-    ok(first.nextDueInMs !== 0, 'there is nothing more for it now')
+    ok(first.nextDueInMs !== 0, 'no more deliveries are due for this worker')
     await t.accept('2', { deliveries: [delivery('y', { delayMs: HOUR })] })
     const second = await t.store.claim(claimOf({ a: 9 }, { busy }))
-    between(second.nextDueInMs, 1, HOUR, 'when the next is due')
+    between(second.nextDueInMs, 1, HOUR, 'the next due time')
   },
 })

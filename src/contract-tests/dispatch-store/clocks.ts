@@ -2,29 +2,29 @@ import { equal, ok } from '../assertions.ts'
 import { acceptance, HOUR, keyed, MINUTE, skipped, TENANT } from './samples.ts'
 import { between, type DispatchCase, dispatchCases, type StoreHarness, timed } from './store-harness.ts'
 
-/** Ids as hosts give them whose clocks are wrong: in the order of the alphabet, what was accepted first comes last. */
+/** Ids from hosts with wrong clocks: sorted by id, the dispatch that was accepted first comes last. */
 const IDS = ['z-ahead', 'm-right', 'a-behind']
 
-/** Accepts what a host hands in that believes it to be another time, as an older version of it may say. */
+/** Accepts a dispatch from a host with a wrong clock that sends its own `createdAt`, as an older version may. */
 async function acceptFrom({ store, now }: StoreHarness, dispatchId: string, wrongByMs: number): Promise<void> {
   const { dispatch, ...rest } = acceptance(dispatchId, keyed(dispatchId))
   await store.accept({ ...rest, dispatch: Object.assign({ createdAt: now() + wrongByMs }, dispatch) })
 }
 
-/** Records are dated by the store's clock, whatever its hosts believe. */
+/** The store's clock dates all records, whatever the clocks of hosts. */
 export const clockCases: readonly DispatchCase[] = dispatchCases([], {
-  'a dispatch is dated by the clock of the store, and not by that of its host': async (t) => {
+  'createdAt is the time of the store, not of its host': async (t) => {
     for (const wrongByMs of [HOUR, 0, -HOUR]) {
       const id = `wrong by ${wrongByMs}`
       const { from, to } = await timed(t, () => acceptFrom(t, id, wrongByMs))
       const { createdAt } = await t.found(id)
-      between(createdAt, from, to, `when it was accepted by a host whose clock is ${id}`)
+      between(createdAt, from, to, `createdAt of a dispatch from a host whose clock is ${id}`)
       const { answer } = (await t.other.recall(TENANT, id)) ?? {}
-      equal(answer?.createdAt, new Date(createdAt).toISOString(), 'what was answered says the same')
+      equal(answer?.createdAt, new Date(createdAt).toISOString(), 'the stored answer has the same createdAt')
       await t.advance(MINUTE)
     }
   },
-  'a list is in the order of acceptance, whatever hosts believe and however ids sort': async (t) => {
+  'listDispatches is ordered by acceptance, whatever the clocks of hosts and the ids': async (t) => {
     const begin = t.now()
     for (const [at, id] of IDS.entries()) {
       await acceptFrom(t, id, (1 - at) * HOUR)
@@ -34,14 +34,18 @@ export const clockCases: readonly DispatchCase[] = dispatchCases([], {
       equal(await t.list({ first: 'oldest', limit }), IDS, `oldest first, by ${limit}`)
       equal(await t.list({ limit }), IDS.toReversed(), `newest first, by ${limit}`)
     }
-    equal(await t.list({ since: begin - MINUTE, until: t.now() + MINUTE }), IDS.toReversed(), 'within this time')
-    equal(await t.list({ until: begin - MINUTE / 2 }), [], 'before it')
+    equal(
+      await t.list({ since: begin - MINUTE, until: t.now() + MINUTE }),
+      IDS.toReversed(),
+      'the dispatches within the span',
+    )
+    equal(await t.list({ until: begin - MINUTE / 2 }), [], 'the dispatches before the span')
     const [, second = ''] = IDS
     const { createdAt } = await t.found(second)
-    equal(await t.list({ since: createdAt, first: 'oldest' }), IDS.slice(1), 'from the second on')
-    equal(await t.list({ until: createdAt }), IDS.slice(0, 1), 'before the second')
+    equal(await t.list({ since: createdAt, first: 'oldest' }), IDS.slice(1), 'since the second')
+    equal(await t.list({ until: createdAt }), IDS.slice(0, 1), 'until the second')
   },
-  'how old a dispatch is says the clock of the store': async (t) => {
+  'the age of a dispatch is measured by the clock of the store': async (t) => {
     for (const [at, id] of IDS.entries()) {
       const { dispatch, ...rest } = acceptance(id, { deliveries: [skipped(id)] })
       const createdAt = t.now() + (1 - at) * 9 * HOUR
@@ -52,7 +56,7 @@ export const clockCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.store.removeDispatches(removal), 2)
     equal(await t.list(), IDS.slice(2))
   },
-  'an attempt ends no sooner than it began, and the next begins no sooner than that': async (t) => {
+  'attempts begin and end in order, by the clock of the store': async (t) => {
     await t.accept('1')
     const spans: { readonly from: number; readonly to: number }[] = []
     for (const delayMs of [0, MINUTE, 0]) {
@@ -69,9 +73,12 @@ export const clockCases: readonly DispatchCase[] = dispatchCases([], {
     let last = 0
     for (const [at, { startedAt, endedAt = 0 }] of attemptLog.entries()) {
       const { from = 0, to = 0 } = spans[at] ?? {}
-      ok(startedAt >= last && endedAt >= startedAt, `from ${startedAt} to ${endedAt}, after ${last}`)
-      between(startedAt, from, to, 'when it began')
-      between(endedAt, from, to + MINUTE, 'when it ended')
+      ok(
+        startedAt >= last && endedAt >= startedAt,
+        `an attempt begins after the one before, and ends after it began: ${last}, ${startedAt}, ${endedAt}`,
+      )
+      between(startedAt, from, to, 'startedAt')
+      between(endedAt, from, to + MINUTE, 'endedAt')
       last = endedAt
     }
   },

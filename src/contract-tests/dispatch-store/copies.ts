@@ -17,9 +17,9 @@ import {
 } from './samples.ts'
 import { type DispatchCase, dispatchCases } from './store-harness.ts'
 
-/** Nothing that is stored is aliased. */
+/** The store shares no object with its callers. */
 export const copyCases: readonly DispatchCase[] = dispatchCases([], {
-  'what is stored does not change with what was given': async (t) => {
+  'changing an acceptance afterwards does not change the stored dispatch': async (t) => {
     const given = acceptance('1', { ...keyed(), deliveries: everyKind() })
     await t.store.accept(given)
     const before = await t.found('1')
@@ -29,7 +29,7 @@ export const copyCases: readonly DispatchCase[] = dispatchCases([], {
     const [claimed] = (await t.claim()).deliveries
     matches(claimed, { deliveryId: 'x', content: { data: { list: [{ a: 1 }] } } })
   },
-  'the limits of what is held do not change with what was given': async (t) => {
+  'changing an acceptance afterwards does not change the limits of held deliveries': async (t) => {
     const limits = () => [{ key: 'l', max: 1, windowMs: HOUR }]
     await t.accept('1', { deliveries: [delivery('x', { channel: 'b', limits: limits() })] })
     const deliveries = [delivery('y'), delivery('z', { channel: 'c', status: 'held', limits: limits() })]
@@ -39,7 +39,7 @@ export const copyCases: readonly DispatchCase[] = dispatchCases([], {
     await t.fail()
     equal(await t.states('2'), ['failed provider_rejected', 'skipped throttled'])
   },
-  'a digest does not change with what was given': async (t) => {
+  'changing an acceptance afterwards does not change a digest': async (t) => {
     const [opened] = everyKind().slice(-1)
     const given = acceptance('1', { deliveries: opened ? [opened] : [] })
     await t.store.accept(given)
@@ -50,13 +50,13 @@ export const copyCases: readonly DispatchCase[] = dispatchCases([], {
     const { digest } = structuredClone(claimed)
     spoil(claimed)
     await t.advance(LEASE)
-    equal((await t.claimOne('d')).digest, digest, 'nor with what a claim gave')
+    equal((await t.claimOne('d')).digest, digest, 'changing a claimed digest does not change the stored one')
     matches(digest, {
       recipient: { id: ADDRESS, attributes: { tags: ['a'] } },
       events: [{ dispatchId: '1', eventData: { list: [1] } }, { eventData: { of: 'e' } }],
     })
   },
-  'what is stored does not change with what a reader was given': async (t) => {
+  'changing a result of a read does not change the stored dispatch': async (t) => {
     const answer = (dispatch: Dispatch): DispatchAnswer => ({
       ...answerOf(dispatch),
       deliveries: dispatch.deliveries.map(({ attemptLog: _, ...rest }) => rest),
@@ -74,7 +74,7 @@ export const copyCases: readonly DispatchCase[] = dispatchCases([], {
       equal(await handle.recall(TENANT, 'k'), { fingerprint: 'f1', answer: first })
     }
   },
-  'what is stored does not change with what a claim gave': async (t) => {
+  'changing a claimed delivery does not change the stored one': async (t) => {
     await t.accept('1', { deliveries: [delivery('x', { content: { data: { list: [1] } } })] })
     const first = await t.claimOne()
     const before = structuredClone([first.content, first.dispatch])
@@ -90,7 +90,7 @@ export const copyCases: readonly DispatchCase[] = dispatchCases([], {
     const third = await t.claimOne()
     equal(third.history.slice(0, 1), history)
   },
-  'what is stored does not change with what a change gave': async (t) => {
+  'changing a result of cancel, retry or claim does not change the stored dispatch': async (t) => {
     await t.accept('1', { deliveries: [delivery('x'), delivery('y', { channel: 'b', delayMs: HOUR })] })
     await t.fail()
     spoil(await t.cancel('1'))
@@ -102,7 +102,7 @@ export const copyCases: readonly DispatchCase[] = dispatchCases([], {
     matches(await t.only('1'), { deliveryId: 'x', status: 'expired', attempts: 1 })
     matches(await t.found('1'), { dispatchId: '1', eventType: 'e', deliveries: [{ channel: 'a' }, {}] })
   },
-  'what is stored does not change with a settlement': async (t) => {
+  'changing a settlement afterwards does not change the stored delivery': async (t) => {
     await t.accept('1', { deliveries: [digested('x', {}, { delayMs: 0 })] })
     const settlement = {
       ...proof(await t.claimOne()),

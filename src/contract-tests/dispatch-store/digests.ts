@@ -18,7 +18,7 @@ import { between, type DispatchCase, dispatchCases, idsOf, type StoreHarness, ti
 export const eventsOf = (...ids: readonly string[]): readonly object[] =>
   ids.map((id) => ({ dispatchId: id, eventData: { of: `${id}-d` } }))
 
-/** Accepts an event of the digest that is tried, where nothing else is said, and tells which delivery it is in. */
+/** Accepts an event, by default of one digest. Returns the id of the delivery that holds it. */
 export type AcceptEvent = (
   dispatchId: string,
   digest?: Partial<NewDigest>,
@@ -33,7 +33,7 @@ export function digesting({ accept, only }: StoreHarness): AcceptEvent {
   }
 }
 
-/** A digest of these, which is being sent. */
+/** Opens a digest with these events and claims it. Returns the lease. */
 async function sendingOf(harness: StoreHarness, ...ids: readonly string[]) {
   const post = digesting(harness)
   for (const id of ids) await post(id)
@@ -49,9 +49,9 @@ async function statesOf({ states }: StoreHarness, ...ids: readonly string[]): Pr
   return found
 }
 
-/** What comes of a digest when one of its dispatches is cancelled. */
+/** Digests: joining, closing, rendering, and events that leave. */
 export const digestCases: readonly DispatchCase[] = dispatchCases([], {
-  'events that belong together are one delivery, in each of their dispatches': async (t) => {
+  'events of one digest share one delivery, shown in each dispatch': async (t) => {
     const post = digesting(t)
     const { from, to } = await timed(t, () => post('1', { recipient: { id: ADDRESS, locale: 'de' } }))
     await t.advance(30 * MINUTE)
@@ -65,20 +65,24 @@ export const digestCases: readonly DispatchCase[] = dispatchCases([], {
       attempts: 0,
       content: undefined,
     })
-    between(shared.dueAt, from + HOUR, to + HOUR, 'it is due when the first was to be')
+    between(shared.dueAt, from + HOUR, to + HOUR, 'dueAt is that of the first event')
     equal(await t.only('2'), shared)
     await t.advance(30 * MINUTE)
     const claimed = await t.claimOne()
     matches(claimed, { deliveryId: '1-d', dispatch: { dispatchId: '1' }, address: ADDRESS, content: undefined })
     const recipient = { id: ADDRESS, locale: 'de' }
-    equal(claimed.digest, { key: 'k', max: 3, recipient, events: eventsOf('1', '2') }, 'it is rendered from')
+    equal(
+      claimed.digest,
+      { key: 'k', max: 3, recipient, events: eventsOf('1', '2') },
+      'the digest has the recipient of the first event and all events',
+    )
     equal((await t.claim()).deliveries, [])
     await t.store.settle({ ...proof(claimed), to: 'sent', attempt: SENT })
     matches(await t.only('1'), { status: 'sent', attempts: 1 })
     equal(await t.only('2'), await t.only('1'))
     matches(await t.found('2'), { dispatchId: '2', recipient: ADDRESS })
   },
-  'a digest is of one tenant, event, recipient, channel, address and key': async (t) => {
+  'a digest belongs to one tenant, event type, recipient, channel, address and key': async (t) => {
     const post = digesting(t)
     equal(await post('1'), '1-d')
     equal(await post('2', {}, {}, { tenant: 't2' }), '2-d')
@@ -91,19 +95,19 @@ export const digestCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await post('9', {}, { address: 'other@example.com' }), '6-d')
     equal(await post('10', { key: '' }), '8-d')
   },
-  'a digest takes events of any session': async (t) => {
+  'a digest takes events of all sessions': async (t) => {
     const post = digesting(t)
     await post('1', {}, {}, { sessionId: 's1' })
     equal(await post('2', {}, {}, { sessionId: 's2' }), '1-d')
     equal(await post('3'), '1-d')
   },
-  'what is no digest joins none': async (t) => {
+  'a delivery without a digest joins no digest': async (t) => {
     await digesting(t)('1', { key: '' })
     await t.accept('2', { deliveries: [delivery('x', { delayMs: HOUR })] })
     matches(await t.only('2'), { deliveryId: 'x', content: { text: 'x' }, eventCount: undefined })
     matches(await t.only('1'), { eventCount: 1 })
   },
-  'a digest stands in its place among the other deliveries': async (t) => {
+  'a joined digest keeps its place among the deliveries of a dispatch': async (t) => {
     await digesting(t)('1')
     const around = (id: string) => delivery(id, { channel: id })
     await t.accept('2', { deliveries: [around('x'), digested('y'), around('z')] })
@@ -115,9 +119,9 @@ export const digestCases: readonly DispatchCase[] = dispatchCases([], {
     for (const id of ['1', '2', '3']) equal(await post(id, {}, { limits }), '1-d')
     equal(await post('4', {}, { limits }), '4-d')
     equal(await t.states('4'), ['skipped throttled'])
-    equal(await post('5'), '5-d', 'what was throttled is no digest to join')
+    equal(await post('5'), '5-d', 'a throttled digest takes no events')
   },
-  'a digest that is full is joined no more, and the next event opens another': async (t) => {
+  'a full digest takes no more events, and the next event opens another': async (t) => {
     const post = digesting(t)
     const max = 2
     const found: string[] = []
@@ -126,7 +130,7 @@ export const digestCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await post('6', { key: 'one', max: 1 }), '6-d')
     equal(await post('7', { key: 'one', max: 1 }), '7-d')
   },
-  'of several open digests the one that was opened first is joined': async (t) => {
+  'an event joins the oldest open digest': async (t) => {
     const post = digesting(t)
     for (const id of ['1', '2', '3']) {
       await post(id, { max: 2 })
@@ -136,7 +140,7 @@ export const digestCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await post('4', { max: 2 }), '1-d')
     equal(await post('5', { max: 2 }), '3-d')
   },
-  'a digest that is due is joined no more, claimed or not': async (t) => {
+  'a digest that is due takes no more events, claimed or not': async (t) => {
     const post = digesting(t)
     await post('1')
     await t.advance(HOUR - MARGIN)
@@ -145,7 +149,7 @@ export const digestCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await post('3'), '3-d')
     equal(idsOf((await t.claim()).deliveries), ['1-d'])
   },
-  'a digest that is being sent or has ended is joined no more': async (t) => {
+  'a digest that is being sent or has ended takes no more events': async (t) => {
     const post = digesting(t)
     await post('1')
     await t.advance(HOUR)
@@ -154,7 +158,7 @@ export const digestCases: readonly DispatchCase[] = dispatchCases([], {
     await t.store.settle({ ...mine, to: 'failed', reason: 'template_error' })
     equal(await post('3'), '2-d')
   },
-  'a digest that is rendered says the same at every attempt, and is joined no more': async (t) => {
+  'a rendered digest keeps its content for every attempt, and takes no more events': async (t) => {
     const post = digesting(t)
     for (const id of ['1', '2']) await post(id)
     await t.advance(HOUR)
@@ -170,7 +174,7 @@ export const digestCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(MINUTE)
     matches(await t.claimOne(), { content, digest: undefined, attempts: 3 })
   },
-  'a digest that is put back without having been rendered is open again': async (t) => {
+  'a digest that is queued again without content takes events again': async (t) => {
     const post = digesting(t)
     await post('1')
     await t.advance(HOUR)
@@ -179,7 +183,7 @@ export const digestCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(HOUR)
     matches(await t.claimOne(), { digest: { events: eventsOf('1', '2') }, attempts: 1 })
   },
-  'a digest whose worker died is rendered from the same events': async (t) => {
+  'a digest whose worker died keeps its events': async (t) => {
     const post = digesting(t)
     for (const id of ['1', '2']) await post(id)
     await t.advance(HOUR)
@@ -187,7 +191,7 @@ export const digestCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(LEASE)
     matches(await t.claimOne(), { deliveryId: '1-d', digest, attempts: 2 })
   },
-  'cancelling a dispatch takes its event out of a digest, and leaves it a record': async (t) => {
+  'cancel takes the event out of its digest, and leaves a cancelled delivery': async (t) => {
     const post = digesting(t)
     for (const id of ['1', '2', '3']) await post(id)
     const change = await t.cancel('1')
@@ -202,7 +206,7 @@ export const digestCases: readonly DispatchCase[] = dispatchCases([], {
     matches(await t.only('1'), { status: 'cancelled', attempts: 0, attemptLog: [] })
     equal(await statesOf(t, '2', '3'), ['sent', 'sent'])
   },
-  'an event that was taken out makes room for another': async (t) => {
+  'an event that left a digest makes room for another': async (t) => {
     const post = digesting(t)
     for (const id of ['1', '2']) await post(id, { max: 2 })
     await t.cancel('2')
@@ -210,7 +214,7 @@ export const digestCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(HOUR)
     matches(await t.claimOne(), { digest: { events: eventsOf('1', '3') } })
   },
-  'with its last event a digest is cancelled, and the next one opens another': async (t) => {
+  'cancelling the last event cancels the digest, and the next event opens another': async (t) => {
     const post = digesting(t)
     for (const id of ['1', '2']) await post(id)
     for (const id of ['2', '1']) {
@@ -221,7 +225,7 @@ export const digestCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(HOUR)
     matches((await t.claim()).deliveries, [{ deliveryId: '3-d', digest: { events: eventsOf('3') } }])
   },
-  'an event is taken out of a digest that is being sent once that is put back': async (t) => {
+  'an event leaves a digest that is being sent when the digest is queued again': async (t) => {
     const mine = await sendingOf(t, '1', '2', '3')
     matches(await t.cancel('1'), { changed: [] })
     equal(await statesOf(t, '1', '2', '3'), ['sending', 'sending', 'sending'])
@@ -230,14 +234,14 @@ export const digestCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(MINUTE)
     matches(await t.claimOne(), { dispatch: { dispatchId: '2' }, digest: { events: eventsOf('2', '3') } })
   },
-  'an event is taken out of a digest whose worker died before that is handed out': async (t) => {
+  'an event leaves a digest whose worker died before the next claim': async (t) => {
     await sendingOf(t, '1', '2')
     await t.cancel('2')
     await t.advance(HOUR)
     matches(await t.claimOne(), { deliveryId: '1-d', attempts: 2, digest: { events: eventsOf('1') } })
     equal(await statesOf(t, '1', '2'), ['sending', 'cancelled'])
   },
-  'a digest that is rendered is cancelled once all its dispatches have asked for it': async (t) => {
+  'a rendered digest is cancelled when all its dispatches are': async (t) => {
     await t.store.settle({ ...(await sendingOf(t, '1', '2')), to: 'queued', delayMs: MINUTE, content })
     const before = await t.only('1')
     for (const _ of ['once', 'twice']) matches(await t.cancel('2'), { changed: [] })
@@ -247,7 +251,7 @@ export const digestCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(HOUR)
     matches(await t.claim(), { deliveries: [], expired: [] })
   },
-  'a digest that is rendered is sent while one of its dispatches wants it': async (t) => {
+  'a rendered digest is sent while one of its dispatches is not cancelled': async (t) => {
     await t.store.settle({ ...(await sendingOf(t, '1', '2')), to: 'queued', delayMs: 0, content })
     await t.cancel('1')
     await t.settleNext({ to: 'queued', delayMs: 0, attempt: RETRY })
@@ -255,7 +259,7 @@ export const digestCases: readonly DispatchCase[] = dispatchCases([], {
     await t.send()
     equal(await statesOf(t, '1', '2'), ['sent', 'sent'])
   },
-  'a digest that is being sent when nobody wants it any longer is not queued again': async (t) => {
+  'a digest whose dispatches are all cancelled while it is sent is not queued again': async (t) => {
     const mine = await sendingOf(t, '1', '2')
     for (const id of ['1', '2']) matches(await t.cancel(id), { changed: [] })
     matches(await t.store.settle({ ...mine, to: 'queued', delayMs: 0, content }), { live: true, cancelled: true })

@@ -6,7 +6,7 @@ const first = 'first'
 const pair = (rest = {}) => [delivery('x', rest), delivery('y', { channel: 'b', status: 'held' })]
 
 export const expiryCases: readonly DispatchCase[] = dispatchCases([], {
-  'what is past its expiry is told to be expired, and not handed out': async (t) => {
+  'claim expires a delivery past its expiry, and does not hand it out': async (t) => {
     await t.accept('1', { ...keyed(), expiresInMs: HOUR, sessionId: 's1' })
     const { createdAt } = await t.found('1')
     await t.advance(HOUR)
@@ -18,7 +18,7 @@ export const expiryCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.states('1'), ['expired'])
     matches(await t.only('1'), { dueAt: undefined })
   },
-  'what is held behind it expires with it': async (t) => {
+  'held deliveries expire with the one before them': async (t) => {
     await t.accept('1', { route: first, deliveries: pair(), expiresInMs: HOUR })
     await t.advance(HOUR)
     matches(byId((await t.claim()).expired), [
@@ -27,13 +27,13 @@ export const expiryCases: readonly DispatchCase[] = dispatchCases([], {
     ])
     equal(await t.states('1'), ['expired', 'expired'])
   },
-  'what has expired is told once': async (t) => {
+  'claim reports an expired delivery once': async (t) => {
     await t.accept('1', { route: first, deliveries: pair(), expiresInMs: HOUR })
     await t.advance(HOUR)
     equal((await t.claim()).expired.length, 2)
     matches(await t.claim({ a: 9, b: 9 }), { deliveries: [], expired: [] })
   },
-  'what nobody names expires all the same': async (t) => {
+  'deliveries of channels that no claim names expire': async (t) => {
     for (const channel of ['gone', 'lost']) {
       await t.accept(channel, { deliveries: [delivery(channel, { channel })], expiresInMs: HOUR })
     }
@@ -41,7 +41,7 @@ export const expiryCases: readonly DispatchCase[] = dispatchCases([], {
     equal(idsOf((await t.claim({})).expired), ['gone', 'lost'])
     equal([await t.states('gone'), await t.states('lost')], [['expired'], ['expired']])
   },
-  'what is for a busy receiver, or of which nothing is asked for, expires all the same': async (t) => {
+  'deliveries of busy receivers, and of channels with the limit 0, expire': async (t) => {
     await t.accept('1', { deliveries: [delivery('x', { concurrencyKey: 'dead' })], expiresInMs: HOUR })
     await t.accept('2', { deliveries: [delivery('y', { channel: 'b' })], expiresInMs: HOUR })
     await t.advance(HOUR)
@@ -50,14 +50,14 @@ export const expiryCases: readonly DispatchCase[] = dispatchCases([], {
     equal(idsOf(expired), ['x', 'y'])
     equal([await t.states('1'), await t.states('2')], [['expired'], ['expired']])
   },
-  'what expires takes nobody’s place': async (t) => {
+  'expired deliveries do not count towards the limit of a claim': async (t) => {
     for (const id of ['1', '2', '3']) await t.accept(id, { expiresInMs: HOUR })
     await t.advance(HOUR)
     await t.accept('4')
     const { deliveries, expired } = await t.claim({ a: 1 })
     equal([idsOf(deliveries), idsOf(expired)], [['4-a'], ['1-a', '2-a', '3-a']])
   },
-  'what is being sent expires only once its lease has ended': async (t) => {
+  'a delivery that is being sent expires only after its lease': async (t) => {
     await t.accept('1', { expiresInMs: MINUTE })
     const claimed = await t.claimOne('a', HOUR)
     await t.advance(HOUR - MARGIN)
@@ -69,7 +69,7 @@ export const expiryCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(MARGIN)
     matches((await t.claim()).expired, [{ deliveryId: '1-a', attempts: 1 }])
   },
-  'a worker that comes back to what has expired is refused': async (t) => {
+  'settle and renew refuse the worker of an expired delivery': async (t) => {
     await t.accept('1', { expiresInMs: MINUTE })
     const claimed = await t.claimOne('a', MINUTE)
     await t.advance(MINUTE)
@@ -85,27 +85,27 @@ export const expiryCases: readonly DispatchCase[] = dispatchCases([], {
     equal(idsOf((await t.claim()).expired), ['1'])
     equal([await t.states('1'), await t.states('2')], [['expired'], ['expired']])
   },
-  'a delivery is worth sending from when it is first due': async (t) => {
+  'the expiry of a delivery counts from its first due time': async (t) => {
     const post = () => t.accept('1', { deliveries: [delivery('x', { delayMs: 5 * HOUR })], expiresInMs: HOUR })
     const accepted = await timed(t, post)
     await t.advance(6 * HOUR - MINUTE)
     const { value, from, to } = await timed(t, () => t.claimOne('a', MINUTE))
     const left = (now: number, since: number) => 6 * HOUR - (now - since)
-    between(value.expiresInMs, left(to, accepted.from), left(from, accepted.to), 'how long it is worth sending')
+    between(value.expiresInMs, left(to, accepted.from), left(from, accepted.to), 'expiresInMs')
     await t.advance(MINUTE)
     equal(idsOf((await t.claim()).expired), ['x'])
   },
-  'what is held is worth sending for as long as what is queued': async (t) => {
+  'a held delivery expires when the first of its route does': async (t) => {
     await t.accept('1', { route: first, deliveries: pair({ delayMs: 5 * HOUR }), expiresInMs: HOUR })
     await t.advance(6 * HOUR - MINUTE)
     await t.fail()
     const { expiresInMs, deliveryId } = await t.claimOne('b', MINUTE)
     equal(deliveryId, 'y')
-    between(expiresInMs, MINUTE - MARGIN, MINUTE, 'how long it is worth sending')
+    between(expiresInMs, MINUTE - MARGIN, MINUTE, 'expiresInMs')
     await t.advance(MINUTE)
     equal(idsOf((await t.claim({ b: 9 })).expired), ['y'])
   },
-  'what is tried again does not last longer for it': async (t) => {
+  'a retry after a failed attempt does not extend the expiry': async (t) => {
     await t.accept('1', { expiresInMs: HOUR })
     const attempt = { outcome: 'retry', code: 'busy' } as const
     await t.settleNext({ to: 'queued', delayMs: HOUR, attempt })
@@ -114,7 +114,7 @@ export const expiryCases: readonly DispatchCase[] = dispatchCases([], {
     equal(deliveries, [])
     matches(expired, [{ deliveryId: '1-a', attempts: 1, status: 'expired' }])
   },
-  'a digest is worth sending for as long as any of its events': async (t) => {
+  'a digest expires with the last of its events': async (t) => {
     for (const [id, expiresInMs] of Object.entries({ 1: MINUTE, 2: 5 * HOUR, 3: MINUTE })) {
       await t.accept(id, { deliveries: [digested(id)], expiresInMs })
     }

@@ -5,13 +5,13 @@ import { digesting } from './digests.ts'
 import { delivery, digested, HOUR, keyed, proof, RETRY, TENANT } from './samples.ts'
 import { claimOf, type DispatchCase, dispatchCases, idsOf, numbers } from './store-harness.ts'
 
-/** Texts of which no two are the same, though one database or another thinks so. */
+/** Different texts that some databases compare as equal. */
 const ALIKE = [
   ...['a', 'a ', ' a', 'A', 'á', 'a\u0301', 'à', 'ä', 'ae', 'æ', 'ａ', 'a\u200b', 'a\t', 'a\n'],
   ...['ß', 'ss', 'ẞ', 'ı', 'i', 'I', 'İ', '１', '1', '01', '1.0', '💥', '💣', '👩‍👩‍👧', '👩👩👧'],
 ]
 
-/** Texts that are put together or taken apart wrongly where they are not kept apart from what is around them. */
+/** Texts that break queries, keys and paths which are not escaped. */
 const SHARP = [
   ...["'", '"', '`', '\\', '\\\\', "\\'", "''", '%', '_', 'a%', 'a_', '*', '?', '[a]', '$1', ':a', '@a', '{a}', '#{a}'],
   ...['--', ';', '/*', '#', '<a>', '&amp;', 'a:b', 'a|b', 'a/b', 'a,b', '\u2028', '\u00a0', '\ufeffa', '\x7f', '\r\n'],
@@ -20,10 +20,10 @@ const SHARP = [
 
 const NAMES: readonly string[] = [...ALIKE, ...SHARP]
 
-/** As long as they may be, in text of four bytes each, and different only at the end. */
+/** Texts of the maximum length in four-byte characters, different only at the end. */
 const LONG: readonly string[] = ['x', 'y', 'X', 'x '].map((end) => `${'💌'.repeat(1_023)}${end.padEnd(2, '.')}`)
 
-/** Visible ASCII of that length, different only at the end. */
+/** ASCII texts of this length, different only at the end. */
 function longAscii(length: number): readonly string[] {
   return ['x', 'y', 'X'].map((end) => `${'z'.repeat(length - 1)}${end}`)
 }
@@ -39,7 +39,7 @@ const NUMBERS: readonly number[] = [
   ...[0.1, 0.1 + 0.2, 1 / 3, 1e-7, 1.5e300, -1e-300, 123_456_789.123_456_78],
 ]
 
-/** All that JSON can be, in so many ways that something is likely to go wrong. */
+/** A JSON object with every kind of value, and values that stores often change. */
 export function everything(): JsonObject {
   return {
     texts: TEXTS,
@@ -67,7 +67,7 @@ function nested(levels: number): JsonValue {
   return value
 }
 
-/** Text of about so many bytes, in which no two parts are the same. */
+/** A text of about this many bytes, no two parts of which are equal. */
 export function longText(bytes: number): string {
   let text = ''
   for (let at = 0; text.length < bytes; at++) text += `${at} 💌 "quoted" \\ ${at * 7_919}\n`
@@ -75,7 +75,7 @@ export function longText(bytes: number): string {
 }
 
 export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
-  'recipients are kept as they were sent, and found by nothing else': async (t) => {
+  'recipients are stored and filtered exactly': async (t) => {
     const recipients = [...NAMES, ...LONG]
     for (const [at, recipient] of recipients.entries()) {
       await t.accept(`${at}`, { recipient, deliveries: [delivery(`${at}`, { address: recipient })] })
@@ -86,7 +86,7 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
     }
     equal(await t.list({ recipient: 'b' }), [])
   },
-  'limits whose keys are nearly the same are counted apart': async (t) => {
+  'limits with similar keys are separate': async (t) => {
     const keys = [...NAMES, ...LONG.map((key) => key.slice(-512))]
     for (const [at, key] of keys.entries()) {
       const limits = [{ key, max: 1, windowMs: HOUR }]
@@ -97,7 +97,7 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
       equal(states, ['queued', 'skipped throttled'], JSON.stringify(key.slice(-20)))
     }
   },
-  'digests whose keys are nearly the same are kept apart': async (t) => {
+  'digests with similar keys are separate': async (t) => {
     const post = digesting(t)
     const keys = [...NAMES, '', ' ', ...LONG.map((key) => key.slice(-512))]
     for (const [at, key] of keys.entries()) {
@@ -105,21 +105,21 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
       equal(await post(`${at}+`, { key }), `${at}-d`, JSON.stringify(key.slice(-20)))
     }
   },
-  'digests for recipients and addresses that are nearly the same are kept apart': async (t) => {
+  'digests for similar recipients and addresses are separate': async (t) => {
     const post = digesting(t)
     for (const [at, text] of [...NAMES, ...LONG].entries()) {
       equal(await post(`r${at}`, {}, {}, { recipient: text }), `r${at}-d`, JSON.stringify(text.slice(-20)))
       equal(await post(`a${at}`, {}, { address: text }), `a${at}-d`, JSON.stringify(text.slice(-20)))
     }
   },
-  'where one part of what a digest is of ends is never mistaken': async (t) => {
+  'parts of the identity of a digest that join to the same text stay apart': async (t) => {
     const post = digesting(t)
     for (const mark of [':', '/', '|', '.', '-', '_', ' ', ',', '#', '"', '\\']) {
       equal(await post(`${mark}1`, { key: 'c' }, { address: `a${mark}b` }), `${mark}1-d`)
       equal(await post(`${mark}2`, { key: `b${mark}c` }, { address: 'a' }), `${mark}2-d`)
     }
   },
-  'tenants whose names are nearly the same are kept apart': async (t) => {
+  'tenants with similar names are separate': async (t) => {
     for (const [at, tenant] of NAMES.entries()) {
       matches(await t.accept(`${at}`, { ...keyed(), tenant }), { outcome: 'accepted' })
     }
@@ -129,7 +129,7 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
       equal(await t.list({ tenant }), [`${at}`], JSON.stringify(tenant))
     }
   },
-  'keys, sessions and events of ASCII are kept apart, however long': async (t) => {
+  'similar ASCII keys, sessions and event types are separate, at full length': async (t) => {
     const keys = ['k', 'K', '%', '_', 'k%', "'", '\\', '__proto__', 'constructor', ...longAscii(255)]
     const sessions = ['s', 'S', '%', '_', "'", '\\', '__proto__', 'constructor', '~', '"', '0', ...longAscii(200)]
     const events = ['e', 'E', '_', 'e_', 'a.b', 'a-b', '__proto__', 'constructor', '0', ...longAscii(256)]
@@ -145,7 +145,7 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
       equal(await t.list({ eventType }), [`${at}`], eventType)
     }
   },
-  'channels are told apart by every letter of their names': async (t) => {
+  'channels with similar names are separate': async (t) => {
     const channels = ['c', 'C', '_', '.', '-', '__proto__', 'constructor', 'toString', '0', ...longAscii(64)]
     await t.accept('1', { deliveries: channels.map((channel) => delivery(`of ${channel}`, { channel })) })
     for (const channel of channels) {
@@ -157,7 +157,7 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
       )
     }
   },
-  'receivers are told apart by every letter of their keys': async (t) => {
+  'receivers with similar keys are separate': async (t) => {
     const keys = [...NAMES, ...LONG.map((key) => key.slice(-512))]
     for (const [at, concurrencyKey] of keys.entries()) {
       await t.accept(`${at}`, { deliveries: [delivery(`${at}`, { concurrencyKey })] })
@@ -167,7 +167,7 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
     matches(deliveries, [{ deliveryId: '0', concurrencyKey: keys[0] }])
     equal(idsOf(await t.claimAll()), idsOf(keys.slice(1).map((_, at) => ({ deliveryId: `${at + 1}` }))))
   },
-  'ids may be long, and are told apart to the last character': async (t) => {
+  'ids can be 200 characters long, and every character counts': async (t) => {
     const ids = [...longAscii(200), '%', '_', "'", '"', '\\', '__proto__', 'constructor']
     for (const id of ids) await t.accept(id, { deliveries: [delivery(id)] })
     for (const id of ids) {
@@ -183,14 +183,14 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
       matches(await t.retry(id), { changed: [{ deliveryId: id }] })
     }
   },
-  'content is kept whatever it says': async (t) => {
+  'content keeps all JSON values': async (t) => {
     const content = everything() as Content
     await t.accept('1', { deliveries: [delivery('x', { content })] })
     equal((await t.only('1')).content, content)
     equal((await t.other.listDispatches({ tenant: TENANT, limit: 1 })).items[0]?.deliveries[0]?.content, content)
     equal((await t.claimOne()).content, content)
   },
-  'the events of a digest, and its recipient, are kept whatever they say': async (t) => {
+  'the events and the recipient of a digest keep all JSON values': async (t) => {
     const recipient = { id: '💌 ', attributes: everything(), addresses: { '__proto__ ': "'", a: '' } }
     for (const id of ['1', '2']) {
       await t.accept(id, { deliveries: [digested(id, { recipient, eventData: { id, ...everything() } })] })
@@ -207,7 +207,7 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
     equal((await t.only('2')).content, content)
     equal((await t.claimOne()).content, content)
   },
-  'content that is empty is there, and is not the same as none': async (t) => {
+  'empty content differs from no content': async (t) => {
     const { content: _, ...mute } = delivery('y', { channel: 'b', status: 'failed', reason: 'template_error' })
     const empty = delivery('x', { content: {} })
     await t.accept('1', { deliveries: [empty, mute] })
@@ -218,7 +218,7 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
     if (claimed) await t.store.settle({ ...proof(claimed), to: 'failed', reason: 'channel_error' })
     matches(await t.retry('1'), { changed: [{ deliveryId: 'x' }] })
   },
-  'content of 300 kB is kept to the last character': async (t) => {
+  'content of 300 kB is stored exactly': async (t) => {
     const content = { html: longText(300_000), text: 'short' }
     await t.accept('1', { deliveries: [delivery('x', { content })] })
     equal((await t.only('1')).content, content)
@@ -231,7 +231,7 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
     await t.store.settle({ ...proof(claimed), to: 'queued', delayMs: 0, content })
     equal((await t.claimOne('b')).content, content)
   },
-  'the trace of a condition is kept whatever it says': async (t) => {
+  'the trace of a condition keeps all JSON values': async (t) => {
     const trace = [
       { rule: '==', path: 'data.a', expected: null, actual: everything(), result: true },
       { rule: 'function', result: false },
@@ -240,7 +240,7 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
     await t.accept('1', { deliveries: [delivery('x', { status: 'skipped', reason: 'condition_false', trace })] })
     equal((await t.only('1')).trace, trace)
   },
-  'what a channel calls things is kept whatever it says': async (t) => {
+  'codes and providers of attempts are stored exactly': async (t) => {
     await t.accept('1')
     for (const [at, text] of TEXTS.filter((one) => one !== '').entries()) {
       const attempt = { outcome: 'unknown', code: text, provider: text } as const
@@ -253,7 +253,7 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
     await t.settleNext({ to: 'sent', attempt: { outcome: 'sent', providerMessageId } })
     equal((await t.only('1')).providerMessageId, providerMessageId)
   },
-  'a settlement is not lost for a character that cannot be kept': async (t) => {
+  'a settlement with characters that a store cannot keep still counts': async (t) => {
     const harmful = ['\0', 'a\0b', '\ud800', '\udc00', 'a\ud83d', '\udca5\ud83d', `${'x'.repeat(500)}\0`]
     await t.accept('1')
     for (const [at, code] of harmful.entries()) {
@@ -276,7 +276,7 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
       harmful.map(() => 'retry'),
     )
   },
-  'what is false, empty or nothing is kept': async (t) => {
+  'content and traces keep false, empty and null values': async (t) => {
     const content = { a: '', b: 0, c: false, d: null, e: [], f: {} }
     const trace = [{ rule: '==', path: '', expected: '', actual: 0, result: false }]
     await t.accept('1', { deliveries: [delivery('x', { content, trace })] })

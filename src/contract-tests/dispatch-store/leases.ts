@@ -3,7 +3,7 @@ import { delivery, HOUR, MARGIN, MINUTE, proof, RETRY, SENT } from './samples.ts
 import { between, claimOf, type DispatchCase, dispatchCases, idsOf } from './store-harness.ts'
 
 export const leaseCases: readonly DispatchCase[] = dispatchCases([], {
-  'a lease that ended is handed to another, and not before': async (t) => {
+  'an expired lease is claimed by another worker, and not earlier': async (t) => {
     await t.accept('1')
     const first = await t.claimOne('a', HOUR)
     await t.advance(HOUR - MARGIN)
@@ -13,11 +13,11 @@ export const leaseCases: readonly DispatchCase[] = dispatchCases([], {
     const [second, ...more] = (await t.other.claim(request)).deliveries
     equal(more, [])
     matches(second, { deliveryId: '1-a', attempts: 2 })
-    ok(second?.fence !== first.fence, 'it has a fence of its own')
+    ok(second?.fence !== first.fence, 'a new claim has a new fencing token')
     equal((await t.store.claim(request)).deliveries, [])
     matches(await t.only('1'), { status: 'sending', attempts: 2 })
   },
-  'only what was taken over from a worker that said nothing is told to be reclaimed': async (t) => {
+  'reclaimed is set only when the lease of the last worker expired': async (t) => {
     await t.accept('1')
     const first = await t.claimOne()
     equal(first.reclaimed, undefined)
@@ -25,11 +25,11 @@ export const leaseCases: readonly DispatchCase[] = dispatchCases([], {
     equal((await t.claimOne('a', MINUTE)).reclaimed, undefined)
     await t.advance(HOUR)
     const taken = await t.claimOne()
-    ok(taken.reclaimed === true || taken.reclaimed === undefined, 'it says so, or nothing')
+    ok(taken.reclaimed === true || taken.reclaimed === undefined, 'reclaimed is true or absent')
     await t.store.settle({ ...proof(taken), to: 'queued', delayMs: 0 })
     equal((await t.claimOne()).reclaimed, undefined)
   },
-  'a lease lasts as long as was asked for, each time': async (t) => {
+  'every lease lasts as long as its claim asked': async (t) => {
     await t.accept('1')
     for (const leaseMs of [HOUR, MINUTE, 2 * HOUR]) {
       await t.claimOne('a', leaseMs)
@@ -39,7 +39,7 @@ export const leaseCases: readonly DispatchCase[] = dispatchCases([], {
     }
     equal(idsOf((await t.claim()).deliveries), ['1-a'])
   },
-  'a renewed lease lasts from then on, under the same fence': async (t) => {
+  'a renewed lease lasts from the renewal on, with the same fencing token': async (t) => {
     await t.accept('1')
     const mine = proof(await t.claimOne('a', HOUR))
     await t.advance(HOUR - MARGIN)
@@ -49,21 +49,21 @@ export const leaseCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.store.settle({ ...mine, to: 'sent', attempt: SENT }), { live: true, others: [] })
     equal(await t.states('1'), ['sent'])
   },
-  'a renewal may also shorten a lease': async (t) => {
+  'renew can shorten a lease': async (t) => {
     await t.accept('1')
     equal(await t.store.renew(proof(await t.claimOne('a', HOUR)), MINUTE), true)
-    between((await t.claim()).nextDueInMs, 1, MINUTE, 'when the next is due')
+    between((await t.claim()).nextDueInMs, 1, MINUTE, 'the next due time')
     await t.advance(MINUTE)
     equal(idsOf((await t.claim()).deliveries), ['1-a'])
   },
-  'a renewal changes nothing else': async (t) => {
+  'renew changes only the lease': async (t) => {
     await t.accept('1')
     const claimed = await t.claimOne()
     const before = await t.found('1')
     await t.store.renew(proof(claimed), HOUR)
     equal(await t.found('1'), before)
   },
-  'a lease that ended is renewed as long as nobody else has it': async (t) => {
+  'an expired lease can be renewed until another worker claims it': async (t) => {
     await t.accept('1')
     const mine = proof(await t.claimOne('a', MINUTE))
     await t.advance(HOUR)
@@ -73,14 +73,14 @@ export const leaseCases: readonly DispatchCase[] = dispatchCases([], {
     equal(idsOf((await t.claim()).deliveries), ['1-a'])
     equal(await t.store.renew(mine, HOUR), false)
   },
-  'a lease that ended is settled as long as nobody else has it': async (t) => {
+  'an expired lease can be settled until another worker claims it': async (t) => {
     await t.accept('1')
     const mine = proof(await t.claimOne('a', MINUTE))
     await t.advance(HOUR)
     equal(await t.other.settle({ ...mine, to: 'sent', attempt: SENT }), { live: true, others: [] })
     equal(await t.states('1'), ['sent'])
   },
-  'a worker whose lease another has taken over changes nothing': async (t) => {
+  'settle and renew refuse a worker whose lease another worker has': async (t) => {
     await t.accept('1', {
       route: 'first',
       deliveries: [delivery('x'), delivery('y', { channel: 'b', status: 'held' })],
@@ -97,7 +97,7 @@ export const leaseCases: readonly DispatchCase[] = dispatchCases([], {
       equal(await handle.renew(mine, 2 * HOUR), false)
     }
     equal(await t.found('1'), before)
-    ok(theirs, 'another has it')
+    ok(theirs, 'another worker claims the delivery')
     matches(await t.store.settle({ ...proof(theirs), to: 'sent', attempt: SENT }), { live: true })
   },
   'a lease is settled once': async (t) => {
@@ -112,7 +112,7 @@ export const leaseCases: readonly DispatchCase[] = dispatchCases([], {
     }
     equal(await t.found('1'), before)
   },
-  'the fence of an attempt before proves nothing': async (t) => {
+  'settle and renew refuse the fencing token of an earlier attempt': async (t) => {
     await t.accept('1')
     const mine = proof(await t.claimOne())
     await t.store.settle({ ...mine, to: 'queued', delayMs: 0, attempt: RETRY })
@@ -126,17 +126,17 @@ export const leaseCases: readonly DispatchCase[] = dispatchCases([], {
     await t.claimOne()
     await check()
   },
-  'a fence proves nothing for another delivery': async (t) => {
+  'settle and renew refuse the fencing token of another delivery': async (t) => {
     for (const id of ['1', '2']) await t.accept(id)
     const [one, two] = (await t.claim({ a: 2 })).deliveries
-    ok(one && two, 'both are handed out')
+    ok(one && two, 'claim hands out both deliveries')
     const before = [await t.found('1'), await t.found('2')]
     const wrong = { deliveryId: one.deliveryId, fence: two.fence }
     equal(await t.store.settle({ ...wrong, to: 'sent' }), { live: false })
     equal(await t.store.renew(wrong, HOUR), false)
     equal([await t.found('1'), await t.found('2')], before)
   },
-  'a fence or a delivery that there is not proves nothing': async (t) => {
+  'settle and renew refuse an unknown fencing token or delivery': async (t) => {
     await t.accept('1')
     await t.accept('2', { deliveries: [delivery('waiting', { delayMs: HOUR })] })
     const mine = proof(await t.claimOne())

@@ -6,7 +6,7 @@ import { between, type DispatchCase, dispatchCases, numbers, type StoreHarness, 
 
 const limit = (max: number, key = 'l', windowMs: number = HOUR): SendLimit => ({ key, max, windowMs })
 
-/** Accepts one message after another under limits, and tells what became of each. */
+/** Accepts deliveries with limits. Returns the state of each. */
 function counting({ accept, states }: StoreHarness) {
   let count = 0
   return async (limits: readonly SendLimit[], given: GivenDispatch = {}): Promise<string> => {
@@ -20,21 +20,21 @@ const SPENT = 'skipped throttled'
 
 const quota = (max: number, key = 'q', windowMs: number = HOUR): SendLimit => ({ key, max, windowMs })
 
-/** Accepts one dispatch after another under quotas, and tells what came of each. */
+/** Accepts dispatches with quotas. Returns the outcome of each. */
 function accepting({ accept }: StoreHarness) {
   let count = 0
   return async (given: GivenDispatch): Promise<string> => (await accept(`under-${count++}`, given)).outcome
 }
 
-/** How many dispatches of one key are accepted. */
+/** Limits count deliveries, quotas count dispatches. */
 export const limitCases: readonly DispatchCase[] = dispatchCases([], {
-  'as many as a limit allows are let out, and the rest throttled': async (t) => {
+  'a limit queues its maximum and throttles the rest': async (t) => {
     const post = counting(t)
     const states: string[] = []
     for (const _ of numbers(5)) states.push(await post([limit(3)]))
     equal(states, ['queued', 'queued', 'queued', SPENT, SPENT])
   },
-  'a message counts until it is as old as the window, wherever the window begins': async (t) => {
+  'a limit is a sliding window': async (t) => {
     const post = counting(t)
     equal(await post([limit(2)]), 'queued')
     await t.advance(40 * MINUTE)
@@ -49,37 +49,37 @@ export const limitCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(MARGIN)
     equal(await post([limit(2)]), 'queued')
   },
-  'a limit of one tenant and key says nothing to another': async (t) => {
+  'limits are separate for each tenant and key': async (t) => {
     const post = counting(t)
     equal(await post([limit(1)]), 'queued')
     equal(await post([limit(1, 'other')]), 'queued')
     equal(await post([limit(1)], { tenant: 't2' }), 'queued')
     equal(await post([limit(1)], { eventType: 'other', recipient: 'other' }), SPENT)
   },
-  'where one limit is spent no other is counted': async (t) => {
+  'a throttled delivery counts under none of its limits': async (t) => {
     const post = counting(t)
     await post([limit(1, 'spent')])
     equal(await post([limit(1, 'before'), limit(1, 'spent'), limit(1, 'after')]), SPENT)
     equal(await post([limit(1, 'before')]), 'queued')
     equal(await post([limit(1, 'after')]), 'queued')
   },
-  'a limit that is named twice counts a message once': async (t) => {
+  'a limit that is named twice counts a delivery once': async (t) => {
     const post = counting(t)
     equal(await post([limit(2), limit(2)]), 'queued')
     equal(await post([limit(2)]), 'queued')
     equal(await post([limit(2)]), SPENT)
     equal(await post([limit(1, 'm'), limit(5, 'm', MINUTE)]), 'queued')
     await t.advance(MINUTE)
-    equal(await post([limit(1, 'm')]), SPENT, 'the longer window holds')
-    equal(await post([limit(5, 'm', MINUTE)]), 'queued', 'and so does the shorter one')
+    equal(await post([limit(1, 'm')]), SPENT, 'the longer window counts')
+    equal(await post([limit(5, 'm', MINUTE)]), 'queued', 'the shorter window counts too')
   },
-  'each delivery of a dispatch counts': async (t) => {
+  'each delivery of a dispatch counts under its limits': async (t) => {
     const limits = [limit(2)]
     const deliveries = ['a', 'b', 'c'].map((channel) => delivery(channel, { channel, limits }))
     await t.accept('1', { deliveries })
     equal([...(await t.states('1'))].sort(), ['queued', 'queued', SPENT])
   },
-  'a limit that is raised goes on from what was counted': async (t) => {
+  'a raised maximum keeps the earlier counts': async (t) => {
     const post = counting(t)
     equal(await post([limit(1)]), 'queued')
     equal(await post([limit(3)]), 'queued')
@@ -87,7 +87,7 @@ export const limitCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await post([limit(3)]), SPENT)
     equal(await post([limit(1)]), SPENT)
   },
-  'what is not queued is not counted': async (t) => {
+  'only queued deliveries count under limits': async (t) => {
     const post = counting(t)
     const limits = [limit(1)]
     const ended = (['skipped', 'failed', 'held'] as const).map((status) => {
@@ -96,14 +96,14 @@ export const limitCases: readonly DispatchCase[] = dispatchCases([], {
     await t.accept('1', { route: 'first', deliveries: ended })
     equal(await post(limits), 'queued')
   },
-  'a message is counted when it is accepted, though it is sent later': async (t) => {
+  'a delayed delivery counts when it is accepted': async (t) => {
     const post = counting(t)
     await t.accept('1', { deliveries: [delivery('x', { delayMs: 5 * HOUR, limits: [limit(1)] })] })
     equal(await post([limit(1)]), SPENT)
     await t.advance(HOUR)
     equal(await post([limit(1)]), 'queued')
   },
-  'a message is counted once, however often it is tried': async (t) => {
+  'a delivery counts once, however often it is attempted': async (t) => {
     const post = counting(t)
     const limits = [limit(2)]
     await t.accept('1', { deliveries: [delivery('x', { channel: 'b', limits })] })
@@ -114,9 +114,9 @@ export const limitCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await post(limits), 'queued')
     equal(await post(limits), SPENT)
     await t.retry('1')
-    equal(await t.states('1'), ['queued'], 'a limit that is spent meanwhile does not hold it back')
+    equal(await t.states('1'), ['queued'], 'retry ignores limits that already counted the delivery')
   },
-  'what is held is counted once it is queued': async (t) => {
+  'a held delivery counts when it is queued': async (t) => {
     const post = counting(t)
     const held = delivery('y', { channel: 'c', status: 'held', limits: [limit(2)] })
     await t.accept('1', { route: 'first', deliveries: [delivery('x', { channel: 'b' }), held] })
@@ -125,16 +125,16 @@ export const limitCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.states('1'), ['failed provider_rejected', 'queued'])
     equal(await post([limit(2)]), SPENT)
   },
-  'with the route first, one that is throttled gives its turn to the next that fits': async (t) => {
+  'with the route first, a throttled delivery queues the next one that fits': async (t) => {
     const limits = [limit(1)]
     await counting(t)(limits)
     const held = (id: string, rest = {}) => delivery(id, { channel: id, status: 'held', ...rest })
     const deliveries = [delivery('x', { delayMs: HOUR, limits }), held('y', { limits }), held('z'), held('w')]
     const { from, to } = await timed(t, () => t.accept('1', { route: 'first', deliveries }))
     equal(await t.states('1'), [SPENT, SPENT, 'queued', 'held'])
-    between((await t.found('1')).deliveries[2]?.dueAt, from + HOUR, to + HOUR, 'due when the first was to be')
+    between((await t.found('1')).deliveries[2]?.dueAt, from + HOUR, to + HOUR, 'dueAt is that of the first delivery')
   },
-  'a replay, and a post that is refused for its key, count nothing': async (t) => {
+  'replays and refused keys count under no limit': async (t) => {
     const post = counting(t)
     equal(await post([limit(2)], keyed('k', 'f1')), 'queued')
     const repeat = { deliveries: [delivery('again', { limits: [limit(2)] })] }
@@ -142,7 +142,7 @@ export const limitCases: readonly DispatchCase[] = dispatchCases([], {
     await t.accept('again', { ...keyed('k', 'f2'), ...repeat })
     equal(await post([limit(2)]), 'queued')
   },
-  'what is cancelled or fails was counted all the same': async (t) => {
+  'cancelled and failed deliveries stay counted': async (t) => {
     const post = counting(t)
     const limits = [limit(2)]
     await t.accept('1', { deliveries: [delivery('x', { channel: 'b', limits })] })
@@ -151,7 +151,7 @@ export const limitCases: readonly DispatchCase[] = dispatchCases([], {
     await t.fail('c')
     equal(await post(limits), SPENT)
   },
-  'as many dispatches as a quota allows are accepted, and nothing is stored of others': async (t) => {
+  'a quota accepts its maximum, and nothing of other dispatches is stored': async (t) => {
     const post = accepting(t)
     const outcomes: string[] = []
     for (const _ of numbers(5)) outcomes.push(await post({ quota: quota(3) }))
@@ -159,7 +159,7 @@ export const limitCases: readonly DispatchCase[] = dispatchCases([], {
     equal((await t.list()).length, 3)
     equal((await t.claimAll()).length, 3)
   },
-  'a quota says nothing to another key, another tenant, or who has none': async (t) => {
+  'quotas are separate for each key and tenant': async (t) => {
     const post = accepting(t)
     equal(await post({ quota: quota(1) }), 'accepted')
     equal(await post({ quota: quota(1, 'other') }), 'accepted')
@@ -167,7 +167,7 @@ export const limitCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await post({}), 'accepted')
     equal(await post({ quota: quota(1) }), 'quota_spent')
   },
-  'a quota is for as long as its window': async (t) => {
+  'a quota is free again after its window': async (t) => {
     const post = accepting(t)
     equal(await post({ quota: quota(1) }), 'accepted')
     await t.advance(HOUR - MARGIN)
@@ -175,29 +175,29 @@ export const limitCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(MARGIN)
     equal(await post({ quota: quota(1) }), 'accepted')
   },
-  'a replay, and a post that is refused for its key, use up no quota': async (t) => {
+  'replays and refused keys use up no quota': async (t) => {
     const post = accepting(t)
     equal(await post({ ...keyed('k', 'f1'), quota: quota(2) }), 'accepted')
     equal(await post({ ...keyed('k', 'f1'), quota: quota(2) }), 'replayed')
     equal(await post({ ...keyed('k', 'f2'), quota: quota(2) }), 'key_reused')
     equal(await post({ ...keyed('l', 'f1'), quota: quota(2) }), 'accepted')
     equal(await post({ ...keyed('m', 'f1'), quota: quota(2) }), 'quota_spent')
-    equal(await post({ ...keyed('k', 'f1'), quota: quota(2) }), 'replayed', 'a repeat is answered though it is spent')
+    equal(await post({ ...keyed('k', 'f1'), quota: quota(2) }), 'replayed', 'a replay needs no quota')
   },
-  'what is refused for its quota leaves its key free': async (t) => {
+  'a dispatch refused by its quota leaves its idempotency key unused': async (t) => {
     const post = accepting(t)
     equal(await post({ quota: quota(1) }), 'accepted')
     equal(await post({ ...keyed(), quota: quota(1) }), 'quota_spent')
     equal(await post(keyed()), 'accepted')
   },
-  'a dispatch counts for its quota once, whatever becomes of its deliveries': async (t) => {
+  'a dispatch counts once for its quota, whatever its deliveries': async (t) => {
     const post = accepting(t)
     const several = ['a', 'b', 'c'].map((channel) => delivery(channel, { channel }))
     equal(await post({ deliveries: several, quota: quota(2) }), 'accepted')
     equal(await post({ deliveries: [skipped('s')], quota: quota(2) }), 'accepted')
     equal(await post({ quota: quota(2) }), 'quota_spent')
   },
-  'what is refused for its quota counts for no limit': async (t) => {
+  'a dispatch refused by its quota counts under no limit': async (t) => {
     const post = accepting(t)
     const limits = [quota(1, 'l')]
     equal(await post({ quota: quota(1) }), 'accepted')
@@ -205,7 +205,7 @@ export const limitCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await post({ deliveries: [delivery('y', { limits })] }), 'accepted')
     equal((await t.claimAll()).map(({ deliveryId }) => deliveryId).sort(), ['under-0-a', 'y'])
   },
-  'a quota holds, however many are accepted at once': async (t) => {
+  'a quota holds under concurrent accepts': async (t) => {
     const outcomes = await race(t, 50, (handle, at) => t.accept(`${at}`, { quota: quota(10) }, handle))
     const reported = outcomes.map(({ outcome }) => outcome)
     equal([countDispatches(reported, 'accepted'), countDispatches(reported, 'quota_spent')], [10, 40])

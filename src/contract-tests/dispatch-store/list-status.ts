@@ -1,17 +1,16 @@
 import type { DispatchStatus } from '../../model/dispatch.ts'
 import { statusOfDispatch } from '../../model/dispatch-status.ts'
 import { equal } from '../assertions.ts'
-import type { Query } from './lists.ts'
 import { replan, SOURCE } from './replan.ts'
 import { broken, delivery, digested, HOUR, proof, REJECTED, RETRY, SENT, skipped, TENANT } from './samples.ts'
-import { claimOf, type DispatchCase, dispatchCases, numbers, type StoreHarness } from './store-harness.ts'
+import { claimOf, type DispatchCase, dispatchCases, numbers, type Query, type StoreHarness } from './store-harness.ts'
 
 const STATUSES: readonly DispatchStatus[] = ['queued', 'sent', 'partial', 'failed', 'cancelled', 'skipped']
-/** More than a store may look at for a page where few fit, and few enough to be accepted quickly. */
+/** Other dispatches than those that fit a filter. A store that scans a fixed number of rows for a page would miss the wanted ones. */
 const OTHERS = 1_200
 const AT_ONCE = 200
 
-/** Fails unless each of these dispatches is in the list of its status, and in no other. */
+/** Fails unless each dispatch is listed by its status, and by no other. */
 async function checkListed(harness: StoreHarness, ids: readonly string[], what = ''): Promise<void> {
   const expected = new Map<DispatchStatus, string[]>(STATUSES.map((status) => [status, []]))
   for (const id of ids) {
@@ -29,7 +28,7 @@ async function checkListed(harness: StoreHarness, ids: readonly string[], what =
     equal((await harness.list({ status })).sort(), expected.get(status)?.sort(), `${what} listed as ${status}`)
 }
 
-/** Claims what is due in these channels, and ends each as it says. */
+/** Claims the due deliveries of these channels, and settles each as given. */
 async function settleAll(
   harness: StoreHarness,
   ends: Readonly<Record<string, 'sent' | 'failed' | 'queued'>>,
@@ -48,9 +47,9 @@ function pair(id: string, second: 'queued' | 'held' = 'queued') {
   return [delivery(`${id}-a`), delivery(`${id}-b`, { channel: 'b', status: second })]
 }
 
-/** Which list a dispatch is in, and that lists hold what there is. */
+/** Lists by status and by other filters. */
 export const listStatusCases: readonly DispatchCase[] = dispatchCases([], {
-  'a page of any one filter is full, however many others were accepted since': async (t) => {
+  'a page with one filter is full, however many newer dispatches do not fit': async (t) => {
     const wanted = { eventType: 'wanted', recipient: 'wanted', sessionId: 'wanted' }
     for (const at of numbers(3)) {
       await t.accept(`w${at}`, { ...wanted, deliveries: [{ ...skipped(`w${at}`), status: 'failed' }] })
@@ -74,31 +73,31 @@ export const listStatusCases: readonly DispatchCase[] = dispatchCases([], {
       equal(ids, ['w2', 'w1', 'w0'], JSON.stringify(filter))
     }
   },
-  'a dispatch is listed by its status of now, whatever it was before': async (t) => {
+  'a dispatch is listed by its current status only': async (t) => {
     await t.accept('one')
     await t.accept('all', { deliveries: pair('all') })
     await t.accept('first', { route: 'first', deliveries: pair('first', 'held') })
     await t.accept('none', { deliveries: [] })
     for (const id of ['d1', 'd2']) await t.accept(id, { deliveries: [digested(`${id}-x`, {}, { channel: 'd' })] })
     const ids = ['one', 'all', 'first', 'none', 'd1', 'd2']
-    await checkListed(t, ids, 'when it is new,')
+    await checkListed(t, ids, 'a new dispatch is')
     await settleAll(t, { a: 'failed' })
-    await checkListed(t, ids, 'when one failed,')
+    await checkListed(t, ids, 'after a failure a dispatch is')
     await t.retry('one')
     await t.retry('all')
-    await checkListed(t, ids, 'when it is tried again,')
+    await checkListed(t, ids, 'after a retry a dispatch is')
     await settleAll(t, { a: 'queued', b: 'sent' })
-    await checkListed(t, ids, 'when one was sent,')
+    await checkListed(t, ids, 'after a send a dispatch is')
     await t.cancel('d1')
     await t.cancel('one')
-    await checkListed(t, ids, 'when it was cancelled,')
+    await checkListed(t, ids, 'after a cancel a dispatch is')
     await t.advance(2 * HOUR)
     await settleAll(t, { d: 'failed', a: 'sent' })
-    await checkListed(t, ids, 'when all have ended,')
+    await checkListed(t, ids, 'after the end of all deliveries a dispatch is')
     await t.store.removeDispatches({ acceptedForMs: HOUR, limit: 99 })
     for (const status of STATUSES) equal(await t.list({ status }), [], status)
   },
-  'a dispatch is listed as expired ones are': async (t) => {
+  'a dispatch with expired deliveries is listed by its new status': async (t) => {
     await t.accept('one', { expiresInMs: HOUR })
     await t.accept('all', { expiresInMs: HOUR, deliveries: pair('all') })
     await settleAll(t, { b: 'sent' })
@@ -108,18 +107,18 @@ export const listStatusCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.list({ status: 'partial' }), ['all'])
     equal(await t.list({ status: 'queued' }), [])
   },
-  'a dispatch that is planned again is listed by its new status': async (t) => {
+  'a replanned dispatch is listed by its new status': async (t) => {
     const ids = ['skipped', 'opens', 'joins']
     for (const id of ids) await t.accept(id, { deliveries: [broken(`${id}-a`)], source: SOURCE })
-    await checkListed(t, ids, 'when it failed,')
+    await checkListed(t, ids, 'after the failure a dispatch is')
     await replan(t, 'skipped', [skipped('skipped-a')])
-    await checkListed(t, ids, 'when it is skipped,')
+    await checkListed(t, ids, 'after the skip a dispatch is')
     await replan(t, 'opens', [digested('opens-a')])
-    await checkListed(t, ids, 'when it opens a digest,')
+    await checkListed(t, ids, 'after it opens a digest a dispatch is')
     await replan(t, 'joins', [digested('joins-a')])
-    await checkListed(t, ids, 'when it joins the digest,')
+    await checkListed(t, ids, 'after it joins the digest a dispatch is')
   },
-  'a dispatch is listed as it stands, whatever happened to its deliveries at once': async (t) => {
+  'a dispatch is listed by its status after concurrent changes': async (t) => {
     const ids = numbers(16).map((at) => `p${at}`)
     for (const id of ids) await t.accept(id, { deliveries: pair(id) })
     for (const at of numbers(8)) {
@@ -143,10 +142,10 @@ export const listStatusCases: readonly DispatchCase[] = dispatchCases([], {
       ...ids.filter((_, at) => at % 3 === 0).map((id) => t.other.cancel(TENANT, id)),
       ...ids.filter((_, at) => at % 4 === 1).map((id) => t.retry(id)),
     ])
-    await checkListed(t, ids, 'at first,')
+    await checkListed(t, ids, 'after settlements a dispatch is')
     await Promise.all(ids.map((id) => t.other.retry(TENANT, id, { expiresInMs: HOUR })))
-    await checkListed(t, ids, 'after retries,')
+    await checkListed(t, ids, 'after retries a dispatch is')
     await Promise.all(ids.map((id) => t.cancel(id)))
-    await checkListed(t, ids, 'after cancels,')
+    await checkListed(t, ids, 'after cancels a dispatch is')
   },
 })

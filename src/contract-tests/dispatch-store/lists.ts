@@ -1,38 +1,9 @@
 import type { DispatchStatus } from '../../model/dispatch.ts'
-import type { DispatchQuery } from '../../ports/dispatch-query.ts'
 import { equal, ok } from '../assertions.ts'
 import { delivery, digested, type GivenDispatch, HOUR, MINUTE, proof, SENT, skipped, TENANT } from './samples.ts'
-import { type DispatchCase, dispatchCases, numbers, type StoreHarness } from './store-harness.ts'
+import { type DispatchCase, dispatchCases, numbers, type Query, type StoreHarness } from './store-harness.ts'
 
-/** More pages than any list here has: a cursor that leads nowhere must not go on for ever. */
-const MOST_PAGES = 200
-
-/** What is asked for, beside what nearly every case asks for. */
-export type Query = Partial<DispatchQuery>
-
-/** Reads a list page by page, each through another handle, and does something between two pages. */
-export async function walk(
-  harness: StoreHarness,
-  query: Query,
-  between?: (page: readonly string[]) => Promise<void>,
-): Promise<string[]> {
-  const { store, other } = harness
-  const ids: string[] = []
-  let cursor: string | undefined
-  for (const at of numbers(MOST_PAGES)) {
-    const asked = { tenant: TENANT, limit: 100, ...query, ...(cursor !== undefined && { cursor }) }
-    const page = await (at % 2 === 0 ? other : store).listDispatches(asked)
-    ok(page.items.length <= asked.limit, `a page holds no more than ${asked.limit}`)
-    const found = page.items.map(({ dispatchId }) => dispatchId)
-    ids.push(...found)
-    cursor = page.nextCursor
-    if (cursor === undefined) return ids
-    await between?.(found)
-  }
-  throw new Error(`a list has no end: there is a next page after ${MOST_PAGES}`)
-}
-
-/** Accepts dispatches a minute apart. */
+/** Accepts dispatches, a minute apart. */
 export async function acceptAll(
   { accept, advance }: StoreHarness,
   dispatches: Readonly<Record<string, GivenDispatch>>,
@@ -43,7 +14,7 @@ export async function acceptAll(
   }
 }
 
-/** So many dispatches a minute apart, and their ids, oldest first. */
+/** Accepts many dispatches, a minute apart. Returns their ids, oldest first. */
 async function acceptMany(
   harness: StoreHarness,
   count: number,
@@ -54,20 +25,20 @@ async function acceptMany(
   return ids
 }
 
-/** Fails unless everything that was there is read once, in order. */
+/** Fails unless every dispatch that existed before is read exactly once, in order. */
 function checkRead(read: readonly string[], there: readonly string[], what: string): void {
-  equal(new Set(read).size, read.length, `${what}: nothing is read twice`)
+  equal(new Set(read).size, read.length, `${what}: no dispatch is read twice`)
   const known = new Set(there)
   equal(
     read.filter((id) => known.has(id)),
     there,
-    `${what}: everything is read`,
+    `${what}: every dispatch is read`,
   )
 }
 
-/** Pages stay right while dispatches come and go. */
+/** Lists and their pages. */
 export const listCases: readonly DispatchCase[] = dispatchCases([], {
-  'a list gives dispatches whole, newest first': async (t) => {
+  'listDispatches returns whole dispatches, newest first': async (t) => {
     const head = { sessionId: 's1', locale: 'de', critical: true } as const
     await acceptAll(t, {
       one: {},
@@ -77,13 +48,13 @@ export const listCases: readonly DispatchCase[] = dispatchCases([], {
     const { items } = await t.other.listDispatches({ tenant: TENANT, limit: 100 })
     equal(items, [await t.found('three'), await t.found('two'), await t.found('one')])
   },
-  'a list may begin with the oldest': async (t) => {
+  'listDispatches can begin with the oldest': async (t) => {
     await acceptAll(t, { one: {}, two: {}, three: {} })
     equal(await t.list({ first: 'oldest' }), ['one', 'two', 'three'])
     equal(await t.list({ first: 'newest' }), ['three', 'two', 'one'])
     equal(await t.list({ first: undefined }), ['three', 'two', 'one'])
   },
-  'a list is of one tenant': async (t) => {
+  'listDispatches returns the dispatches of one tenant': async (t) => {
     await acceptAll(t, { one: {}, two: { tenant: 't2', sessionId: 's1' }, three: { sessionId: 's1' } })
     equal(await t.list(), ['three', 'one'])
     equal(await t.list({ tenant: 't2' }), ['two'])
@@ -91,7 +62,7 @@ export const listCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.list({ tenant: 't3' }), [])
     equal(await t.list({ tenant: 't2', eventType: 'e', status: 'queued' }), ['two'])
   },
-  'a list gives those that fit all that is said': async (t) => {
+  'listDispatches returns the dispatches that fit all filters': async (t) => {
     await acceptAll(t, {
       1: { eventType: 'e', recipient: 'r', sessionId: 's' },
       2: { eventType: 'f', recipient: 'r', sessionId: 's' },
@@ -114,7 +85,7 @@ export const listCases: readonly DispatchCase[] = dispatchCases([], {
     ]
     for (const [query, ids] of fits) equal(await t.list(query), [...ids], JSON.stringify(query))
   },
-  'a list has a beginning in time that it includes, and an end that it does not': async (t) => {
+  'since is inclusive and until is exclusive': async (t) => {
     await acceptAll(t, { 1: {}, 2: {}, 3: {}, 4: {} })
     const at: number[] = []
     for (const id of ['1', '2', '3', '4']) at.push((await t.found(id)).createdAt)
@@ -127,7 +98,7 @@ export const listCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.list({ since: second, until: second }), [])
     equal(await t.list({ since: undefined, until: undefined }), ['4', '3', '2', '1'])
   },
-  'a list knows each dispatch by its state, as it is now': async (t) => {
+  'listDispatches filters by the current status': async (t) => {
     const pair = (id: string, status: 'queued' | 'held' = 'queued') => ({
       deliveries: [delivery(`${id}-a`), delivery(`${id}-b`, { channel: 'b', status })],
     })
@@ -159,20 +130,20 @@ export const listCases: readonly DispatchCase[] = dispatchCases([], {
     await check('queued', ['failed'])
     await check('failed', [])
   },
-  'a list knows a dispatch by its own part of a digest': async (t) => {
+  'listDispatches filters a dispatch by its own part of a digest': async (t) => {
     for (const id of ['1', '2']) await t.accept(id, { deliveries: [digested(id)] })
     await t.cancel('1')
     equal(await t.list({ status: 'cancelled' }), ['1'])
     equal(await t.list({ status: 'queued' }), ['2'])
   },
-  'a list is read page by page, each dispatch once': async (t) => {
+  'pages contain each dispatch once': async (t) => {
     const ids = await acceptMany(t, 11)
     for (const limit of [1, 2, 5, 10, 11, 12]) {
       equal(await t.list({ limit }), ids.toReversed(), `newest first, by ${limit}`)
       equal(await t.list({ limit, first: 'oldest' }), ids, `oldest first, by ${limit}`)
     }
   },
-  'what was accepted at one moment is read page by page, each dispatch once': async (t) => {
+  'pages contain each dispatch once among those accepted at the same moment': async (t) => {
     await Promise.all(numbers(25).map((at) => t.accept(`d${at}`)))
     const ids = numbers(25).map((at) => `d${at}`)
     for (const limit of [1, 4, 24]) {
@@ -181,7 +152,7 @@ export const listCases: readonly DispatchCase[] = dispatchCases([], {
       }
     }
   },
-  'what fits is read page by page, however much between does not': async (t) => {
+  'pages are full when many dispatches do not fit the filter': async (t) => {
     const ids = await acceptMany(t, 40, (at) => ({
       eventType: at % 13 === 0 ? 'wanted' : 'other',
       sessionId: at % 2 === 0 ? 's1' : 's2',
@@ -192,7 +163,7 @@ export const listCases: readonly DispatchCase[] = dispatchCases([], {
     const both = { limit: 1, eventType: 'wanted', sessionId: 's1', first: 'oldest' } as const
     equal(await t.list(both), [ids[0], ids[26]])
   },
-  'a page is right while dispatches are added': async (t) => {
+  'paging stays complete while dispatches are added': async (t) => {
     const ids = await acceptMany(t, 12)
     let added = 0
     const add = async () => {
@@ -202,7 +173,7 @@ export const listCases: readonly DispatchCase[] = dispatchCases([], {
     added = 100
     checkRead(await t.list({ limit: 3, first: 'oldest' }, add), ids, 'oldest first')
   },
-  'a page is right while dispatches change their state': async (t) => {
+  'paging stays complete while dispatches change their status': async (t) => {
     const ids = await acceptMany(t, 12)
     const settled: string[] = []
     const fail = async (page: readonly string[]) => {
@@ -210,9 +181,9 @@ export const listCases: readonly DispatchCase[] = dispatchCases([], {
       settled.push(...page)
     }
     equal(await t.list({ limit: 3, status: 'queued' }, fail), ids.toReversed())
-    ok(settled.length > 0, 'something changed meanwhile')
+    ok(settled.length > 0, 'the case changes dispatches between pages')
   },
-  'a page is right while dispatches are removed, the one it ended with among them': async (t) => {
+  'paging stays complete while dispatches are removed, also the last of a page': async (t) => {
     for (const first of ['newest', 'oldest'] as const) {
       const tenant = first
       const ids = numbers(12).map((at) => `${first}${at}`)
@@ -223,8 +194,8 @@ export const listCases: readonly DispatchCase[] = dispatchCases([], {
         removed += await t.store.removeDispatches({ tenant, acceptedForMs: MINUTE, limit: 2 })
       }
       const read = await t.list({ tenant, limit: 3, first }, remove)
-      ok(removed > 0, 'something was removed meanwhile')
-      equal(new Set(read).size, read.length, 'nothing is read twice')
+      ok(removed > 0, 'the case removes dispatches between pages')
+      equal(new Set(read).size, read.length, 'no dispatch is read twice')
       const left = await t.list({ tenant, first })
       const order = first === 'oldest' ? ids : ids.toReversed()
       equal(
@@ -232,10 +203,10 @@ export const listCases: readonly DispatchCase[] = dispatchCases([], {
         order.filter((id) => left.includes(id)),
       )
       const missed = left.filter((id) => !read.includes(id))
-      equal(missed, [], 'what is left was read')
+      equal(missed, [], 'every remaining dispatch was read')
     }
   },
-  'a page goes on where all that was read is gone': async (t) => {
+  'paging continues when all earlier pages were removed': async (t) => {
     const ids = (name: string): string[] => numbers(6).map((at) => `${name}${at}`)
     for (const id of ids('old')) await acceptAll(t, { [id]: { deliveries: [skipped(id)] } })
     await t.advance(HOUR)

@@ -1,5 +1,7 @@
 import { equal, matches, ok } from '../assertions.ts'
+import { replan, replannable, SOURCE } from './replan.ts'
 import {
+  broken,
   delivery,
   digested,
   everyKind,
@@ -15,10 +17,10 @@ import {
 } from './samples.ts'
 import { claimOf, type DispatchCase, dispatchCases, idsOf } from './store-harness.ts'
 
-/** Whatever one handle knows, the other knows: nothing is kept back in a process. */
+/** Several processes over the same data, at the same time and one after the other. */
 export const processCases: readonly DispatchCase[] = [
   ...dispatchCases(['secondHandle'], {
-    'what one handle changes the other reads at once, also what it has read before': async (t) => {
+    'a change through one handle is visible through the other at once': async (t) => {
       const check = async (status: string) => {
         for (const handle of [t.other, t.store]) {
           const found = await handle.findDispatch(TENANT, '1')
@@ -41,7 +43,7 @@ export const processCases: readonly DispatchCase[] = [
       await t.store.removeDispatches({ acceptedForMs: HOUR, limit: 9 })
       equal(await t.other.findDispatch(TENANT, '1'), undefined)
     },
-    'a key that one handle was given is known to the other': async (t) => {
+    'an idempotency key is shared by both handles': async (t) => {
       equal(await t.other.recall(TENANT, 'k'), undefined)
       const first = await t.accept('1', keyed(), t.store)
       const answer = 'answer' in first && first.answer
@@ -49,7 +51,7 @@ export const processCases: readonly DispatchCase[] = [
       equal(await t.accept('2', keyed(), t.other), { outcome: 'replayed', answer })
       equal(await t.accept('3', keyed('k', 'f2'), t.other), { outcome: 'key_reused' })
     },
-    'a limit is one for both handles': async (t) => {
+    'a limit is shared by both handles': async (t) => {
       const limits = [{ key: 'l', max: 2, windowMs: HOUR }]
       for (const [id, handle] of Object.entries({ 1: t.store, 2: t.other, 3: t.store, 4: t.other })) {
         await t.accept(id, { deliveries: [delivery(id, { limits })] }, handle)
@@ -57,7 +59,7 @@ export const processCases: readonly DispatchCase[] = [
       equal([await t.states('1'), await t.states('2')], [['queued'], ['queued']])
       equal([await t.states('3'), await t.states('4')], [['skipped throttled'], ['skipped throttled']])
     },
-    'a digest that one handle opened is joined through the other': async (t) => {
+    'a digest is shared by both handles': async (t) => {
       for (const [id, handle] of Object.entries({ 1: t.store, 2: t.other, 3: t.store, 4: t.other })) {
         await t.accept(id, { deliveries: [digested(id)] }, handle)
       }
@@ -67,7 +69,7 @@ export const processCases: readonly DispatchCase[] = [
       await t.accept('5', { deliveries: [digested('5')] }, t.store)
       matches(await t.only('5'), { deliveryId: '1', eventCount: 3 })
     },
-    'a lease that one handle gave is a lease to the other': async (t) => {
+    'a lease is shared by both handles': async (t) => {
       const request = claimOf({ a: 9 })
       await t.accept('1')
       const mine = proof(await t.claimOne('a', MINUTE))
@@ -79,7 +81,7 @@ export const processCases: readonly DispatchCase[] = [
       equal(await t.store.settle({ ...mine, to: 'sent', attempt: SENT }), { live: false })
       equal(await t.states('1'), ['sent'])
     },
-    'a fence of one handle is never one of the other': async (t) => {
+    'the fencing tokens of both handles are unique': async (t) => {
       await t.accept('1')
       const fences: string[] = []
       for (const handle of [t.store, t.other, t.store, t.other, t.other, t.store]) {
@@ -95,7 +97,7 @@ export const processCases: readonly DispatchCase[] = [
       }
       equal(new Set(fences).size, 6)
     },
-    'what one handle is asked to cancel the other does not queue again': async (t) => {
+    'a cancel through one handle stops a queued delivery of the other': async (t) => {
       for (const id of ['1', '2']) await t.accept(id)
       const leases = [await t.claimOne(), await t.claimOne()]
       for (const id of ['1', '2']) await t.other.cancel(TENANT, id)
@@ -107,7 +109,7 @@ export const processCases: readonly DispatchCase[] = [
         equal((await handle.claim(claimOf({ a: 9 }))).deliveries, [])
       }
     },
-    'what both handles accepted is handed out, listed and removed by either': async (t) => {
+    'dispatches of both handles are claimed, listed and removed by either': async (t) => {
       for (const [id, handle] of Object.entries({ 1: t.store, 2: t.other })) {
         await t.accept(id, {}, handle)
         await t.accept(`ended-${id}`, { deliveries: [skipped(`s${id}`)] }, handle)
@@ -122,7 +124,7 @@ export const processCases: readonly DispatchCase[] = [
     },
   }),
   ...dispatchCases(['durable'], {
-    'what was accepted is there when the store is opened anew, with its key': async (t) => {
+    'accepted dispatches and idempotency keys survive reopening': async (t) => {
       const accepted = await t.accept('1', { ...keyed(), deliveries: everyKind() })
       const before = await t.found('1')
       const later = await t.reopen()
@@ -133,7 +135,7 @@ export const processCases: readonly DispatchCase[] = [
       equal(await later.accept('2', keyed()), { outcome: 'replayed', answer })
       equal(idsOf((await later.claim()).deliveries), ['x'])
     },
-    'what was done is still done when the store is opened anew': async (t) => {
+    'settlements and changes survive reopening': async (t) => {
       for (const id of ['sent', 'failed', 'tried', 'cancelled', 'retried', 'queued']) {
         await t.accept(id)
         if (id === 'sent') await t.send()
@@ -152,7 +154,7 @@ export const processCases: readonly DispatchCase[] = [
       await later.advance(HOUR)
       equal(idsOf((await later.claim()).deliveries), ['queued-a', 'tried-a'])
     },
-    'a lease is one when the store is opened anew, and its fence is never given again': async (t) => {
+    'leases survive reopening, and fencing tokens are never reused': async (t) => {
       for (const id of ['1', '2']) await t.accept(id)
       const [settled, lost] = [await t.claimOne('a', HOUR), await t.claimOne('a', MINUTE)]
       const later = await t.reopen()
@@ -161,11 +163,11 @@ export const processCases: readonly DispatchCase[] = [
       await later.advance(LEASE)
       const again = await later.claimOne()
       matches(again, { deliveryId: lost.deliveryId, attempts: 2 })
-      ok(again.fence !== lost.fence, 'it has a fence of its own')
+      ok(again.fence !== lost.fence, 'a new claim has a new fencing token')
       equal(await later.store.settle({ ...proof(lost), to: 'sent', attempt: SENT }), { live: false })
       equal(await later.store.renew(proof(again), HOUR), true)
     },
-    'limits and digests go on when the store is opened anew': async (t) => {
+    'limits and digests survive reopening': async (t) => {
       const limits = [{ key: 'l', max: 1, windowMs: HOUR }]
       const of = (id: string) => [digested(`d${id}`), delivery(`x${id}`, { channel: 'b', limits })]
       await t.accept('1', { deliveries: of('1') })
@@ -175,6 +177,13 @@ export const processCases: readonly DispatchCase[] = [
       matches((await later.found('2')).deliveries[0], { deliveryId: 'd1', eventCount: 2 })
       await later.advance(HOUR)
       equal(idsOf((await later.claim()).deliveries), ['d1'])
+    },
+    'a failed plan can be replanned after the store is reopened': async (t) => {
+      await t.accept('1', { deliveries: [broken('x')], source: SOURCE })
+      const reopened = await t.reopen()
+      matches(await replannable(reopened.store, '1'), { source: SOURCE })
+      matches(await replan(reopened, '1', [delivery('x')]), { outcome: 'replanned' })
+      matches(await reopened.claimOne(), { deliveryId: 'x' })
     },
   }),
 ]

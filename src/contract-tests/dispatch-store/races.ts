@@ -3,7 +3,7 @@ import { equal, matches, ok } from '../assertions.ts'
 import { acceptance, delivery, digested, HOUR, keyed, LEASE, MINUTE, proof, SENT, TENANT } from './samples.ts'
 import { claimOf, type DispatchCase, dispatchCases, idsOf, numbers, type StoreHarness } from './store-harness.ts'
 
-/** Does so many things at once, every other one through the second handle. */
+/** Runs an action many times concurrently, every second time through the other handle. */
 export function race<T>(
   { store, other }: StoreHarness,
   count: number,
@@ -12,7 +12,7 @@ export function race<T>(
   return Promise.all(numbers(count).map((at) => act(at % 2 === 0 ? store : other, at)))
 }
 
-/** Does something to each of these while claims are made between them. */
+/** Runs an action for each item, with claims in between, all concurrently. */
 export async function whileClaiming<Item, T>(
   other: DispatchStore,
   request: ClaimRequest,
@@ -32,16 +32,16 @@ export function countDispatches<T>(items: readonly T[], item: T): number {
   return items.filter((one) => one === item).length
 }
 
-/** What several claims at once gave, and what they left, which is handed out after them. */
+/** Claims concurrently, then claims the rest. Returns all claimed deliveries. */
 async function claimAtOnce(harness: StoreHarness, count: number, limit: number): Promise<ClaimedDelivery[]> {
   const request = claimOf({ a: limit })
   const claims = await race(harness, count, (handle) => handle.claim(request))
   return [...claims.flatMap(({ deliveries }) => deliveries), ...(await harness.claimAll())]
 }
 
-/** Posts that are accepted at once. */
+/** Concurrent accepts, claims and settlements. */
 export const raceCases: readonly DispatchCase[] = dispatchCases([], {
-  'of a hundred posts of one key at once one is accepted': async (t) => {
+  'of a hundred concurrent posts of one key exactly one is accepted': async (t) => {
     const outcomes = await race(t, 100, (handle, at) => t.accept(`${at}`, keyed(), handle))
     const reported = outcomes.map(({ outcome }) => outcome)
     equal([countDispatches(reported, 'accepted'), countDispatches(reported, 'replayed')], [1, 99])
@@ -50,7 +50,7 @@ export const raceCases: readonly DispatchCase[] = dispatchCases([], {
     equal((await t.list()).length, 1)
     equal((await t.claim({ a: 999 })).deliveries.length, 1)
   },
-  'of two bodies posted at once under one key one is accepted': async (t) => {
+  'of two bodies posted concurrently with one key exactly one is accepted': async (t) => {
     for (const key of ['k1', 'k2', 'k3', 'k4', 'k5']) {
       const outcomes = await race(t, 10, (handle, at) =>
         t.accept(`${key}-${at}`, keyed(key, at % 4 < 2 ? 'f1' : 'f2'), handle),
@@ -65,7 +65,7 @@ export const raceCases: readonly DispatchCase[] = dispatchCases([], {
     }
     equal((await t.list()).length, 5)
   },
-  'a limit holds, however many are accepted at once': async (t) => {
+  'a limit holds under concurrent accepts': async (t) => {
     const limits = [{ key: 'l', max: 10, windowMs: HOUR }]
     const ids = await race(t, 50, async (handle, at) => {
       await t.accept(`${at}`, { deliveries: [delivery(`${at}`, { limits })] }, handle)
@@ -75,7 +75,7 @@ export const raceCases: readonly DispatchCase[] = dispatchCases([], {
     for (const id of ids) states.push(...(await t.states(id)))
     equal([countDispatches(states, 'queued'), countDispatches(states, 'skipped throttled')], [10, 40])
   },
-  'limits hold, in whatever order they are named at once': async (t) => {
+  'limits hold under concurrent accepts that name them in different orders': async (t) => {
     const limits = ['l', 'm', 'n'].map((key) => ({ key, max: 8, windowMs: HOUR }))
     const ids = await race(t, 30, async (handle, at) => {
       const turned = [...limits.slice(at % 3), ...limits.slice(0, at % 3)]
@@ -86,7 +86,7 @@ export const raceCases: readonly DispatchCase[] = dispatchCases([], {
     for (const id of ids) states.push(...(await t.states(id)))
     equal([countDispatches(states, 'queued'), countDispatches(states, 'skipped throttled')], [8, 22])
   },
-  'events that are accepted at once are in one digest, each once': async (t) => {
+  'concurrent events join one digest, each once': async (t) => {
     const post = (handle: DispatchStore, at: number) =>
       t.accept(`${at}`, { deliveries: [digested(`${at}`, { max: 100 })] }, handle)
     await race(t, 50, post)
@@ -99,7 +99,7 @@ export const raceCases: readonly DispatchCase[] = dispatchCases([], {
     const events = claimed?.digest?.events.map(({ dispatchId }) => dispatchId) ?? []
     equal(events.toSorted(), numbers(50).map(String).sort())
   },
-  'a digest holds no more events than it may, however many are accepted at once': async (t) => {
+  'a digest never exceeds its maximum under concurrent accepts': async (t) => {
     const post = (handle: DispatchStore, at: number) =>
       t.accept(`${at}`, { deliveries: [digested(`${at}`, { max: 5 })] }, handle)
     await race(t, 30, post)
@@ -112,7 +112,7 @@ export const raceCases: readonly DispatchCase[] = dispatchCases([], {
     )
     equal(events.flat().sort(), numbers(30).map(String).sort())
   },
-  'claims at once hand out each delivery once': async (t) => {
+  'concurrent claims hand out each delivery once': async (t) => {
     await race(t, 60, (handle, at) => t.accept(`${at}`, {}, handle))
     const claimed = await claimAtOnce(t, 20, 7)
     equal(
@@ -123,10 +123,10 @@ export const raceCases: readonly DispatchCase[] = dispatchCases([], {
     )
     ok(
       claimed.every(({ attempts }) => attempts === 1),
-      'each is counted once',
+      'each claim counts one attempt',
     )
   },
-  'claims at once hand out each lease that ended once': async (t) => {
+  'concurrent claims hand out each expired lease once': async (t) => {
     for (const at of numbers(12)) await t.accept(`${at}`)
     await t.claim({ a: 99 }, MINUTE)
     await t.advance(MINUTE)
@@ -139,10 +139,10 @@ export const raceCases: readonly DispatchCase[] = dispatchCases([], {
     )
     ok(
       claimed.every(({ attempts }) => attempts === 2),
-      'each is counted once',
+      'each claim counts one attempt',
     )
   },
-  'a lease that ended is settled by its worker or taken over, and not both': async (t) => {
+  'an expired lease is settled by its worker or claimed by another, never both': async (t) => {
     for (const at of numbers(20)) await t.accept(`${at}`)
     const leases = (await t.claim({ a: 99 }, MINUTE)).deliveries.map(proof)
     await t.advance(MINUTE)
@@ -157,7 +157,7 @@ export const raceCases: readonly DispatchCase[] = dispatchCases([], {
       equal(await t.states(deliveryId.replace('-a', '')), [isTaken ? 'sending' : 'sent'])
     }
   },
-  'a lease that ended is renewed by its worker or taken over, and not both': async (t) => {
+  'an expired lease is renewed by its worker or claimed by another, never both': async (t) => {
     for (const at of numbers(20)) await t.accept(`${at}`)
     const leases = (await t.claim({ a: 99 }, MINUTE)).deliveries.map(proof)
     await t.advance(MINUTE)
@@ -168,7 +168,7 @@ export const raceCases: readonly DispatchCase[] = dispatchCases([], {
     const taken = idsOf(claimed)
     for (const [at, { deliveryId }] of leases.entries()) equal(renewed[at], !taken.includes(deliveryId), deliveryId)
   },
-  'many workers at once bring every delivery to its end, each sent once': async (t) => {
+  'concurrent workers send every delivery exactly once': async (t) => {
     await race(t, 40, (handle, at) => t.accept(`${at}`, {}, handle))
     const sent: string[] = []
     await race(t, 4, async (handle) => {
@@ -188,7 +188,7 @@ export const raceCases: readonly DispatchCase[] = dispatchCases([], {
     )
     equal((await t.list({ status: 'sent' })).length, 40)
   },
-  'of settlements of one lease at once one counts': async (t) => {
+  'of concurrent settlements of one lease exactly one wins': async (t) => {
     for (const id of ['1', '2', '3']) {
       await t.accept(id)
       const mine = proof(await t.claimOne())
@@ -204,7 +204,7 @@ export const raceCases: readonly DispatchCase[] = dispatchCases([], {
       matches(await t.only(id), { status, attempts: 1, attemptLog: [{ code: `code-${at}` }] })
     }
   },
-  'what is accepted, sent and read at once is not lost': async (t) => {
+  'concurrent accepts, claims, settlements and reads lose nothing': async (t) => {
     await race(t, 30, async (handle, at) => {
       const channel = `channel-${at % 5}`
       await handle.accept(acceptance(`${at}`, { deliveries: [delivery(`d${at}`, { channel })] }))
@@ -216,7 +216,10 @@ export const raceCases: readonly DispatchCase[] = dispatchCases([], {
     equal((await t.list()).length, 30)
     for (const at of numbers(30)) {
       const state = `${await t.states(`${at}`)}`
-      ok(['queued', 'sending', 'failed channel_error'].includes(state), `${at} has its place: ${state}`)
+      ok(
+        ['queued', 'sending', 'failed channel_error'].includes(state),
+        `the dispatch ${at} has a valid state: ${state}`,
+      )
     }
   },
 })

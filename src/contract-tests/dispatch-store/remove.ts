@@ -2,7 +2,7 @@ import { equal, matches } from '../assertions.ts'
 import { delivery, digested, HOUR, keyed, MARGIN, proof, SENT, skipped, TENANT } from './samples.ts'
 import { type DispatchCase, dispatchCases, idsOf, numbers, type StoreHarness } from './store-harness.ts'
 
-/** Removes all that is over an hour old. */
+/** Removes dispatches that were accepted more than an hour ago. */
 function remove({ store }: StoreHarness, rest: { tenant?: string; limit?: number } = {}): Promise<number> {
   return store.removeDispatches({ acceptedForMs: HOUR, limit: 100, ...rest })
 }
@@ -12,7 +12,7 @@ async function send({ store, claimOne }: StoreHarness, channel = 'a'): Promise<v
 }
 
 export const removeCases: readonly DispatchCase[] = dispatchCases([], {
-  'what has ended and is old enough is removed, with its deliveries': async (t) => {
+  'removeDispatches removes ended dispatches that are old enough, with their deliveries': async (t) => {
     await t.accept('sent')
     await send(t)
     await t.accept('failed')
@@ -33,7 +33,7 @@ export const removeCases: readonly DispatchCase[] = dispatchCases([], {
     equal((await t.claim()).deliveries, [])
     equal(await remove(t), 0)
   },
-  'what is open is not removed, however old': async (t) => {
+  'removeDispatches leaves open dispatches, however old': async (t) => {
     await t.accept('queued', { deliveries: [delivery('q', { channel: 'q', delayMs: 50 * HOUR })] })
     await t.accept('sending', { deliveries: [delivery('s', { channel: 's' })] })
     await t.claimOne('s', 50 * HOUR)
@@ -49,7 +49,7 @@ export const removeCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.states('held'), ['queued', 'held'])
     equal(await t.states('partly'), ['failed provider_rejected', 'queued'])
   },
-  'what is removed is of the tenant that is named, or of all': async (t) => {
+  'removeDispatches removes from one tenant, or from all': async (t) => {
     for (const tenant of ['t1', 't2', 't3']) {
       await t.accept(tenant, { tenant })
       await t.store.cancel(tenant, tenant)
@@ -60,7 +60,7 @@ export const removeCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await remove(t), 2)
     equal(await t.list({ tenant: 't3' }), [])
   },
-  'no more is removed at once than was asked for, and what is young stays': async (t) => {
+  'removeDispatches removes at most the limit, and leaves young dispatches': async (t) => {
     for (const at of numbers(5)) await t.accept(`old${at}`, { deliveries: [skipped(`old${at}`)] })
     await t.accept('open', { deliveries: [delivery('x', { delayMs: 50 * HOUR })] })
     await t.advance(2 * HOUR)
@@ -68,11 +68,11 @@ export const removeCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await remove(t, { limit: 2 }), 2)
     equal((await t.list()).length, 5)
     equal(await remove(t, { limit: 2 }), 2)
-    equal(await remove(t, { limit: 2 }), 1, 'fewer than asked for: nothing is left that may go')
+    equal(await remove(t, { limit: 2 }), 1, 'fewer than the limit: none is left')
     equal(await remove(t, { limit: 2 }), 0)
     equal((await t.list()).sort(), ['open', 'young'])
   },
-  'what is open does not hide what may be removed': async (t) => {
+  'removeDispatches finds ended dispatches among many open ones': async (t) => {
     for (const at of numbers(30))
       await t.accept(`open${at}`, { deliveries: [delivery(`o${at}`, { delayMs: 50 * HOUR })] })
     await t.accept('ended', { deliveries: [skipped('ended')] })
@@ -80,7 +80,7 @@ export const removeCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await remove(t, { limit: 2 }), 1)
     equal((await t.list({ limit: 100 })).length, 30)
   },
-  'a delivery that others have too stays theirs': async (t) => {
+  'removing a dispatch leaves its digest to the other dispatches': async (t) => {
     await t.accept('1', { deliveries: [digested('d')] })
     await t.advance(HOUR / 2)
     await t.accept('2', { deliveries: [digested('e')] })
@@ -89,16 +89,14 @@ export const removeCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await remove(t), 1)
     equal(await t.other.findDispatch(TENANT, '1'), undefined)
     matches(await t.only('2'), { deliveryId: 'd', status: 'failed', reason: 'provider_rejected', attempts: 1 })
-    matches(await t.retry('2'), {
-      changed: [{ deliveryId: 'd', status: 'queued' }],
-    })
+    matches(await t.retry('2'), { changed: [{ deliveryId: 'd', status: 'queued' }] })
     const claimed = await t.claimOne()
     matches(claimed, { deliveryId: 'd', attempts: 2, dispatch: { dispatchId: '2' } })
     matches(claimed.digest?.events.at(-1), { dispatchId: '2', eventData: { of: 'e' } })
     await t.store.settle({ ...proof(claimed), to: 'sent', attempt: SENT })
     equal((await t.only('2')).status, 'sent')
   },
-  'one that was taken out of a digest is removed, and the digest goes on': async (t) => {
+  'an event that left a digest can be removed, and the digest goes on': async (t) => {
     const later = { delayMs: 5 * HOUR }
     for (const id of ['1', '2', '3']) await t.accept(id, { deliveries: [digested(id, {}, later)] })
     await t.cancel('1')
@@ -112,7 +110,7 @@ export const removeCases: readonly DispatchCase[] = dispatchCases([], {
     equal(idsOf(deliveries), ['1'])
     matches(deliveries[0]?.digest?.events, [{ dispatchId: '2' }, { dispatchId: '3' }, { dispatchId: '4' }])
   },
-  'a key is remembered for as long as it would have been': async (t) => {
+  'removing a dispatch leaves its idempotency key until the key expires': async (t) => {
     const first = await t.accept('1', { ...keyed('k', 'f1', 5 * HOUR), deliveries: [skipped('s')] })
     await t.advance(2 * HOUR)
     equal(await remove(t), 1)
@@ -123,7 +121,7 @@ export const removeCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(3 * HOUR)
     matches(await t.accept('4', keyed('k', 'f2')), { outcome: 'accepted' })
   },
-  'a limit counts what was removed for as long as it would have': async (t) => {
+  'removing a dispatch leaves its counts under limits': async (t) => {
     const limits = [{ key: 'l', max: 1, windowMs: 5 * HOUR }]
     const post = (id: string) => t.accept(id, { deliveries: [delivery(id, { limits })] })
     await post('1')

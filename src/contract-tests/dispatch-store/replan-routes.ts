@@ -7,9 +7,9 @@ const limits = [{ key: 'l', max: 2, windowMs: 100 * HOUR }]
 const b = { channel: 'b' }
 const FAILED = 'failed provider_rejected'
 
-/** Limits, digests and the route `first` of deliveries that are planned again. */
+/** Limits, digests and the route `first` of replanned deliveries. */
 export const replanRouteCases: readonly DispatchCase[] = dispatchCases([], {
-  'what is replaced counts under its limits, and is throttled where they are spent': async (t) => {
+  'a replanned delivery counts under its limits, and is throttled where they are spent': async (t) => {
     const deliveries = [broken('x'), broken('y', { channel: 'b' })]
     await t.accept('1', { deliveries, source: SOURCE })
     await t.accept('2', { deliveries: [delivery('z', { channel: 'c', limits })] })
@@ -21,7 +21,7 @@ export const replanRouteCases: readonly DispatchCase[] = dispatchCases([], {
     await t.accept('3', { deliveries: [delivery('w', { channel: 'c', limits })] })
     equal(await t.states('3'), ['skipped throttled'])
   },
-  'what is replaced joins the digest that is open for it': async (t) => {
+  'a replanned delivery joins an open digest': async (t) => {
     await t.accept('1', { deliveries: [digested('d')] })
     await t.accept('2', { deliveries: [broken('x'), delivery('y', { channel: 'b' })], source: SOURCE })
     matches(await replan(t, '2', [digested('x')]), { changed: [{ deliveryId: 'd', status: 'queued' }] })
@@ -40,7 +40,7 @@ export const replanRouteCases: readonly DispatchCase[] = dispatchCases([], {
       ],
     )
   },
-  'what is replaced opens a digest that others join, leave and are sent with': async (t) => {
+  'a replanned delivery opens a digest that others join and leave': async (t) => {
     await t.accept('1', { deliveries: [broken('x')], source: SOURCE })
     matches(await replan(t, '1', [digested('x')]), { changed: [{ deliveryId: 'x', status: 'queued' }] })
     matches(await t.only('1'), { deliveryId: 'x', eventCount: 1 })
@@ -58,7 +58,7 @@ export const replanRouteCases: readonly DispatchCase[] = dispatchCases([], {
     await t.send()
     equal([await t.states('1'), await t.states('2'), await t.states('3')], [['cancelled'], ['sent'], ['sent']])
   },
-  'a dispatch whose replaced delivery joined a digest can be removed': async (t) => {
+  'a dispatch whose replanned delivery joined a digest can be removed': async (t) => {
     await t.accept('1', { deliveries: [digested('d')] })
     await t.accept('2', { deliveries: [broken('x')], source: SOURCE })
     await replan(t, '2', [digested('x')])
@@ -67,7 +67,7 @@ export const replanRouteCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.store.removeDispatches({ acceptedForMs: HOUR, limit: 9 }), 2)
     for (const id of ['1', '2']) equal(await t.store.findDispatch(TENANT, id), undefined)
   },
-  'with the route first, what is replaced and what is retried have their turns in order': async (t) => {
+  'with the route first, replanned and retried deliveries keep the order of the route': async (t) => {
     const deliveries = [broken('x'), delivery('y', b), broken('z', { channel: 'c' })]
     await t.accept('1', { route: 'first', deliveries, source: SOURCE })
     await t.fail('b')
@@ -79,7 +79,7 @@ export const replanRouteCases: readonly DispatchCase[] = dispatchCases([], {
     await t.fail()
     matches(await t.claimOne('b'), { deliveryId: 'y', attempts: 2, attemptsBefore: 1 })
   },
-  'with the route first, what is replaced waits behind what is retried before it': async (t) => {
+  'with the route first, a replanned delivery waits for retried ones before it': async (t) => {
     await t.accept('1', { route: 'first', deliveries: [delivery('x'), broken('y', b)], source: SOURCE })
     await t.fail()
     await replan(t, '1', [delivery('y', b)])
@@ -88,7 +88,7 @@ export const replanRouteCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.states('1'), [FAILED, 'queued'])
     matches(await t.claimOne('b'), { deliveryId: 'y', deferred: true })
   },
-  'with the route first, the first is due when it was planned to be': async (t) => {
+  'with the route first, a replanned delivery keeps its delay': async (t) => {
     await t.accept('1', { route: 'first', deliveries: [broken('x'), broken('y', b)], source: SOURCE })
     const planned = [delivery('x', { delayMs: HOUR, deferred: true }), delivery('y', { ...b, status: 'held' })]
     await replan(t, '1', planned)
@@ -96,14 +96,14 @@ export const replanRouteCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(HOUR)
     matches(await t.claimOne(), { deliveryId: 'x' })
   },
-  'with the route first, a replan passes over what does not fit': async (t) => {
+  'with the route first, replan throttles a delivery with a spent limit and queues the next': async (t) => {
     const limits = [{ key: 'l', max: 1, windowMs: 100 * HOUR }]
     await t.accept('1', { route: 'first', deliveries: [broken('x'), broken('y', b)], source: SOURCE })
     await t.accept('2', { deliveries: [delivery('z', { channel: 'c', limits })] })
     await replan(t, '1', [delivery('x', { limits }), delivery('y', { ...b, status: 'held' })])
     equal(await t.states('1'), ['skipped throttled', 'queued'])
   },
-  'with the route first, nothing is replaced while something is sent or may yet be': async (t) => {
+  'with the route first, replan changes nothing while a delivery is sent or open': async (t) => {
     await t.accept('1', { route: 'first', deliveries: [broken('x'), delivery('y', b)], source: SOURCE })
     const unchanged = async (what: string) => {
       const before = await t.found('1')
@@ -111,10 +111,10 @@ export const replanRouteCases: readonly DispatchCase[] = dispatchCases([], {
       equal(change, { outcome: 'replanned', changed: [], dispatch: before }, what)
       equal(await t.found('1'), before, what)
     }
-    await unchanged('the next is queued')
+    await unchanged('the second delivery is queued')
     const claimed = await t.claimOne('b')
-    await unchanged('the next is being sent')
+    await unchanged('the second delivery is being sent')
     await t.store.settle({ ...proof(claimed), to: 'sent', attempt: SENT })
-    await unchanged('the next is sent')
+    await unchanged('the second delivery is sent')
   },
 })

@@ -8,7 +8,7 @@ const ALONE = { live: true, others: [] }
 
 const first = 'first'
 
-/** What waits for the channel before it to fail. */
+/** A held delivery: it is sent only when the one before it fails. */
 function fallback(deliveryId: string, channel: string, rest: Partial<NewDelivery> = {}): NewDelivery {
   return delivery(deliveryId, { channel, status: 'held', deferred: true, ...rest })
 }
@@ -16,20 +16,15 @@ function fallback(deliveryId: string, channel: string, rest: Partial<NewDelivery
 const three = (): NewDelivery[] => [delivery('x'), fallback('y', 'b'), fallback('z', 'c')]
 
 export const settleCases: readonly DispatchCase[] = dispatchCases([], {
-  'what is sent says so, with what the provider called it': async (t) => {
+  'settle as sent stores the provider and its message id': async (t) => {
     await t.accept('1')
     const attempt = { outcome: 'sent', provider: 'p1', providerMessageId: 'm1' } as const
     equal(await t.settleNext({ to: 'sent', attempt }), ALONE)
     const stored = await t.only('1')
-    matches(stored, {
-      status: 'sent',
-      attempts: 1,
-      providerMessageId: 'm1',
-      attemptLog: [{ attempt: 1, ...attempt }],
-    })
+    matches(stored, { status: 'sent', attempts: 1, providerMessageId: 'm1', attemptLog: [{ attempt: 1, ...attempt }] })
     matches(stored, { reason: undefined, dueAt: undefined, lastCode: undefined })
   },
-  'what is sent is never handed out again': async (t) => {
+  'a sent delivery is never claimed again': async (t) => {
     await t.accept('1')
     await t.send()
     for (const ms of [LEASE, 100 * HOUR]) {
@@ -38,19 +33,19 @@ export const settleCases: readonly DispatchCase[] = dispatchCases([], {
     }
     matches(await t.claim(), { deliveries: [], expired: [] })
   },
-  'what is queued again waits until its delay is over': async (t) => {
+  'settle as queued makes the delivery due after the delay': async (t) => {
     await t.accept('1')
     const mine = proof(await t.claimOne())
     const { from, to } = await timed(t, () => t.store.settle({ ...mine, to: 'queued', delayMs: HOUR, attempt: RETRY }))
     const stored = await t.only('1')
     matches(stored, { status: 'queued', attempts: 1, lastCode: 'busy' })
-    between(stored.dueAt, from + HOUR, to + HOUR, 'when it is due')
+    between(stored.dueAt, from + HOUR, to + HOUR, 'dueAt')
     await t.advance(HOUR - MARGIN)
     equal((await t.claim()).deliveries, [])
     await t.advance(MARGIN)
     matches(await t.claimOne(), { deliveryId: '1-a', attempts: 2 })
   },
-  'what fails or is skipped says why, and is not handed out again': async (t) => {
+  'settle as failed or skipped stores the reason and ends the delivery': async (t) => {
     const reasons: readonly DeliveryReason[] = ['provider_rejected', 'attempts_exhausted', 'template_error']
     for (const to of ['failed', 'skipped'] as const) {
       for (const reason of [...reasons, 'opted_out' as const]) {
@@ -63,7 +58,7 @@ export const settleCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(HOUR)
     matches(await t.claim(), { deliveries: [], expired: [] })
   },
-  'a settlement changes no other delivery': async (t) => {
+  'settle changes no other delivery': async (t) => {
     await t.accept('1', { deliveries: [delivery('x'), delivery('y', { channel: 'b' })] })
     await t.advance(1)
     await t.accept('2')
@@ -74,7 +69,7 @@ export const settleCases: readonly DispatchCase[] = dispatchCases([], {
     equal((await t.found('1')).deliveries[1], y)
     equal(await t.found('2'), second)
   },
-  'every one of many small steps is kept': async (t) => {
+  'settle through either handle loses no attempt': async (t) => {
     await t.accept('1')
     for (const at of numbers(20)) {
       const handle = at % 2 === 0 ? t.store : t.other
@@ -83,7 +78,7 @@ export const settleCases: readonly DispatchCase[] = dispatchCases([], {
     }
     equal(idsOf((await t.claim()).deliveries), ['1-a'])
   },
-  'how an attempt ended is written down, and told to the next': async (t) => {
+  'settle stores how the attempt ended, and the next claim returns it': async (t) => {
     await t.accept('1')
     const begun = await timed(t, () => t.claimOne())
     await t.advance(MINUTE)
@@ -93,8 +88,8 @@ export const settleCases: readonly DispatchCase[] = dispatchCases([], {
     const [first] = (await t.only('1')).attemptLog
     const { startedAt, endedAt, ...rest } = first ?? {}
     equal(rest, { attempt: 1, ...unknown })
-    between(startedAt, begun.from, begun.to, 'when it began')
-    between(endedAt, ended.from, ended.to, 'when it ended')
+    between(startedAt, begun.from, begun.to, 'startedAt')
+    between(endedAt, ended.from, ended.to, 'endedAt')
     const again = await t.claimOne()
     equal(again.history, [first])
     await t.store.settle({ ...proof(again), to: 'failed', reason: 'provider_rejected', attempt: REJECTED })
@@ -102,14 +97,14 @@ export const settleCases: readonly DispatchCase[] = dispatchCases([], {
     equal(stored.attemptLog[0], first)
     matches(stored, { attempts: 2, lastCode: 'no', attemptLog: [{}, { attempt: 2, ...REJECTED }] })
   },
-  'the last code stays until there is another': async (t) => {
+  'lastCode stays until another attempt has a code': async (t) => {
     await t.accept('1')
     await t.settleNext({ to: 'queued', delayMs: 0, attempt: RETRY })
     const attempt = { outcome: 'sent', providerMessageId: 'm1' } as const
     await t.settleNext({ to: 'sent', attempt })
     matches(await t.only('1'), { lastCode: 'busy', providerMessageId: 'm1' })
   },
-  'an attempt that was none is taken back, and leaves no trace': async (t) => {
+  'settle without an attempt takes the attempt back': async (t) => {
     await t.accept('1')
     await t.settleNext({ to: 'queued', delayMs: 0, attempt: RETRY })
     const { dueAt: _, ...before } = await t.only('1')
@@ -119,14 +114,14 @@ export const settleCases: readonly DispatchCase[] = dispatchCases([], {
     }
     matches(await t.claimOne(), { attempts: 2, history: [{ attempt: 1, ...RETRY }] })
   },
-  'an attempt that was none is taken back from what fails and is skipped': async (t) => {
+  'settle as failed or skipped without an attempt takes the attempt back': async (t) => {
     for (const to of ['failed', 'skipped'] as const) {
       await t.accept(to)
       await t.settleNext({ to, reason: 'opted_out' })
       matches(await t.only(to), { status: to, reason: 'opted_out', attempts: 0, attemptLog: [] })
     }
   },
-  'at least the newest fifty attempts are kept, oldest first': async (t) => {
+  'the attempt log keeps at least the newest fifty attempts, oldest first': async (t) => {
     await t.accept('1', { expiresInMs: 1_000 * HOUR })
     for (const at of numbers(60)) {
       const mine = proof(await t.claimOne())
@@ -142,14 +137,14 @@ export const settleCases: readonly DispatchCase[] = dispatchCases([], {
         what,
       )
     }
-    check((await t.only('1')).attemptLog, 'what is stored')
+    check((await t.only('1')).attemptLog, 'the stored attempt log')
     const claimed = await t.claimOne()
     equal(claimed.attempts, 61)
-    check(claimed.history, 'what a worker is told')
+    check(claimed.history, 'the history of a claim')
     await t.store.settle({ ...proof(claimed), to: 'queued', delayMs: 0 })
-    check((await t.only('1')).attemptLog, 'what is left when one is taken back')
+    check((await t.only('1')).attemptLog, 'the attempt log after an attempt was taken back')
   },
-  'once one is sent, all that is held is skipped as unneeded': async (t) => {
+  'a sent delivery skips all held deliveries as unneeded': async (t) => {
     await t.accept('1', { route: first, deliveries: three() })
     const settled = await t.send()
     const skipped = { status: 'skipped', reason: 'fallback_unneeded', attempts: 0 }
@@ -164,7 +159,7 @@ export const settleCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(HOUR)
     equal((await t.claim({ a: 9, b: 9, c: 9 })).deliveries, [])
   },
-  'once one fails or is skipped, the next is queued, due now, and the others stay held': async (t) => {
+  'a failed or skipped delivery queues the next held one, due now': async (t) => {
     for (const to of ['failed', 'skipped'] as const) {
       const ids = { x: `${to}-x`, y: `${to}-y`, z: `${to}-z` }
       await t.accept(to, { route: first, deliveries: [delivery(ids.x), fallback(ids.y, 'b'), fallback(ids.z, 'c')] })
@@ -173,11 +168,11 @@ export const settleCases: readonly DispatchCase[] = dispatchCases([], {
       const { value, from, to: until } = await timed(t, () => t.store.settle({ ...mine, to, reason: 'opted_out' }))
       equal(value, { live: true, others: [{ deliveryId: ids.y, channel: 'b', status: 'queued', attempts: 0 }] })
       equal(await t.states(to), [`${to} opted_out`, 'queued', 'held'])
-      between((await t.found(to)).deliveries[1]?.dueAt, from, until, 'when the next is due')
+      between((await t.found(to)).deliveries[1]?.dueAt, from, until, 'the next due time')
       matches(await t.claimOne('b'), { deliveryId: ids.y, deferred: true, attempts: 1 })
     }
   },
-  'each that is held has its turn, in the order of the channels': async (t) => {
+  'held deliveries are queued one after the other, in the order of the route': async (t) => {
     await t.accept('1', { route: first, deliveries: three() })
     await t.fail('a')
     await t.fail('b')
@@ -185,7 +180,7 @@ export const settleCases: readonly DispatchCase[] = dispatchCases([], {
     await t.fail('c')
     equal(await t.states('1'), ['failed provider_rejected', 'failed provider_rejected', 'failed provider_rejected'])
   },
-  'what is held stays while the one before it is tried again': async (t) => {
+  'a held delivery stays held while the one before it is retried': async (t) => {
     await t.accept('1', { route: first, deliveries: three() })
     const settled = await t.settleNext({ to: 'queued', delayMs: 0, attempt: RETRY })
     equal(settled, { live: true, others: [] })
@@ -194,7 +189,7 @@ export const settleCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(LEASE)
     equal(idsOf((await t.claim({ a: 9, b: 9, c: 9 })).deliveries), ['x'])
   },
-  'what is held is passed over where its limit is spent': async (t) => {
+  'a held delivery with a spent limit is throttled, and the next is queued': async (t) => {
     const limits = [{ key: 'l', max: 1, windowMs: HOUR }]
     const deliveries = [delivery('x', { limits }), fallback('y', 'b', { limits }), fallback('z', 'c')]
     await t.accept('1', { route: first, deliveries })
@@ -205,14 +200,14 @@ export const settleCases: readonly DispatchCase[] = dispatchCases([], {
     ])
     equal(await t.states('1'), ['failed channel_error', 'skipped throttled', 'queued'])
   },
-  'what was held and cancelled has no turn': async (t) => {
+  'a cancelled delivery is not promoted': async (t) => {
     await t.accept('1', { route: first, deliveries: three() })
     const mine = proof(await t.claimOne())
     await t.cancel('1')
     equal(await t.store.settle({ ...mine, to: 'failed', reason: 'channel_error' }), { live: true, others: [] })
     equal(await t.states('1'), ['failed channel_error', 'cancelled', 'cancelled'])
   },
-  'what is held in another dispatch stays': async (t) => {
+  'settle leaves the held deliveries of other dispatches': async (t) => {
     await t.accept('1', { route: first, deliveries: three() })
     const others = ['u', 'v', 'w'].map((id) => fallback(id, id))
     await t.accept('2', { route: first, deliveries: [delivery('t', { channel: 't' }), ...others] })

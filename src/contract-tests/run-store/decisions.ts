@@ -74,15 +74,13 @@ async function decideOnNothing(t: RunHarness, bits: number): Promise<void> {
 
 /** The effects of a decision. */
 export const decisionCases: readonly RunStoreCase[] = runCases([], {
-  'of a stored run, each decision changes what it says and leaves the rest as it is': async (t) => {
+  'a decision on a stored run changes exactly its members': async (t) => {
     for (const bits of ALL_DECISIONS) await decideOnStored(t, bits)
   },
-  'where nothing is stored, a decision makes the run and the session if it has a state, and else nothing': async (
-    t,
-  ) => {
+  'a decision without a stored run creates the run only if it has a state': async (t) => {
     for (const bits of ALL_DECISIONS) await decideOnNothing(t, bits)
   },
-  'members of a decision that are undefined are as good as absent': async (t) => {
+  'undefined members of a decision count as absent': async (t) => {
     const run = await t.put('r', {}, { failures: FAILURES })
     const nothing = {
       state: undefined,
@@ -94,10 +92,10 @@ export const decisionCases: readonly RunStoreCase[] = runCases([], {
     equal(await t.decide('r', nothing), run)
     equal((await t.session())?.failures, FAILURES)
   },
-  'each state that is decided of is one more revision, also one that is the same again': async (t) => {
+  'every decided state is a new revision, also an equal one': async (t) => {
     for (const revision of [1, 2, 3, 4, 5]) equal((await t.put('r')).revision, revision)
   },
-  'a sign of life alone is no revision, however many there are': async (t) => {
+  'touched alone is no revision': async (t) => {
     const { revision, updatedAt } = await t.put('r')
     for (let times = 0; times < 5; times++) {
       await t.advance(1_000)
@@ -106,7 +104,7 @@ export const decisionCases: readonly RunStoreCase[] = runCases([], {
     const run = await t.run('r')
     equal([run?.revision, run?.updatedAt], [revision, updatedAt])
   },
-  'an account replaces the one before, and is no revision': async (t) => {
+  'derived data replaces the earlier data, and is no revision': async (t) => {
     const cost = { amount: '0.1', currency: 'USD', source: 'local' } as const
     const values = [PENDING, { ...QUIET, cost, shares: [cost] }, { ...QUIET, top: true }, QUIET] as const
     await t.put('r')
@@ -115,7 +113,7 @@ export const decisionCases: readonly RunStoreCase[] = runCases([], {
       equal([run?.derived, run?.revision], [derived, 1])
     }
   },
-  'failures replace those of the session before, and are gone when there are none': async (t) => {
+  'failures replace the earlier failures of the session': async (t) => {
     const [other] = FAILURES
     await t.put('r', {}, { failures: FAILURES })
     for (const failures of [[{ runId: 'r', at: 1 }, other], [{ runId: 'r', at: 2 }], []] as const) {
@@ -123,7 +121,7 @@ export const decisionCases: readonly RunStoreCase[] = runCases([], {
       equal((await t.session())?.failures, failures)
     }
   },
-  'a session that is open takes what is added and failures also from a run that is not stored': async (t) => {
+  'a decision on an open session adds totals and failures without a stored run': async (t) => {
     await t.store.openSession('t', 's')
     equal(await t.decide('r', { totalsChanges: CHANGES, failures: FAILURES, derived: PENDING }), undefined)
     const session = await t.session()
@@ -131,7 +129,7 @@ export const decisionCases: readonly RunStoreCase[] = runCases([], {
     equal((await t.spend()).runs, 3)
     equal(await t.run('r'), undefined)
   },
-  'what a decision was made of stays what it was': async (t) => {
+  'a merge does not change the decision that it is given': async (t) => {
     const session = fullTotals('a', 1, '0.1')
     const descendants = fullTotals('b', 2, '0.2')
     const users = [{ userId: 'u', add: descendants.spend }]
@@ -152,7 +150,7 @@ export const decisionCases: readonly RunStoreCase[] = runCases([], {
     equal(decision, copy)
     equal((await t.session())?.totals, sumOf(session, descendants, descendants, descendants))
   },
-  'a run that a merge gave stays what it was': async (t) => {
+  'a later merge does not change an earlier result': async (t) => {
     const given = []
     for (let steps = 0; steps < 4; steps++) {
       await t.advance(1_000)

@@ -36,9 +36,9 @@ function queryOf(more: Partial<RemovalQuery> = {}): RemovalQuery {
 const ADD = fullTotals('u', 1, '0.1')
 const OF_USER = { latest: { userId: 'u' } }
 
-/** Which runs a removal takes, and what it leaves. */
+/** Removal of old runs, and erasure of sessions and users. */
 export const erasureCases: readonly RunStoreCase[] = runCases([], {
-  'a removal takes the runs of the statuses that are said, and no others': async (t) => {
+  'removeRuns removes the runs of the given statuses only': async (t) => {
     for (const status of ALL) await t.put(status, { status })
     await t.put('none')
     await t.advance(2 * HOUR)
@@ -48,7 +48,7 @@ export const erasureCases: readonly RunStoreCase[] = runCases([], {
     equal(await t.store.removeRuns(queryOf({ status: ['running'] })), 2, 'a run without a status is running')
     equal(await t.run('none'), undefined)
   },
-  'a removal takes what last changed long enough ago, whenever it was last heard of': async (t) => {
+  'removeRuns removes runs whose state has not changed for long enough': async (t) => {
     for (const runId of ['old', 'touched', 'accounted', 'changed']) await t.put(runId, { status: 'completed' })
     await t.advance(2 * HOUR)
     await t.decide('touched', { touched: true })
@@ -58,14 +58,14 @@ export const erasureCases: readonly RunStoreCase[] = runCases([], {
     equal(await t.store.removeRuns(queryOf()), 3)
     equal(await t.ids(), ['changed', 'young'])
   },
-  'a removal takes what last changed more than so many milliseconds ago, not just as many': async (t) => {
+  'removeRuns removes runs unchanged for longer, not for as long': async (t) => {
     const { updatedAt } = await t.put('r', { status: 'completed' })
     await t.advance(HOUR)
     if (!(await t.standsStill())) return
     equal(await t.store.removeRuns(queryOf({ unchangedForMs: t.now() - updatedAt })), 0)
     equal(await t.store.removeRuns(queryOf({ unchangedForMs: t.now() - updatedAt - 1 })), 1)
   },
-  'a removal takes at most as many as it may, and says how many, until there are no more': async (t) => {
+  'removeRuns removes at most the limit, and returns how many': async (t) => {
     for (const runId of runIds(11)) await t.put(runId, { status: 'completed' })
     await t.advance(2 * HOUR)
     const counts: number[] = []
@@ -75,7 +75,7 @@ export const erasureCases: readonly RunStoreCase[] = runCases([], {
     }
     equal(counts, [4, 4, 3, 0])
   },
-  'a removal spares what is untold, and that does not count towards its limit': async (t) => {
+  'removeRuns keeps runs with pending events, and does not count them': async (t) => {
     for (const runId of runIds(10)) await t.put(runId, { status: 'completed' }, { derived: PENDING })
     for (const runId of runIds(5, 'reported')) await t.put(runId, { status: 'completed' })
     await t.advance(2 * HOUR)
@@ -87,7 +87,7 @@ export const erasureCases: readonly RunStoreCase[] = runCases([], {
     equal(await t.store.removeRuns(queryOf({ limit: 3 })), 1)
     equal(await t.run('r4'), undefined)
   },
-  'a removal for a tenant leaves the runs of others, and one for all takes those of each': async (t) => {
+  'removeRuns removes from one tenant, or from all': async (t) => {
     for (const tenant of ['t', 'T', 't ', '__proto__']) await t.put(runKeyOf('r', { tenant }), { status: 'completed' })
     await t.advance(2 * HOUR)
     equal(await t.store.removeRuns(queryOf({ tenant: 'nobody' })), 0)
@@ -97,7 +97,7 @@ export const erasureCases: readonly RunStoreCase[] = runCases([], {
     equal(await t.store.removeRuns(queryOf({ limit: 2 })), 1)
     equal(await t.ids(), [])
   },
-  'a removal leaves the session, its failures and every sum as they are': async (t) => {
+  'removeRuns keeps the session, its failures and all totals': async (t) => {
     const add = fullTotals('a', 1, '0.1')
     const totalsChanges = changesOf({
       session: add,
@@ -113,7 +113,7 @@ export const erasureCases: readonly RunStoreCase[] = runCases([], {
     equal(await t.descendants('r'), add)
     equal(await t.spend(), add.spend)
   },
-  'a run that was removed can be made anew': async (t) => {
+  'a removed run can be created again': async (t) => {
     for (let times = 0; times < 3; times++) await t.put('r', { status: 'completed', tags: ['a'] })
     await t.advance(2 * HOUR)
     equal(await t.store.removeRuns(queryOf()), 1)
@@ -123,7 +123,7 @@ export const erasureCases: readonly RunStoreCase[] = runCases([], {
     equal(await t.ids(), ['r'])
     equal(await t.ids({ tag: 'a' }), [])
   },
-  'a session is erased with its runs, its failures and its sums, and others are left': async (t) => {
+  'erasing a session erases its runs, failures and totals, and no others': async (t) => {
     const totalsChanges = changesOf({ session: ADD, descendants: [{ runId: 'r0', add: ADD }] })
     const failures = [{ runId: 'r0', at: 1 }]
     for (const runId of runIds(5)) await t.put(runId, {}, { totalsChanges, failures })
@@ -137,7 +137,7 @@ export const erasureCases: readonly RunStoreCase[] = runCases([], {
     equal(await t.session('other'), other)
     equal(await t.descendants(runKeyOf('r0', { sessionId: 'other' })), ADD)
   },
-  'a session that was erased begins anew with its next run': async (t) => {
+  'an erased session begins empty with its next run': async (t) => {
     const totalsChanges = changesOf({ session: ADD, descendants: [{ runId: 'p', add: ADD }] })
     await t.put('r', {}, { totalsChanges, failures: [{ runId: 'r', at: 1 }] })
     await t.store.erase('t', { sessionId: 's' })
@@ -148,7 +148,7 @@ export const erasureCases: readonly RunStoreCase[] = runCases([], {
     equal([session?.createdAt, session?.totals, session?.failures], [run.createdAt, noTotals(), []])
     equal(await t.descendants('p'), undefined)
   },
-  'what is untold goes with its session, and with its user': async (t) => {
+  'erase also erases runs with pending events': async (t) => {
     await t.put('a', {}, { derived: PENDING })
     await t.put(runKeyOf('b', { sessionId: 'other' }), OF_USER, { derived: PENDING })
     equal(await t.store.erase('t', { sessionId: 's' }), 1)
@@ -156,7 +156,7 @@ export const erasureCases: readonly RunStoreCase[] = runCases([], {
     equal(await t.store.erase('t', { userId: 'u' }), 1)
     equal(await t.ids({ pending: true }), [])
   },
-  'an erasure of what is not there, or has no runs, tells of none': async (t) => {
+  'erase returns 0 where there are no runs': async (t) => {
     await t.store.openSession('t', 'empty')
     await t.put('r', { latest: { userId: 'U' } })
     for (const of of [{ sessionId: 'S' }, { userId: 'u' }, { userId: 'nobody' }, { sessionId: 'empty' }])
@@ -165,12 +165,12 @@ export const erasureCases: readonly RunStoreCase[] = runCases([], {
     equal(await t.session('empty'), undefined)
     equal(await t.ids(), ['r'])
   },
-  'what users spent stays when a session is erased': async (t) => {
+  'erasing a session keeps the spend of users': async (t) => {
     await t.put('r', OF_USER, adding({ users: [{ userId: 'u', add: ADD.spend }] }))
     await t.store.erase('t', { sessionId: 's' })
     equal(await t.spend(), ADD.spend)
   },
-  'a user is erased with the runs that name them in every session, and runs below these stay': async (t) => {
+  'erasing a user erases their runs in every session, and keeps child runs of others': async (t) => {
     await t.put('parent', OF_USER)
     await t.put('child', { parentRunId: 'parent' })
     await t.put(runKeyOf('theirs', { sessionId: 'other' }), OF_USER)
@@ -183,7 +183,7 @@ export const erasureCases: readonly RunStoreCase[] = runCases([], {
     equal(await t.ancestors('child'), [{ runId: 'parent' }])
     equal(await t.ids({ userId: 'u' }), [])
   },
-  'what a user spent is gone with them, and what others spent stays': async (t) => {
+  'erasing a user erases their spend only': async (t) => {
     const spend = spendOf({ runs: 2, cost: { USD: '0.3' } })
     const users = [
       { userId: 'u', add: spend },
@@ -197,7 +197,7 @@ export const erasureCases: readonly RunStoreCase[] = runCases([], {
     await t.decide('r', adding({ users: [{ userId: 'u', add: spend }] }))
     equal(await t.spend(), spend)
   },
-  'what a user spent below runs is gone with them in every session, and the rest of these sums stays': async (t) => {
+  'erasing a user erases their part of the totals below runs': async (t) => {
     const users = { ...own('v', ADD.spend), ...own('__proto__', ADD.spend) }
     const kept = totalsOf({ ...ADD, users })
     const descendants = [{ runId: 'p', add: totalsOf({ ...kept, users: { ...users, ...own('u', ADD.spend) } }) }]
@@ -212,7 +212,7 @@ export const erasureCases: readonly RunStoreCase[] = runCases([], {
     await t.decide('r-s', adding({ descendants: again }))
     equal((await t.see('p')).descendants?.users, { ...users, ...own('u', ADD.spend) })
   },
-  'what sessions say of failures of a user is gone with them, be the runs stored or not': async (t) => {
+  'erasing a user erases their failures in every session': async (t) => {
     const failures = [
       { runId: 'left', at: 9, userId: 'v', error: { type: 'x' } },
       { runId: 'gone', at: 8, userId: 'u' },
@@ -227,13 +227,13 @@ export const erasureCases: readonly RunStoreCase[] = runCases([], {
     equal((await t.session())?.failures, [failures[0], failures[3], failures[4]])
     equal((await t.session('other'))?.failures, [failures[0]])
   },
-  'what names nobody stays when a user is erased: sessions and their tallies': async (t) => {
+  'erasing a user keeps sessions and totals without names': async (t) => {
     await t.put('r', OF_USER, adding({ session: totalsOf({ ...ADD, users: {} }) }))
     const session = await t.session()
     await t.store.erase('t', { userId: 'u' })
     equal(await t.session(), session)
   },
-  'a user is erased whatever their name is, and nobody else with them': async (t) => {
+  'erasing a user with any name erases nobody else': async (t) => {
     const users = HOSTILE_NAMES.map((userId) => ({ userId, add: ADD.spend }))
     const descendants = HOSTILE_NAMES.map((name) => ({ runId: 'p', add: totalsOf({ users: own(name, ADD.spend) }) }))
     const failures = HOSTILE_NAMES.map((userId, at) => ({ runId: `failed${at}`, at, userId }))

@@ -94,31 +94,31 @@ async function expectRuns(t: RunHarness, runs: readonly StoredRun[], query: Filt
 
 /** The runs of a list, and their order. */
 export const listCases: readonly RunStoreCase[] = runCases([], {
-  'a list of nothing is empty, and has no next page': async (t) => {
+  'an empty list has no next page': async (t) => {
     equal(await t.store.listRuns({ limit: 10 }), { items: [] })
     equal(await t.store.listRuns({ tenant: 't', sessionId: 's', status: ['running'], limit: 1 }), { items: [] })
   },
-  'a list has every run as it is stored, the oldest first': async (t) => {
+  'listRuns returns every run, oldest first by default': async (t) => {
     const runs = await putAllKinds(t)
     equal(await t.list(), runs)
     equal(await t.list({ first: 'oldest', limit: 7 }), runs)
   },
-  'a list with the newest first has every run the other way round': async (t) => {
+  'listRuns can begin with the newest': async (t) => {
     const runs = await putAllKinds(t)
     equal(await t.list({ first: 'newest' }), runs.toReversed())
     equal(await t.list({ first: 'newest', limit: 7 }), runs.toReversed())
   },
-  'each filter of a list gives the runs that fit it': async (t) => {
+  'each filter of listRuns returns the runs that fit it': async (t) => {
     const runs = await putAllKinds(t)
     const now = t.now()
     const counts = []
     for (const query of filtersFor(runs, now)) counts.push(await expectRuns(t, runs, query, now))
     ok(
       counts.some((count) => count > 0 && count < runs.length),
-      'some of the filters tell runs apart',
+      'some filters fit some runs only',
     )
   },
-  'a page of any one filter is full, however many other runs there are': async (t) => {
+  'a page of runs with one filter is full, however many other runs there are': async (t) => {
     const latest = { provider: 'p', model: 'm', userId: 'u' }
     const wanted = { status: 'failed', latest, tags: ['a'] } as const
     for (const runId of ['w0', 'w1', 'w2']) {
@@ -146,7 +146,7 @@ export const listCases: readonly RunStoreCase[] = runCases([], {
       equal(runIdsOf(items), ['w2', 'w1', 'w0'], JSON.stringify(filter))
     }
   },
-  'two filters of a list give the runs that fit both': async (t) => {
+  'two filters of listRuns return the runs that fit both': async (t) => {
     const runs = await putAllKinds(t)
     const now = t.now()
     const filters = filtersFor(runs, now)
@@ -154,7 +154,7 @@ export const listCases: readonly RunStoreCase[] = runCases([], {
       for (const other of filters.slice(at + 1))
         if (Object.keys(one)[0] !== Object.keys(other)[0]) await expectRuns(t, runs, { ...one, ...other }, now)
   },
-  'all filters of a list together give the runs that fit all of them': async (t) => {
+  'all filters of listRuns together return the runs that fit all of them': async (t) => {
     const runs = await putAllKinds(t)
     const now = t.now()
     const found: number[] = []
@@ -169,23 +169,15 @@ export const listCases: readonly RunStoreCase[] = runCases([], {
     }
     equal([...new Set(found)].sort(), [0, 1])
   },
-  'a run is listed by what it shows now, and no longer by what it showed before': async (t) => {
-    await t.put('r', {
-      status: 'running',
-      latest: { provider: 'p', model: 'm', userId: 'u' },
-      tags: ['a'],
-    })
-    await t.put('r', {
-      status: 'failed',
-      latest: { provider: 'q', model: 'n', userId: 'v' },
-      tags: ['b'],
-    })
+  'a run is listed by its current values only': async (t) => {
+    await t.put('r', { status: 'running', latest: { provider: 'p', model: 'm', userId: 'u' }, tags: ['a'] })
+    await t.put('r', { status: 'failed', latest: { provider: 'q', model: 'n', userId: 'v' }, tags: ['b'] })
     const before = [{ status: ['running'] }, { provider: 'p' }, { model: 'm' }, { userId: 'u' }, { tag: 'a' }] as const
     const now = [{ status: ['failed'] }, { provider: 'q' }, { model: 'n' }, { userId: 'v' }, { tag: 'b' }] as const
     for (const query of before) equal(await t.ids(query), [], JSON.stringify(query))
     for (const query of now) equal(await t.ids(query), ['r'], JSON.stringify(query))
   },
-  'a run is listed by its status of now, whatever its statuses were': async (t) => {
+  'a run is listed by its current status only': async (t) => {
     const open = ['queued', 'running', 'waiting'] as const
     for (const status of ['running', 'completed', 'waiting', 'failed', 'queued', 'expired', 'running'] as const) {
       await t.put('r', { status })
@@ -193,13 +185,13 @@ export const listCases: readonly RunStoreCase[] = runCases([], {
       equal(await t.ids({ tenant: 't', status: open }), open.some((one) => one === status) ? ['r'] : [])
     }
   },
-  'a run without a status is listed as running, and one shows no provider that is no text': async (t) => {
+  'a run without a status is listed as running, and values that are no text are not listed': async (t) => {
     await t.put('r', { latest: { provider: 7, model: null, userId: ['u'] } })
     equal(await t.ids({ status: ['running'] }), ['r'])
     for (const query of [{ provider: '7' }, { model: 'null' }, { userId: 'u' }, { status: ['queued'] as const }])
       equal(await t.ids(query), [])
   },
-  'a run is silent for more than so many milliseconds, not for just as many': async (t) => {
+  'silentForMs lists runs that are silent for longer, not for as long': async (t) => {
     await t.put('r')
     await t.advance(5 * MINUTE)
     const { lastSeenAt } = (await t.decide('r', { touched: true })) ?? { lastSeenAt: 0 }
@@ -210,7 +202,7 @@ export const listCases: readonly RunStoreCase[] = runCases([], {
     equal(await t.ids({ silentForMs: t.now() - lastSeenAt }), [])
     equal(await t.ids({ silentForMs: t.now() - lastSeenAt - 1 }), ['r'])
   },
-  'a run is untold for as long as its account says so': async (t) => {
+  'pending lists the runs with pending run events': async (t) => {
     await t.put('reported')
     await t.put('r', { status: 'failed' }, { derived: PENDING })
     equal(await t.ids({ pending: true }), ['r'])

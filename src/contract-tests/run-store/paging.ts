@@ -5,9 +5,9 @@ import { type RunStoreCase, runCases } from './run-harness.ts'
 
 const ORDERS = ['oldest', 'newest'] as const
 
-/** How a list is read page by page. */
+/** Lists page by page. */
 export const pagingCases: readonly RunStoreCase[] = runCases([], {
-  'the pages of a list, however long they are, have each run once and in order': async (t) => {
+  'pages of any length contain each run once and in order': async (t) => {
     const ids = runIds(13)
     await t.putEach(ids.map((runId) => runKeyOf(runId)))
     for (const limit of [1, 2, 3, 12, 13, 14, 1_000]) {
@@ -15,7 +15,7 @@ export const pagingCases: readonly RunStoreCase[] = runCases([], {
       equal(await t.ids({ limit, first: 'newest', tenant: 't' }), ids.toReversed())
     }
   },
-  'a list of what fits only here and there has each of it once': async (t) => {
+  'pages with a filter contain each fitting run once': async (t) => {
     const ids = runIds(30)
     for (const [at, runId] of ids.entries()) {
       await t.advance(1_000)
@@ -27,7 +27,7 @@ export const pagingCases: readonly RunStoreCase[] = runCases([], {
       equal(await t.ids({ tag: 'a', limit, first: 'newest' }), fitting.toReversed())
     }
   },
-  'runs that were created in the same millisecond are each listed once': async (t) => {
+  'runs created in the same millisecond are each listed once': async (t) => {
     const ids = runIds(20)
     for (const runId of ids) await t.put(runId)
     for (const first of ORDERS)
@@ -36,9 +36,7 @@ export const pagingCases: readonly RunStoreCase[] = runCases([], {
         equal([...listed].sort(), [...ids].sort())
       }
   },
-  'a list misses none and gives none twice, while runs are added, change and are removed between its pages': async (
-    t,
-  ) => {
+  'paging through runs stays complete while runs are added, changed and removed': async (t) => {
     for (const first of ORDERS) {
       const sessionId = first
       const ids = runIds(24, first)
@@ -54,10 +52,10 @@ export const pagingCases: readonly RunStoreCase[] = runCases([], {
       })
       const old = runIdsOf(listed).filter((runId) => !runId.startsWith('added'))
       equal(old, first === 'oldest' ? ids : ids.toReversed())
-      equal(new Set(runIdsOf(listed)).size, listed.length, 'none is given twice')
+      equal(new Set(runIdsOf(listed)).size, listed.length, 'no run is listed twice')
     }
   },
-  'a list goes on after a run that was removed meanwhile, and after its session was erased': async (t) => {
+  'paging through runs continues after a removed run and an erased session': async (t) => {
     for (const first of ORDERS) {
       const keys = runIds(6, first).map((runId) => runKeyOf(runId, { sessionId: runId }))
       await t.putEach(keys)
@@ -69,7 +67,7 @@ export const pagingCases: readonly RunStoreCase[] = runCases([], {
       for (const sessionId of ids) await t.store.erase('t', { sessionId })
     }
   },
-  'a list of what is then changed so that it no longer fits has all of it': async (t) => {
+  'paging through a filter is complete while its runs stop fitting': async (t) => {
     const ids = runIds(11)
     await t.putEach(
       ids.map((runId) => runKeyOf(runId)),
@@ -86,7 +84,7 @@ export const pagingCases: readonly RunStoreCase[] = runCases([], {
     }
     equal(runIdsOf(await t.list({ pending: true, limit: 2 }, tell)), ids)
   },
-  'a cursor that no list gave does no harm': async (t) => {
+  'an invalid cursor lists at most the runs that fit': async (t) => {
     await t.put('r')
     const texts = ['', ' ', 'x', '-1', '0', '1.5', '1e9', '999999999999999', '99999999999999999999', 'NaN', '__proto__']
     const odd = [
@@ -104,10 +102,13 @@ export const pagingCases: readonly RunStoreCase[] = runCases([], {
     for (const cursor of [...texts, ...odd])
       for (const first of ORDERS) {
         const { items } = await t.store.listRuns({ tenant: 't', cursor, first, limit: 5 })
-        ok(items.length <= 1 && items.every(({ state }) => state.runId === 'r'), `the cursor ${cursor} does no harm`)
+        ok(
+          items.length <= 1 && items.every(({ state }) => state.runId === 'r'),
+          `the cursor ${cursor} lists only runs that fit`,
+        )
       }
   },
-  'a cursor of one list shows in another nothing that this one would not have': async (t) => {
+  'a cursor of another list never shows runs that do not fit': async (t) => {
     await t.putEach(runIds(3, 'mine').map((runId) => runKeyOf(runId)))
     await t.putEach(runIds(3, 'theirs').map((runId) => runKeyOf(runId, { tenant: 'other' })))
     for (const first of ORDERS) {

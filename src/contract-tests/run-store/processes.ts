@@ -6,7 +6,7 @@ import { everyPart } from './states.ts'
 /** Several processes over the same data, at the same time and one after the other. */
 export const processCases: readonly RunStoreCase[] = [
   ...runCases(['secondHandle'], {
-    'what one handle writes, the other has at once': async (t) => {
+    'a change of a run through one handle is visible through the other at once': async (t) => {
       const other = t.through(t.other)
       const run = await t.put('r', everyPart())
       equal(await other.run('r'), run)
@@ -22,7 +22,7 @@ export const processCases: readonly RunStoreCase[] = [
     },
   }),
   ...runCases(['durable'], {
-    'runs, sessions and sums are there when the store is opened anew, and go on': async (t) => {
+    'runs, sessions and totals survive reopening': async (t) => {
       const add = fullTotals('u', 1, '0.1')
       const key = runKeyOf('r', { parentRunId: 'p' })
       const failures = [{ runId: 'r', at: 1 }]

@@ -102,7 +102,7 @@ function sorted<T>(values: readonly T[]): readonly T[] {
 
 /** Concurrent calls. */
 export const raceCases: readonly RunStoreCase[] = concurrently({
-  [`of ${MANY} merges of one run at once, each sees what the ones before wrote`]: async (t, turn) => {
+  [`of ${MANY} concurrent merges of one run each sees the state of the ones before`]: async (t, turn) => {
     const merges = await together(MANY, (at) =>
       turn(at).mergeRun(runKeyOf('r'), (snapshot) => countUp('r', 's', snapshot, ['u'])),
     )
@@ -113,7 +113,7 @@ export const raceCases: readonly RunStoreCase[] = concurrently({
     equal([run?.revision, run?.state.counts], [MANY, { steps: MANY }])
     equal((await t.spend()).runs, MANY)
   },
-  [`of merges of ${MANY} runs of one session at once, each sees what the ones before added`]: async (t, turn) => {
+  [`of concurrent merges of ${MANY} runs of one session each sees the totals of the ones before`]: async (t, turn) => {
     const merges = await together(MANY, (at) =>
       turn(at).mergeRun(runKeyOf(`r${at}`), (snapshot) => countUp(`r${at}`, 's', snapshot, ['u'])),
     )
@@ -123,7 +123,7 @@ export const raceCases: readonly RunStoreCase[] = concurrently({
     equal(await t.spend(), { ...ONE, runs: MANY, tokens: 3 * MANY, cost: { USD: '10' } })
     equal((await t.list({ limit: 30 })).length, MANY)
   },
-  [`what one user spends in ${MANY} merges over ten sessions at once adds up`]: async (t, turn) => {
+  [`the spend of one user adds up over ${MANY} concurrent merges in ten sessions`]: async (t, turn) => {
     await together(MANY, (at) => {
       const key = runKeyOf(`r${at}`, { sessionId: `s${at % 10}` })
       return turn(at).mergeRun(key, (snapshot) => countUp(key.runId, key.sessionId, snapshot, ['u']))
@@ -131,7 +131,7 @@ export const raceCases: readonly RunStoreCase[] = concurrently({
     equal(await t.spend(), { ...ONE, runs: MANY, tokens: 3 * MANY, cost: { USD: '10' } })
     for (const at of zeroTo(10)) equal((await t.session(`s${at}`))?.totals.spend.runs, MANY / 10)
   },
-  'merges at once that add to the same users in different orders all come through': async (t, turn) => {
+  'concurrent merges that add to the same users in different orders all succeed': async (t, turn) => {
     const users = ['u0', 'u1', 'u2', 'u3']
     await together(60, (at) => {
       const key = runKeyOf(`r${at}`, { sessionId: `s${at}` })
@@ -141,7 +141,7 @@ export const raceCases: readonly RunStoreCase[] = concurrently({
     })
     for (const userId of users) equal((await t.spend(userId)).runs, 60)
   },
-  'one run id posted to two sessions at once becomes one run': async (t, turn) => {
+  'one run id posted concurrently to two sessions becomes one run': async (t, turn) => {
     for (const runId of runIds(10)) {
       const sessions = [`${runId}-one`, `${runId}-two`]
       const merges = await together(10, (at) => {
@@ -160,7 +160,7 @@ export const raceCases: readonly RunStoreCase[] = concurrently({
     }
     equal(sorted(runIdsOf(await t.list())), sorted(runIds(10)))
   },
-  'of a run and the first below it, merged at once, exactly one sees the other': async (t, turn) => {
+  'of a concurrently merged run and its first child exactly one sees the other': async (t, turn) => {
     await t.store.openSession('t', 's')
     for (const runId of runIds(20)) {
       const parent = turn(0).mergeRun(runKeyOf(runId), ({ descendants }) => ({
@@ -179,12 +179,12 @@ export const raceCases: readonly RunStoreCase[] = concurrently({
       equal(sorted(saw), [false, true], 'only the second merge sees the other run')
     }
   },
-  'a session that is opened many times at once is one session': async (t, turn) => {
+  'concurrent openSession calls open one session': async (t, turn) => {
     const sessions = await together(20, (at) => turn(at).openSession('t', 's'))
     const found = await t.session()
     for (const session of sessions) equal(session, found)
   },
-  'removals at once remove each run once, and count it once': async (t, turn) => {
+  'concurrent removals remove and count each run once': async (t, turn) => {
     for (const runId of runIds(40)) await t.put(runId, { status: 'completed' })
     await t.advance(10_000)
     const query = { status: ['completed'], unchangedForMs: 1_000, limit: 15 } as const
@@ -195,7 +195,7 @@ export const raceCases: readonly RunStoreCase[] = concurrently({
     equal(removed, 40)
     equal(await t.list(), [])
   },
-  'a session that is erased among merges has the runs and the sums of those that came after': async (t, turn) => {
+  'a session erased during merges has the runs and totals of later merges only': async (t, turn) => {
     const count = 60
     const erased: number[] = []
     await together(count + 2, async (at) => {
@@ -208,10 +208,10 @@ export const raceCases: readonly RunStoreCase[] = concurrently({
     const gone = erased.reduce((sum, runs) => sum + runs, 0)
     equal(left.length + gone, count + 2 - erased.length, 'each run is left or erased')
   },
-  'a session is erased before a merge that it meets or after it, and neither is lost': async (t, turn) => {
+  'a session erased during a merge is erased before or after it': async (t, turn) => {
     for (let turns = 0; turns < MAX_TURNS; turns++) await eraseDuringMerge(t, turn(1), turns, { sessionId: 's' })
   },
-  'a user is erased before a merge that they meet or after it, and neither is lost': async (t, turn) => {
+  'a user erased during a merge is erased before or after it': async (t, turn) => {
     for (let turns = 0; turns < MAX_TURNS; turns++) await eraseDuringMerge(t, turn(1), turns, { userId: 'u' })
   },
 })

@@ -39,16 +39,16 @@ async function expectIntact(t: RunHarness, tenants: readonly string[]): Promise<
   }
 }
 
-/** Runs and sessions in the store's time, and sessions that are opened and found. */
+/** Sessions, the times of records, and the isolation of tenants. */
 export const sessionCases: readonly RunStoreCase[] = runCases([], {
-  'a run and its session begin by the clock of the store': async (t) => {
+  'createdAt, updatedAt and lastSeenAt are the time of the store': async (t) => {
     await t.advance(3 * 86_400_000)
     const { value: run, when } = await timedRuns(t, () => t.put('r'))
     for (const name of ['createdAt', 'updatedAt', 'lastSeenAt'] as const) happened(run[name], when, name)
     const session = await t.session()
     for (const name of ['createdAt', 'updatedAt'] as const) happened(session?.[name], when, `the session's ${name}`)
   },
-  'a session has changed when the state of one of its runs has, and not by anything else': async (t) => {
+  'updatedAt of a session changes only with the state of one of its runs': async (t) => {
     await t.put('a')
     await t.put('b')
     const before = await t.session()
@@ -62,15 +62,15 @@ export const sessionCases: readonly RunStoreCase[] = runCases([], {
     equal(after?.createdAt, before?.createdAt)
     happened(after?.updatedAt, when, "the session's last change")
   },
-  'a session that is opened is there, and empty': async (t) => {
+  'openSession creates an empty session': async (t) => {
     const { value: opened, when } = await timedRuns(t, () => t.store.openSession('t', 's'))
-    happened(opened.createdAt, when, 'the beginning of the session')
+    happened(opened.createdAt, when, 'createdAt of the session')
     const { createdAt } = opened
     const empty = { tenant: 't', sessionId: 's', createdAt, updatedAt: createdAt, totals: noTotals(), failures: [] }
     equal(opened, empty)
     equal(await t.session(), empty)
   },
-  'opening a session again gives the one that is there, and changes nothing': async (t) => {
+  'openSession returns an existing session unchanged': async (t) => {
     const opened = await t.store.openSession('t', 's')
     await t.advance(1_000)
     equal(await t.store.openSession('t', 's'), opened)
@@ -81,7 +81,7 @@ export const sessionCases: readonly RunStoreCase[] = runCases([], {
     equal(await t.store.openSession('t', 's'), found)
     equal(await t.session(), found)
   },
-  'a session that nobody opened, and that had no run, is not found': async (t) => {
+  'findSession returns undefined for an unknown session': async (t) => {
     await t.store.openSession('t', 's')
     for (const [tenant, sessionId] of [
       ['t', 'S'],
@@ -91,7 +91,7 @@ export const sessionCases: readonly RunStoreCase[] = runCases([], {
     ] as const)
       equal(await t.store.findSession(tenant, sessionId), undefined)
   },
-  'sessions are told apart, and each has the runs and sums of its own': async (t) => {
+  'sessions with similar ids are separate': async (t) => {
     const names = ['s', 'S', '__proto__', 'constructor', 's.', 's:', `${'x'.repeat(199)}y`, `${'x'.repeat(199)}z`]
     for (const [at, sessionId] of names.entries()) {
       const totalsChanges = changesOf({ session: fullTotals('a', at + 1, '0.1') })
@@ -109,11 +109,11 @@ export const sessionCases: readonly RunStoreCase[] = runCases([], {
       )
     }
   },
-  'the same ids in several tenants are runs, sessions and sums of their own': async (t) => {
+  'the same ids in several tenants are separate': async (t) => {
     await putInEach(t)
     await expectIntact(t, TENANTS)
   },
-  'of one tenant, another sees nothing, whatever it asks for': async (t) => {
+  'a tenant sees nothing of another tenant': async (t) => {
     const totalsChanges = changesOf({ users: [{ userId: 'u', add: fullTotals('a', 1, '0.1').spend }] })
     await t.put('r', { status: 'completed', latest: { userId: 'u' } }, { totalsChanges })
     await t.advance(10_000)
@@ -130,25 +130,25 @@ export const sessionCases: readonly RunStoreCase[] = runCases([], {
     equal(await t.ids({ tenant: 't' }), ['r'])
     equal((await t.spend()).runs, 1)
   },
-  'a list that names no tenant has the runs of all': async (t) => {
+  'listRuns without a tenant returns the runs of all tenants': async (t) => {
     await putInEach(t)
     const runs = await t.list({ limit: 3 })
     equal(runs.map(({ tenant }) => tenant).sort(), [...TENANTS].sort())
     equal((await t.ids({ sessionId: 's', userId: 'u' })).length, TENANTS.length)
   },
-  'a session that one tenant erases is still there for the others': async (t) => {
+  'erasing a session leaves other tenants': async (t) => {
     await putInEach(t)
     equal(await t.store.erase('t', { sessionId: 's' }), 1)
     equal(await t.session(), undefined)
     await expectIntact(t, TENANTS.slice(1))
   },
-  'a user whom one tenant erases is still there for the others': async (t) => {
+  'erasing a user leaves other tenants': async (t) => {
     await putInEach(t)
     equal(await t.store.erase('t', { userId: 'u' }), 1)
     equal(await t.spend(), noSpend())
     await expectIntact(t, TENANTS.slice(1))
   },
-  'a merge of one tenant changes nothing of the others': async (t) => {
+  'a merge leaves other tenants': async (t) => {
     await putInEach(t)
     const totalsChanges = changesOf({
       session: fullTotals('b', 9, '9'),

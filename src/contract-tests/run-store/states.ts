@@ -61,9 +61,9 @@ export function everyPart(): Partial<RunState> {
   }
 }
 
-/** What is stored comes back as it was, and is nobody else's. */
+/** Run states are stored exactly, and the store shares no object with its callers. */
 export const stateCases: readonly RunStoreCase[] = runCases([], {
-  'a state comes back as it was, with every text, number and nested part': async (t) => {
+  'a state keeps all texts, numbers and nested members': async (t) => {
     const state = stateOf(runKeyOf('r'), everyPart())
     equal((await t.put('r', everyPart())).state, state)
     equal((await t.run('r'))?.state, state)
@@ -73,13 +73,13 @@ export const stateCases: readonly RunStoreCase[] = runCases([], {
       [state],
     )
   },
-  'a state of 64 kB comes back as it was': async (t) => {
+  'a state of 64 kB is stored exactly': async (t) => {
     const names = Array.from({ length: 512 }, (_, at) => [`n${at}`, `${at}-${'ü'.repeat(60)}`] as const)
     const more = { metadata: Object.fromEntries(names), latest: { deep: nested(200) } }
     await t.put('r', more)
     equal((await t.run('r'))?.state, stateOf(runKeyOf('r'), more))
   },
-  'a state that replaces another leaves nothing of it': async (t) => {
+  'a state replaces the whole earlier state': async (t) => {
     await t.put('r', everyPart())
     await t.put('r')
     equal((await t.run('r'))?.state, stateOf(runKeyOf('r')))
@@ -87,7 +87,7 @@ export const stateCases: readonly RunStoreCase[] = runCases([], {
     equal(await t.ids({ tag: 'a' }), [])
     equal(await t.ancestors('r'), [])
   },
-  'an account and failures come back as they were': async (t) => {
+  'derived data and failures are stored exactly': async (t) => {
     const cost = {
       amount: '0.000000000000000000001',
       currency: 'USD',
@@ -111,7 +111,7 @@ export const stateCases: readonly RunStoreCase[] = runCases([], {
     equal((await t.run('r'))?.derived, derived)
     equal((await t.session())?.failures, failures)
   },
-  'runs are told apart by their ids, whatever these are': async (t) => {
+  'runs with similar ids are separate': async (t) => {
     for (const [steps, runId] of HOSTILE_IDS.entries()) {
       equal((await t.put(runId, { counts: { steps } })).revision, 1, `${runId} is a run of its own`)
     }
@@ -120,7 +120,7 @@ export const stateCases: readonly RunStoreCase[] = runCases([], {
     }
     equal([...(await t.ids())].sort(), [...HOSTILE_IDS].sort())
   },
-  'users, providers, models and tags are told apart, whatever their names are': async (t) => {
+  'users, providers, models and tags with similar names are separate': async (t) => {
     for (const [at, name] of HOSTILE_NAMES.entries()) {
       const latest = { userId: name, provider: name, model: name }
       await t.put(`r${at}`, { latest, tags: [name] })
@@ -129,7 +129,7 @@ export const stateCases: readonly RunStoreCase[] = runCases([], {
       for (const facet of ['userId', 'provider', 'model', 'tag'] as const)
         equal(await t.ids({ tenant: 't', [facet]: name }), [`r${at}`], `runs by the ${facet} ${JSON.stringify(name)}`)
   },
-  'what a find or a list gave may be changed, and the store has what it had': async (t) => {
+  'changing a found or listed run does not change the stored one': async (t) => {
     const failures = [{ runId: 'r', at: 1, error: { type: 'x' } }]
     const run = structuredClone(await t.put('r', everyPart(), { failures: structuredClone(failures) }))
     for (let times = 0; times < 2; times++) {
@@ -145,7 +145,7 @@ export const stateCases: readonly RunStoreCase[] = runCases([], {
     }
     equal((await t.see('r')).run, run)
   },
-  'a spend that was given may be changed, and the store has what it had': async (t) => {
+  'changing a returned spend does not change the stored one': async (t) => {
     const add = { runs: 1, tokens: 2, cost: { USD: '0.1' }, unpricedRuns: 0, unpricedTokens: 0 }
     await t.put('r', {}, adding({ users: [{ userId: 'u', add: structuredClone(add) }] }))
     for (const userId of ['u', 'u', 'nobody', 'nobody']) {

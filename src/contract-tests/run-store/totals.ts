@@ -16,16 +16,16 @@ import {
 import { DAY_MS, type RunStoreCase, runCases } from './run-harness.ts'
 
 const MOST = Number.MAX_SAFE_INTEGER
-/** Sums of these are wrong in binary floating point, and in decimals of few places. */
+/** Amounts whose sums are wrong in binary floating point and in short decimals. */
 const AMOUNTS = ['0.1', '0.2', '-0.3', '99999999999999999999.5', '0.0000000000000000001', '-0.01', '7', '0', '1']
 
 function everyName(of: (name: string, at: number) => Totals): readonly Totals[] {
   return HOSTILE_NAMES.map(of)
 }
 
-/** What merges add to the sums that a store keeps. */
+/** Totals that merges add up. */
 export const totalsCases: readonly RunStoreCase[] = runCases([], {
-  'a tally is the sum of what was added, in every part of it and for every name': async (t) => {
+  'totals add up in every part and for every name': async (t) => {
     const adds = [
       ...everyName((name, at) => fullTotals(name, at + 1, '0.1')),
       ...everyName((name) => fullTotals(name, -3, '-2.25')),
@@ -35,7 +35,7 @@ export const totalsCases: readonly RunStoreCase[] = runCases([], {
     equal((await t.session())?.totals, sumOf(...adds))
     equal(await t.descendants('p'), sumOf(...adds))
   },
-  'what is added in one merge to one sum several times is added each time': async (t) => {
+  'a decision that names one total several times adds each time': async (t) => {
     const add = fullTotals('a', 2, '0.1')
     const descendants = [
       { runId: 'p', add },
@@ -66,7 +66,7 @@ export const totalsCases: readonly RunStoreCase[] = runCases([], {
     equal(await t.descendants('p'), sum)
     equal(await t.spend(), sum.spend)
   },
-  'numbers are added exactly up to 2^53 - 1, and down to its opposite': async (t) => {
+  'numbers are added exactly up to 2^53 - 1 and down to its negative': async (t) => {
     await t.store.openSession('t', 's')
     let sum = 0
     for (const by of [MOST - 3, 1, 1, 1, -MOST, -MOST + 2, -1, -1, MOST, MOST]) {
@@ -85,7 +85,7 @@ export const totalsCases: readonly RunStoreCase[] = runCases([], {
     }
     equal(sum, MOST)
   },
-  'what came to 0 keeps its name': async (t) => {
+  'a total that returns to 0 keeps its name': async (t) => {
     const name = 'steps'
     const [add, back] = [fullTotals(name, 5, '0.5'), fullTotals(name, -5, '-0.5')]
     await t.put('r', {}, adding({ session: add, descendants: [{ runId: 'p', add }] }))
@@ -94,7 +94,7 @@ export const totalsCases: readonly RunStoreCase[] = runCases([], {
     equal([counts, spend.cost], [own(name, 0), own(name, '0')])
     equal(await t.descendants('p'), sumOf(add, back))
   },
-  'a sum of many models, counters and users is kept whole': async (t) => {
+  'totals of many models, counters and users are stored whole': async (t) => {
     const adds = Array.from({ length: 200 }, (_, at) => fullTotals(`${at}-${'n'.repeat(60)}`, at, '0.01'))
     const add = sumOf(...adds)
     await t.put('r', {}, adding({ session: add, descendants: [{ runId: 'p', add }] }))
@@ -102,7 +102,7 @@ export const totalsCases: readonly RunStoreCase[] = runCases([], {
     equal((await t.session())?.totals, sumOf(add, add))
     equal(await t.descendants('p'), sumOf(add, add))
   },
-  'nothing is added twice, nor taken away, by a merge that has nothing to add': async (t) => {
+  'a merge without totals adds nothing': async (t) => {
     const add = fullTotals('a', 1, '0.1')
     const _users = [{ userId: 'u', add: add.spend }]
     await t.put('r', {}, addingAll(add))
@@ -112,17 +112,17 @@ export const totalsCases: readonly RunStoreCase[] = runCases([], {
     equal(await t.descendants('p'), add)
     equal(await t.spend(), add.spend)
   },
-  'a user who spent nothing has spent nothing': async (t) => {
+  'the spend of an unknown user is zero': async (t) => {
     equal(await t.spend('nobody'), noSpend())
     equal(await t.spend('__proto__'), noSpend())
   },
-  'what users spend is told apart by their names, whatever these are': async (t) => {
+  'users with similar names have separate spend': async (t) => {
     const names = [...HOSTILE_NAMES, 'x'.repeat(200), `${'x'.repeat(199)}y`, 'ü'.repeat(200)]
     const users = names.map((userId, at) => ({ userId, add: spendOf({ runs: at + 1 }) }))
     await t.put('r', {}, adding({ users }))
     for (const { userId, add } of users) equal(await t.spend(userId), add, `the spend of ${userId}`)
   },
-  'what is spent without an instant is spent today, by the clock of the store': async (t) => {
+  'spend without an instant counts for the current day of the store': async (t) => {
     const expected: [day: number, spend: Spend][] = []
     for (const runs of [1, 2, 4]) {
       const day = Math.floor(t.now() / DAY_MS)
@@ -133,7 +133,7 @@ export const totalsCases: readonly RunStoreCase[] = runCases([], {
     for (const [at, [day]] of expected.entries())
       equal(await t.store.findSpend('t', 'u', day), spendSum(...expected.slice(at).map(([, spend]) => spend)))
   },
-  'what is spent at an instant is spent on its day, from the first millisecond to the last': async (t) => {
+  'spend at an instant counts for its day, from the first millisecond to the last': async (t) => {
     const today = Math.floor(t.now() / DAY_MS)
     const days = [today - 400, today - 1, today, today + 1]
     const users = days.flatMap((day, at) =>
@@ -149,7 +149,7 @@ export const totalsCases: readonly RunStoreCase[] = runCases([], {
       equal(await t.store.findSpend('t', 'u', day), spendSum(...since), `the spend from day ${day} on`)
     }
   },
-  'what a user spends is one sum over all sessions of a tenant': async (t) => {
+  'the spend of a user adds up over all sessions of a tenant': async (t) => {
     const spends = ['0.1', '0.2', '0.3'].map((amount) => spendOf({ runs: 1, tokens: 7, cost: { USD: amount } }))
     for (const [at, add] of spends.entries())
       await t.put(runKeyOf(`r${at}`, { sessionId: `s${at}` }), {}, adding({ users: [{ userId: 'u', add }] }))
