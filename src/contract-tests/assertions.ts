@@ -1,28 +1,27 @@
 import { AssertionError, deepStrictEqual } from 'node:assert/strict'
 
 /**
- * Fails unless both are the same to the last member. They are compared as JSON has them: a member that is `undefined` is as good
- * as none, `-0` is `0`, and of which class an object is, or in which order its members stand, does not matter. Nothing is
- * converted: `1` is neither `'1'` nor `1n`, and a `Date` is no instant.
+ * Fails unless both are deeply equal as JSON: an `undefined` member equals an absent one, `-0` equals `0`, and neither classes nor
+ * the order of members count. Nothing is converted: `1` is neither `'1'` nor `1n`, and a `Date` is no instant.
  */
 export function equal(actual: unknown, expected: unknown, message?: string): void {
   compare(plain(actual), plain(expected), message)
 }
 
 /**
- * Fails unless the first has all that the second says, compared as {@link equal} does: it may have more members, also further
- * down, but a list has just as many items. A member that is said to be `undefined` must not be there.
+ * Fails unless the first contains all members of the second, compared as {@link equal} does. It may have more members, also in
+ * nested objects, but lists have equal lengths. A member that the second has as `undefined` must be absent.
  */
 export function matches(actual: unknown, expected: unknown, message?: string): void {
   compare(plain(within(actual, expected)), plain(expected), message)
 }
 
-/** Fails unless it is truthy. */
+/** Fails unless the value is truthy. */
 export function ok(value: unknown, message: string): asserts value {
   if (!value) throw new AssertionError({ message, actual: value, expected: true, operator: '==' })
 }
 
-/** Fails unless the promise is rejected. Gives what it was rejected with. */
+/** Fails unless the promise is rejected. Returns the reason. */
 export async function rejects(promise: Promise<unknown>, message: string): Promise<unknown> {
   const settled = await promise.then(
     (value) => ({ value }),
@@ -30,6 +29,25 @@ export async function rejects(promise: Promise<unknown>, message: string): Promi
   )
   if ('error' in settled) return settled.error
   throw new AssertionError({ message, actual: settled.value, operator: 'rejects' })
+}
+
+/** Runs the test of a guarantee. The message of an assertion that fails then begins with the guarantee. */
+export async function guarantees(guarantee: string, test: () => Promise<void>): Promise<void> {
+  try {
+    await test()
+  } catch (error) {
+    if (!(error instanceof AssertionError)) throw error
+    const { message, actual, expected, operator, stack } = error
+    const named = new AssertionError({
+      message: `Broken guarantee: ${guarantee}\n${message}`,
+      actual,
+      expected,
+      operator,
+    })
+    // The stack of the original error shows which assertion failed.
+    if (stack !== undefined) named.stack = stack.replace(message, () => named.message)
+    throw named
+  }
 }
 
 function compare(actual: unknown, expected: unknown, message: string | undefined): void {
@@ -41,7 +59,7 @@ function compare(actual: unknown, expected: unknown, message: string | undefined
   }
 }
 
-/** A copy that has nothing but what JSON would have; what is no plain data stays what it is. */
+/** A copy that has only what JSON has. Values that are not plain data stay as they are. */
 function plain(value: unknown): unknown {
   if (typeof value === 'number') return value + 0
   if (Array.isArray(value)) return value.map(plain)
@@ -50,7 +68,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(members.map(([key, member]) => [key, plain(member)]))
 }
 
-/** Of a value no more than what the other one speaks of. */
+/** The part of a value that the expected value mentions. */
 function within(actual: unknown, expected: unknown): unknown {
   if (Array.isArray(actual) && Array.isArray(expected)) return actual.map((item, at) => within(item, expected[at]))
   if (!isRecord(actual) || !isRecord(expected)) return actual

@@ -3,53 +3,53 @@ import type { Recipient } from '../model/recipient.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import { ok } from './assertions.ts'
 
-/** What a provider got, as far as it can be told. */
+/** A message as the provider received it. */
 export interface ReceivedMessage {
-  /** By what the provider recognises a repeat. Left out where it takes nothing of the kind. */
+  /** Omit it where the provider takes none. */
   readonly idempotencyKey?: string
-  /** All that it says, as text. */
+  /** The whole content, as text. */
   readonly text: string
 }
 
-/** Each has the provider do something with what it is sent from then on, until another one does. */
+/** Each function sets how the provider treats messages from then on. */
 export interface ProviderBehaviours {
-  /** It takes everything, as it does at first. */
+  /** It accepts every message. Initial behaviour. */
   succeed?(): void | Promise<void>
-  /** It refuses for good. */
+  /** It rejects permanently. */
   reject?(): void | Promise<void>
-  /** It takes nothing, in a way that leaves no doubt. */
+  /** It certainly accepts no message, for now. */
   retry?(): void | Promise<void>
-  /** It breaks off at a point where it may have taken the message. */
+  /** It breaks the connection when it may have accepted the message. */
   unknown?(): void | Promise<void>
-  /** It takes the message and never answers. `taken` resolves once it has one. */
+  /** It takes the message and never answers. `taken` resolves when it has one. */
   hang?(): { readonly taken: Promise<unknown> }
 }
 
-/** A channel that one case is tried on, and a provider that nobody else uses. */
+/** A channel for one case, with a provider of its own. */
 export interface ChannelTrial {
   readonly channel: Channel
-  /** One that the channel reaches. */
+  /** A recipient with an address on this channel. */
   readonly recipient: Recipient
-  /** One that it does not. */
+  /** A recipient without one. */
   readonly unreachable?: Recipient
-  /** Something to say that has this word in it. */
+  /** Content that contains this word. */
   content(word: string): Content
   readonly outcomes?: ProviderBehaviours
-  /** What the provider has taken, oldest first. */
+  /** The messages that the provider accepted, oldest first. */
   received?(): readonly ReceivedMessage[]
-  /** What must not be in any outcome or error: keys, passwords, and what the provider says in its answers. */
+  /** Texts that no outcome or error may contain: keys, passwords, and answers of the provider. */
   readonly secrets?: readonly string[]
-  /** Lets go of it when the case is over, however it ended. */
+  /** Releases the channel after the case, also when the case failed. */
   close?(): void | Promise<void>
 }
 
-/** What a provider can do instead of taking a message and saying so. */
+/** The failures of a provider. */
 export type Failure = 'reject' | 'retry' | 'unknown'
 
-/** Of one delivery of its own for each number. */
+/** The message of one delivery for each number. */
 export function messageOf({ channel, recipient, content }: ChannelTrial, at: number): OutboundMessage {
   const to = channel.address(recipient)
-  ok(to, 'the recipient that can be reached has an address')
+  ok(to, 'the recipient has an address')
   const head = { eventType: 'order.shipped', dispatchId: `dsp_${at}`, tenant: 'acme', createdAt: 1_795_248_000_000 }
   return frozen({ to, content: content(wordOf(at)), ...head })
 }
@@ -73,12 +73,12 @@ export function trySend(trial: ChannelTrial, at = 0, attempt = 1): Promise<SendO
   return trial.channel.send(messageOf(trial, at), contextOf(at, attempt))
 }
 
-/** No word is a part of another. */
+/** A word for each number. No word is part of another. */
 export function wordOf(at: number): string {
   return `word${1_000 + at}end`
 }
 
-/** What came of a send: an outcome, or what was thrown. */
+/** Waits for a send. Returns its outcome, or what it threw. */
 export async function settle(sending: Promise<SendOutcome>): Promise<{ outcome: SendOutcome } | { thrown: unknown }> {
   return sending.then(
     (outcome) => ({ outcome }),
@@ -88,18 +88,18 @@ export async function settle(sending: Promise<SendOutcome>): Promise<{ outcome: 
 
 export async function behave({ outcomes }: ChannelTrial, as: 'succeed' | Failure): Promise<void> {
   const change = outcomes?.[as]
-  ok(change, `the trial has the outcome ${as}, or declares that it has not`)
+  ok(change, `\`create\` returned no \`outcomes.${as}\`: return one, or set \`${as}: false\``)
   await change.call(outcomes)
 }
 
 export function receivedBy(trial: ChannelTrial): readonly ReceivedMessage[] {
-  ok(trial.received, 'the trial tells what was received, or declares that it does not')
+  ok(trial.received, '`create` returned no `received`: return one, or set `received: false`')
   return trial.received()
 }
 
-/** Holds an outcome against what the port says of one. */
+/** Fails unless the outcome is valid by the port. */
 export function expectOutcome(given: SendOutcome): void {
-  const what = `what came of it is an outcome: ${JSON.stringify(given)}`
+  const what = `send returns a valid outcome: ${JSON.stringify(given)}`
   ok(typeof given === 'object' && given !== null, what)
   ok(['sent', 'retry', 'unknown', 'rejected'].includes(given.outcome), what)
   ok(given.provider === undefined || /^[\x21-\x7e]{1,64}$/.test(given.provider), what)
@@ -108,17 +108,20 @@ export function expectOutcome(given: SendOutcome): void {
     ok(id === undefined || (typeof id === 'string' && id !== '' && id.length <= 255), what)
     return
   }
-  ok(/^[a-z][a-z0-9_]{0,63}$/.test(given.code), `the code is a short lower_snake word: ${JSON.stringify(given)}`)
+  ok(
+    /^[a-z][a-z0-9_]{0,63}$/.test(given.code),
+    `the code of an outcome is lower_snake with at most 64 characters: ${JSON.stringify(given)}`,
+  )
   const after = given.outcome === 'rejected' ? undefined : given.retryAfterMs
   ok(after === undefined || (Number.isFinite(after) && after >= 0), what)
 }
 
-/** Looks for what must not be told in all that could be read of something that was given or thrown. */
+/** Fails if a secret can be read anywhere in an outcome or an error. */
 export function expectDiscreet({ secrets = [], channel, recipient }: ChannelTrial, reported: unknown): void {
   const address = reported instanceof Error ? [channel.address(recipient) ?? ''] : []
   const text = textOf(reported)
   for (const secret of [...secrets, ...address].filter((one) => one !== ''))
-    ok(!text.includes(secret), 'an outcome or an error tells of a secret, an address or what a provider said')
+    ok(!text.includes(secret), 'an outcome or error contains no secret, no address and no text of the provider')
 }
 
 function textOf(reported: unknown, depth = 0): string {
@@ -129,7 +132,7 @@ function textOf(reported: unknown, depth = 0): string {
   return [reported instanceof Error ? `${reported.message} ${reported.stack}` : '', ...members].join(' ')
 }
 
-/** The value, of which nothing can be changed from now on. */
+/** Freezes a value deeply. */
 export function frozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null) for (const member of Object.values(value)) frozen(member)
   return Object.freeze(value)

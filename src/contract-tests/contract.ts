@@ -1,79 +1,92 @@
 import { bool, fn } from '../options/checks.ts'
 import { type Checks, nested, readOptions, required } from '../options/read-options.ts'
+import { guarantees } from './assertions.ts'
 
-/** Registers a case with a test runner: `test` of vitest, of `node:test`, of Jest and of Bun is one. */
+/** Registers a case with a test runner, such as `test` of vitest, `node:test`, Jest or Bun. */
 export type RegisterTest = (name: string, body: () => Promise<void>) => unknown
 
-/** How a contract is tried. */
+/** The test runner of a contract. */
 export interface ContractOptions {
-  /** Given every case that is tried. */
+  /** Called once for each case that is run. */
   readonly test: RegisterTest
-  /** Given every case that is not, with the reason in its name: `test.skip`. Default: `test`, with a body that does nothing. */
+  /** Called once for each case that is skipped, with the reason in its name: `test.skip`. Default: `test`, with an empty body. */
   readonly skip?: RegisterTest
 }
 
-/** A store that one case is tried on: nobody else has what it keeps. */
+/** An empty store for one case. Nothing else may write to it. */
 export interface StoreTrial<Store> {
   readonly store: Store
-  /** A second handle on the same data, as another process has it. Left out where there can be none. */
+  /** A second handle on the same data, as another process has it. Omit it where the store has only one. */
   readonly other?: Store
   /** The store's time, epoch milliseconds. */
   now(): number
-  /** Moves the store's time on. */
+  /** Moves the store's time forward. */
   advance(ms: number): void | Promise<void>
   /**
-   * Closes the handles that there are, and opens the same data anew, as a process does that starts when all others have ended.
-   * `close` lets go of this handle too. Left out where nothing is kept for so long.
+   * Closes all handles, and opens the same data again, as a process does that starts after all others have ended. `close`
+   * releases this handle too. Omit it where the data does not outlive its handles.
    */
   reopen?(): Store | Promise<Store>
-  /** Lets go of it when the case is over, however it ended. */
+  /** Releases the store after the case, also when the case failed. */
   close?(): void | Promise<void>
 }
 
-/** What a store is said to be able to do: a case that needs what it cannot is skipped. */
+/** What a store can do. A case that needs more is skipped. */
 export interface StoreCapabilities {
   /** There is an `other` handle. Default: `true`. */
   readonly secondHandle?: boolean
-  /** What it keeps outlives its handles: there is a `reopen`. Default: `false`. */
+  /** The data outlives its handles: there is a `reopen`. Default: `false`. */
   readonly durable?: boolean
 }
 
-/** One sentence of a contract, and how it is tried. */
+/** One guarantee, and the test of it. */
 export interface ContractCase<Trial, Capabilities = StoreCapabilities> {
+  /** The guarantee as a sentence. A failure repeats it. */
   readonly name: string
-  /** The capabilities without which it cannot be tried. */
+  /** The capabilities that the case needs. */
   readonly needs?: readonly (keyof Capabilities)[]
   run(trial: Trial): Promise<void>
 }
 
-/** What contracts are about, and what is taken for granted where a capability is not declared. */
+/** Guarantees as sentences, each with its test. */
+export type CaseTable<Trial> = Readonly<Record<string, (trial: Trial) => Promise<void>>>
+
+/** The cases of a table, all of which need these capabilities. */
+export function casesOf<Trial, Capabilities>(
+  needs: readonly (keyof Capabilities)[],
+  table: CaseTable<Trial>,
+): readonly ContractCase<Trial, Capabilities>[] {
+  return Object.entries(table).map(([name, run]) => ({ name, needs, run }))
+}
+
+/** The kind of thing that a contract tests, and the defaults of its capabilities. */
 export interface ContractSubject<Capabilities> {
   readonly name: string
   readonly defaults: Required<Capabilities>
 }
 
-/** The stores of either port. */
+/** The subject of the store contracts. */
 export const STORE: ContractSubject<StoreCapabilities> = {
   name: 'store',
   defaults: { secondHandle: true, durable: false },
 }
 
-/** How one contract is tried on what it is about. */
-interface Tried<Trial, Capabilities> extends ContractOptions {
+/** Options of a contract of any kind. */
+interface TrialOptions<Trial, Capabilities> extends ContractOptions {
   readonly create: () => Trial | Promise<Trial>
   readonly capabilities?: Capabilities
 }
 
 /**
- * Registers the cases of a contract, each with a trial of its own.
+ * Registers the cases of a contract, each with its own trial. The message of a failure begins with the broken guarantee.
  *
- * @throws {SallyportError} `option_invalid`, with all that is wrong with the options.
+ * @throws {SallyportError} `option_invalid`, with all problems of the options.
  */
 export function registerCases<Trial extends { close?(): void | Promise<void> }, Capabilities extends object>(
   contract: string,
   subject: ContractSubject<Capabilities>,
   cases: readonly ContractCase<Trial, Capabilities>[],
-  options: Tried<Trial, Capabilities>,
+  options: TrialOptions<Trial, Capabilities>,
 ): void {
   const { test, create, capabilities, ...others } = readOptions(contract, options, checksOf(subject))
   const { skip = (name) => test(name, async () => {}) } = others
@@ -86,7 +99,7 @@ export function registerCases<Trial extends { close?(): void | Promise<void> }, 
     test(name, async () => {
       const trial = await create()
       try {
-        await run(trial)
+        await guarantees(name, () => run(trial))
       } finally {
         await trial.close?.()
       }
@@ -96,7 +109,7 @@ export function registerCases<Trial extends { close?(): void | Promise<void> }, 
 
 function checksOf<Trial, Capabilities extends object>({
   defaults,
-}: ContractSubject<Capabilities>): Checks<Tried<Trial, Capabilities>> {
+}: ContractSubject<Capabilities>): Checks<TrialOptions<Trial, Capabilities>> {
   const switches = Object.fromEntries(Object.keys(defaults).map((name) => [name, bool]))
   return { test: required(fn), skip: fn, create: required(fn), capabilities: nested(switches) }
 }

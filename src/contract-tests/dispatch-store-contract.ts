@@ -1,60 +1,44 @@
 import type { DispatchStore } from '../ports/dispatch-store.ts'
 import { type ContractOptions, registerCases, STORE, type StoreCapabilities, type StoreTrial } from './contract.ts'
-import { acceptingCases } from './dispatch-store/accepting.ts'
-import { cancellingCases } from './dispatch-store/cancelling.ts'
-import { claimingCases } from './dispatch-store/claiming.ts'
-import { copyingCases } from './dispatch-store/copying.ts'
-import { datingCases } from './dispatch-store/dating.ts'
+import { acceptCases } from './dispatch-store/accept.ts'
+import { cancelRetryCases } from './dispatch-store/cancel-retry.ts'
+import { changeRaceCases } from './dispatch-store/change-races.ts'
+import { claimCases } from './dispatch-store/claim.ts'
+import { clockCases } from './dispatch-store/clocks.ts'
+import { copyCases } from './dispatch-store/copies.ts'
 import { digestCases } from './dispatch-store/digests.ts'
-import { expiringCases } from './dispatch-store/expiring.ts'
-import { handleCases } from './dispatch-store/handles.ts'
-import { heldCases } from './dispatch-store/held.ts'
-import { hostileContentCases } from './dispatch-store/hostile-content.ts'
-import { hostileNameCases } from './dispatch-store/hostile-names.ts'
-import { idempotencyCases } from './dispatch-store/idempotency.ts'
+import { expiryCases } from './dispatch-store/expiry.ts'
+import { hostileValueCases } from './dispatch-store/hostile-values.ts'
 import { leaseCases } from './dispatch-store/leases.ts'
-import { leavingDigestCases } from './dispatch-store/leaving-digests.ts'
 import { limitCases } from './dispatch-store/limits.ts'
-import { pagingCases } from './dispatch-store/paging.ts'
-import { quotaCases } from './dispatch-store/quotas.ts'
-import { racingCases } from './dispatch-store/racing.ts'
-import { racingChangeCases } from './dispatch-store/racing-changes.ts'
-import { racingReplanCases } from './dispatch-store/racing-replans.ts'
-import { racingWorkerCases } from './dispatch-store/racing-workers.ts'
-import { readingCases } from './dispatch-store/reading.ts'
-import { removingCases } from './dispatch-store/removing.ts'
-import { reopeningCases } from './dispatch-store/reopening.ts'
-import { replanningCases } from './dispatch-store/replanning.ts'
-import { replanRouteCases } from './dispatch-store/replanning-routes.ts'
-import { retryingCases } from './dispatch-store/retrying.ts'
-import { settlingCases } from './dispatch-store/settling.ts'
-import { statusCases } from './dispatch-store/statuses.ts'
-import { waitingCases } from './dispatch-store/waiting.ts'
+import { listStatusCases } from './dispatch-store/list-status.ts'
+import { listCases } from './dispatch-store/lists.ts'
+import { processCases } from './dispatch-store/processes.ts'
+import { raceCases } from './dispatch-store/races.ts'
+import { removeCases } from './dispatch-store/remove.ts'
+import { replanCases } from './dispatch-store/replan.ts'
+import { replanRouteCases } from './dispatch-store/replan-routes.ts'
+import { settleCases } from './dispatch-store/settle.ts'
 
-/** How the contract of `DispatchStore` is tried. */
+/** How a `DispatchStore` is tested. */
 export interface DispatchStoreContractOptions extends ContractOptions {
-  /** A fresh, empty store for one case. */
+  /** Returns an empty store for each case. */
   readonly create: () => StoreTrial<DispatchStore> | Promise<StoreTrial<DispatchStore>>
   readonly capabilities?: StoreCapabilities
 }
 
 /**
- * Registers a case for every promise of `DispatchStore`, to be kept by a store of your own. A case writes through `store` and
- * looks at what came of it through `other`, and lets time pass through `advance` alone. The time of the store may also go on by
- * itself, if a case takes less than ten seconds: nothing is expected closer than that to the moment at which it is to change.
+ * Tests a `DispatchStore`: each case is one guarantee of the port, registered with your test runner. A store that fails loses or
+ * repeats messages.
  *
- * A store that fails these loses or repeats messages.
+ * A case writes through `store`, reads through `other`, and moves time only by `advance`. The store's time may also run by
+ * itself, as long as a case takes less than ten seconds: no case expects a change to the second.
  */
 export function dispatchStoreContract(options: DispatchStoreContractOptions): void {
   const cases = [
-    ...[acceptingCases(), copyingCases(), idempotencyCases()],
-    ...[claimingCases(), waitingCases(), expiringCases(), leaseCases(), settlingCases(), heldCases()],
-    ...[limitCases(), quotaCases()],
-    ...[digestCases(), leavingDigestCases(), cancellingCases(), retryingCases()],
-    ...[replanningCases(), replanRouteCases(), racingReplanCases()],
-    ...[readingCases(), pagingCases(), statusCases(), removingCases(), datingCases()],
-    ...[hostileNameCases(), hostileContentCases()],
-    ...[racingCases(), racingWorkerCases(), racingChangeCases(), handleCases(), reopeningCases()],
+    ...[acceptCases, copyCases, claimCases, expiryCases, leaseCases, settleCases, limitCases, digestCases],
+    ...[cancelRetryCases, replanCases, replanRouteCases, listCases, listStatusCases, removeCases, clockCases],
+    ...[hostileValueCases, raceCases, changeRaceCases, processCases],
   ].flat()
   registerCases('dispatchStoreContract', STORE, cases, options)
 }

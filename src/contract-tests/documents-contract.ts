@@ -1,21 +1,29 @@
 import type { DocumentChange, DocumentRange, Documents } from '../ports/documents.ts'
 import { equal, ok } from './assertions.ts'
-import { type ContractCase, type ContractOptions, registerCases, STORE, type StoreCapabilities } from './contract.ts'
+import {
+  type CaseTable,
+  type ContractCase,
+  type ContractOptions,
+  casesOf,
+  registerCases,
+  STORE,
+  type StoreCapabilities,
+} from './contract.ts'
 
-/** The documents that one case is tried on: nobody else uses them. */
+/** Empty documents for one case. Nothing else may write to them. */
 export interface DocumentsTrial {
   readonly documents: Documents
-  /** A second handle on the same documents, as another process has it. Left out where there can be none. */
+  /** A second handle on the same documents, as another process has it. Omit it where there is only one. */
   readonly other?: Documents
-  /** Opens the same documents again, as a process does that starts later. Left out where they do not last that long. */
+  /** Opens the same documents again, as a process does that starts later. Omit it where they do not last that long. */
   reopen?(): Documents | Promise<Documents>
-  /** Releases the documents when the case is over, however it ended. */
+  /** Releases the documents after the case, also when the case failed. */
   close?(): void | Promise<void>
 }
 
-/** Which documents are tried, and how. */
+/** How `Documents` are tested. */
 export interface DocumentsContractOptions extends ContractOptions {
-  /** Gives empty documents for each case. */
+  /** Returns empty documents for each case. */
   readonly create: () => DocumentsTrial | Promise<DocumentsTrial>
   readonly capabilities?: StoreCapabilities
 }
@@ -24,7 +32,7 @@ const LOST = 'a commit that resolves to true has written all its changes'
 const UNTOUCHED = 'a commit that resolves to false has changed nothing'
 const COMPARED = 'a commit compares every document with its text before'
 
-/** As long as a key can be, and texts that databases change. */
+/** The longest key, and texts that databases change. */
 const LONG_KEY = `long/${'k'.repeat(395)}`
 const TEXTS = [
   '"a"',
@@ -39,29 +47,34 @@ const TEXTS = [
   `"${'x'.repeat(300_000)}"`,
 ]
 
-/** In the order of their ASCII codes. */
+/** Keys in the order of their ASCII codes. */
 const SORTED = ['k-', 'k.', 'k/', 'k/0', 'k/00', 'k/1', 'k/a', 'k/a/b', 'k0', 'k_', 'ka'].map((key) => `sorted/${key}`)
 
 const create = (key: string, after = '1'): DocumentChange => ({ key, before: undefined, after })
-
-function contractCase(
-  name: string,
-  run: (documents: Documents, other: Documents) => Promise<void>,
-): ContractCase<DocumentsTrial> {
-  return { name, run: ({ documents, other = documents }) => run(documents, other) }
-}
 
 async function keysOf(documents: Documents, prefix: string, range: Partial<DocumentRange> = {}): Promise<string[]> {
   return (await documents.list(prefix, { limit: 100, ...range })).map(({ key }) => key)
 }
 
+/** The documents under test. `other` is the same handle again where there is only one. */
+type Handles = DocumentsTrial & { readonly other: Documents }
+
+function documentsCases(
+  needs: readonly (keyof StoreCapabilities)[],
+  table: CaseTable<Handles>,
+): readonly ContractCase<DocumentsTrial>[] {
+  return casesOf<Handles, StoreCapabilities>(needs, table).map(({ run, ...rest }) => ({
+    ...rest,
+    run: (trial) => run({ ...trial, other: trial.other ?? trial.documents }),
+  }))
+}
+
 const CASES: readonly ContractCase<DocumentsTrial>[] = [
-  contractCase(
-    'a committed document is read by get and by list at once, and through every handle',
-    async (documents, other) => {
-      equal(await documents.get('a/1'), undefined)
-      ok(await documents.commit([create('a/1'), create('a/2', '2')]), 'a commit without a conflict resolves to true')
-      for (const handle of [documents, other]) {
+  ...documentsCases([], {
+    'a committed document is visible to get and list at once, through every handle': async (t) => {
+      equal(await t.documents.get('a/1'), undefined)
+      ok(await t.documents.commit([create('a/1'), create('a/2', '2')]), 'a commit without a conflict resolves to true')
+      for (const handle of [t.documents, t.other]) {
         equal([await handle.get('a/1'), await handle.get('a/2')], ['1', '2'], LOST)
         equal(
           await handle.list('a/', { limit: 9 }),
@@ -73,134 +86,129 @@ const CASES: readonly ContractCase<DocumentsTrial>[] = [
         )
       }
       ok(
-        await other.commit([
+        await t.other.commit([
           { key: 'a/1', before: '1', after: '3' },
           { key: 'a/2', before: '2', after: undefined },
         ]),
         COMPARED,
       )
-      for (const handle of [documents, other]) {
+      for (const handle of [t.documents, t.other]) {
         equal([await handle.get('a/1'), await handle.get('a/2')], ['3', undefined], LOST)
         equal(await keysOf(handle, 'a/'), ['a/1'], LOST)
       }
     },
-  ),
-
-  contractCase('get and list give the very text that was committed', async (documents, other) => {
-    const changes = [...TEXTS.map((text, at) => create(`t/${at}`, text)), create(LONG_KEY)]
-    ok(await documents.commit(changes), 'a commit without a conflict resolves to true')
-    for (const { key, after } of changes) equal(await other.get(key), after, 'get gives what was committed')
-    for (const { key, text } of await other.list('t/', { limit: 99 }))
-      equal(text, TEXTS[Number(key.slice(2))], 'list gives what was committed')
-  }),
-
-  contractCase('a commit with one conflict changes nothing', async (documents, other) => {
-    await documents.commit([create('a', '1'), create('b', '1')])
-    const conflicts: readonly DocumentChange[] = [
-      { key: 'a', before: '2', after: '3' },
-      { key: 'a', before: '2', after: '2' },
-      { key: 'a', before: '2', after: undefined },
-      create('a', '3'),
-      { key: 'c', before: '1', after: '3' },
-      { key: 'a', before: undefined, after: undefined },
-    ]
-    for (const conflict of conflicts) {
-      equal(await documents.commit([{ key: 'b', before: '1', after: '9' }, conflict, create('new')]), false, COMPARED)
-      const found = [await other.get('a'), await other.get('b'), await other.get('c'), await other.get('new')]
-      equal(found, ['1', '1', undefined, undefined], UNTOUCHED)
-      equal(await keysOf(other, ''), ['a', 'b'], UNTOUCHED)
-    }
-  }),
-
-  contractCase('documents that are only compared do not change', async (documents, other) => {
-    await documents.commit([create('a')])
-    const compared = [
-      { key: 'a', before: '1', after: '1' },
-      { key: 'b', before: undefined, after: undefined },
-    ]
-    equal(
-      await documents.commit(compared),
-      true,
-      'a commit that only compares resolves to true where nothing has changed',
-    )
-    equal([await other.get('a'), await keysOf(other, '')], ['1', ['a']], 'what is only compared stays as it is')
-  }),
-
-  contractCase('of concurrent commits that change one document, one succeeds', async (documents, other) => {
-    await documents.commit([create('a', '0')])
-    const texts = Array.from({ length: 20 }, (_, at) => `${at + 1}`)
-    const done = await Promise.all(
-      texts.map((after, at) =>
-        (at % 2 ? documents : other).commit([{ key: 'a', before: '0', after }, create(`of/${after}`)]),
-      ),
-    )
-    equal(done.filter(Boolean).length, 1, COMPARED)
-    const winner = texts[done.indexOf(true)]
-    equal([await documents.get('a'), await keysOf(other, 'of/')], [winner, [`of/${winner}`]], LOST)
-  }),
-
-  contractCase('concurrent commits lose no write', async (documents, other) => {
-    await documents.commit([create('sum', '0')])
-    const add = async (handle: Documents): Promise<void> => {
-      for (let tries = 0; tries < 100; tries++) {
-        const before = await handle.get('sum')
-        if (await handle.commit([{ key: 'sum', before, after: `${Number(before) + 1}` }])) return
+    'get and list return exactly the committed text': async (t) => {
+      const changes = [...TEXTS.map((text, at) => create(`t/${at}`, text)), create(LONG_KEY)]
+      ok(await t.documents.commit(changes), 'a commit without a conflict resolves to true')
+      for (const { key, after } of changes) equal(await t.other.get(key), after, 'get gives what was committed')
+      for (const { key, text } of await t.other.list('t/', { limit: 99 }))
+        equal(text, TEXTS[Number(key.slice(2))], 'list gives what was committed')
+    },
+    'a commit with one conflict changes nothing': async (t) => {
+      await t.documents.commit([create('a', '1'), create('b', '1')])
+      const conflicts: readonly DocumentChange[] = [
+        { key: 'a', before: '2', after: '3' },
+        { key: 'a', before: '2', after: '2' },
+        { key: 'a', before: '2', after: undefined },
+        create('a', '3'),
+        { key: 'c', before: '1', after: '3' },
+        { key: 'a', before: undefined, after: undefined },
+      ]
+      for (const conflict of conflicts) {
+        equal(
+          await t.documents.commit([{ key: 'b', before: '1', after: '9' }, conflict, create('new')]),
+          false,
+          COMPARED,
+        )
+        const found = [await t.other.get('a'), await t.other.get('b'), await t.other.get('c'), await t.other.get('new')]
+        equal(found, ['1', '1', undefined, undefined], UNTOUCHED)
+        equal(await keysOf(t.other, ''), ['a', 'b'], UNTOUCHED)
       }
-      throw new Error('a commit met a conflict 100 times')
-    }
-    await Promise.all(Array.from({ length: 10 }, (_, at) => add(at % 2 ? documents : other)))
-    equal(await documents.get('sum'), '10', LOST)
+    },
+    'a commit does not change documents that it only compares': async (t) => {
+      await t.documents.commit([create('a')])
+      const compared = [
+        { key: 'a', before: '1', after: '1' },
+        { key: 'b', before: undefined, after: undefined },
+      ]
+      equal(
+        await t.documents.commit(compared),
+        true,
+        'a commit that only compares resolves to true where nothing has changed',
+      )
+      equal([await t.other.get('a'), await keysOf(t.other, '')], ['1', ['a']], 'what is only compared stays as it is')
+    },
+    'of concurrent commits to one document exactly one succeeds': async (t) => {
+      await t.documents.commit([create('a', '0')])
+      const texts = Array.from({ length: 20 }, (_, at) => `${at + 1}`)
+      const done = await Promise.all(
+        texts.map((after, at) =>
+          (at % 2 ? t.documents : t.other).commit([{ key: 'a', before: '0', after }, create(`of/${after}`)]),
+        ),
+      )
+      equal(done.filter(Boolean).length, 1, COMPARED)
+      const winner = texts[done.indexOf(true)]
+      equal([await t.documents.get('a'), await keysOf(t.other, 'of/')], [winner, [`of/${winner}`]], LOST)
+    },
+    'concurrent commits lose no write': async (t) => {
+      await t.documents.commit([create('sum', '0')])
+      const add = async (handle: Documents): Promise<void> => {
+        for (let tries = 0; tries < 100; tries++) {
+          const before = await handle.get('sum')
+          if (await handle.commit([{ key: 'sum', before, after: `${Number(before) + 1}` }])) return
+        }
+        throw new Error('a commit met a conflict 100 times')
+      }
+      await Promise.all(Array.from({ length: 10 }, (_, at) => add(at % 2 ? t.documents : t.other)))
+      equal(await t.documents.get('sum'), '10', LOST)
+    },
+    'list returns the documents with its prefix in ASCII order, both ways': async (t) => {
+      await t.documents.commit(
+        [...SORTED.toReversed(), 'sorted', 'sorte', 'sortee/x', 'sorted0'].map((key) => create(key)),
+      )
+      equal(await keysOf(t.documents, 'sorted/'), SORTED)
+      equal(await keysOf(t.documents, 'sorted/', { reverse: true }), SORTED.toReversed())
+      equal(
+        await keysOf(t.documents, 'sorted/k/'),
+        SORTED.filter((key) => key.startsWith('sorted/k/')),
+      )
+      equal(await keysOf(t.documents, 'nothing/'), [])
+    },
+    'list continues after any key, and is full up to its limit': async (t) => {
+      await t.documents.commit(SORTED.map((key) => create(key)))
+      for (const [at, after] of SORTED.entries()) {
+        equal(await keysOf(t.documents, 'sorted/', { after, limit: 3 }), SORTED.slice(at + 1, at + 4))
+        const before = SORTED.slice(0, at).toReversed()
+        equal(await keysOf(t.documents, 'sorted/', { after, limit: 3, reverse: true }), before.slice(0, 3))
+      }
+      equal(await keysOf(t.documents, 'sorted/', { after: 'sorted/k/2' }), SORTED.slice(SORTED.indexOf('sorted/k/a')))
+      equal(await keysOf(t.documents, 'sorted/', { after: 'sorted/k/0z', limit: 1, reverse: true }), ['sorted/k/00'])
+    },
+    'now is the same time for every handle, in milliseconds': async (t) => {
+      const [one, another] = [await t.documents.now(), await t.other.now()]
+      ok(
+        one > Date.UTC(2000) && Math.abs(another - one) < 10_000,
+        `epoch milliseconds of one clock, got ${one} and ${another}`,
+      )
+    },
   }),
-
-  contractCase('a list has the documents with its prefix in the order of ASCII codes, both ways', async (documents) => {
-    await documents.commit([...SORTED.toReversed(), 'sorted', 'sorte', 'sortee/x', 'sorted0'].map((key) => create(key)))
-    equal(await keysOf(documents, 'sorted/'), SORTED)
-    equal(await keysOf(documents, 'sorted/', { reverse: true }), SORTED.toReversed())
-    equal(
-      await keysOf(documents, 'sorted/k/'),
-      SORTED.filter((key) => key.startsWith('sorted/k/')),
-    )
-    equal(await keysOf(documents, 'nothing/'), [])
-  }),
-
-  contractCase('a list goes on after any key, and is full up to its limit', async (documents) => {
-    await documents.commit(SORTED.map((key) => create(key)))
-    for (const [at, after] of SORTED.entries()) {
-      equal(await keysOf(documents, 'sorted/', { after, limit: 3 }), SORTED.slice(at + 1, at + 4))
-      const before = SORTED.slice(0, at).toReversed()
-      equal(await keysOf(documents, 'sorted/', { after, limit: 3, reverse: true }), before.slice(0, 3))
-    }
-    equal(await keysOf(documents, 'sorted/', { after: 'sorted/k/2' }), SORTED.slice(SORTED.indexOf('sorted/k/a')))
-    equal(await keysOf(documents, 'sorted/', { after: 'sorted/k/0z', limit: 1, reverse: true }), ['sorted/k/00'])
-  }),
-
-  contractCase('now is the same for every handle, in milliseconds', async (documents, other) => {
-    const [one, another] = [await documents.now(), await other.now()]
-    ok(
-      one > Date.UTC(2000) && Math.abs(another - one) < 10_000,
-      `epoch milliseconds of one clock, got ${one} and ${another}`,
-    )
-  }),
-
-  {
-    name: 'a committed document is there when the documents are opened again',
-    needs: ['durable'],
-    async run({ documents, reopen }) {
-      await documents.commit([create('a'), create('b')])
-      await documents.commit([
+  ...documentsCases(['durable'], {
+    'committed documents survive reopening': async (t) => {
+      await t.documents.commit([create('a'), create('b')])
+      await t.documents.commit([
         { key: 'a', before: '1', after: undefined },
         { key: 'b', before: '1', after: '2' },
       ])
-      const opened = await reopen?.()
-      ok(opened, '`create` gave no `reopen`: give one, or do not say that it is durable')
+      const opened = await t.reopen?.()
+      ok(opened, '`create` returned no `reopen`: return one, or set `durable: false`')
       equal([await opened.get('a'), await opened.get('b'), await keysOf(opened, '')], [undefined, '2', ['b']], LOST)
     },
-  },
+  }),
 ]
 
 /**
- * Tries the four methods of `Documents`: run it first, then `dispatchStoreContract` and `runStoreContract` over
- * `documentStore(documents)`. A failure names the guarantee that is broken.
+ * Tests the four methods of `Documents`. Run it first, then `dispatchStoreContract` and `runStoreContract` over
+ * `documentStore(documents)`.
  */
 export function documentsContract(options: DocumentsContractOptions): void {
   registerCases('documentsContract', STORE, CASES, options)

@@ -2,11 +2,11 @@ import { matching } from '../options/checks.ts'
 import { readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 
-/** A clock that stands still until it is moved. */
+/** A clock that moves only when told to. */
 export interface FakeClock extends Clock {
-  /** Moves on, ringing every timer on the way at its own time, also those that are set by one that rings. */
+  /** Moves time forward and runs every timer on the way at its own time, also timers that a timer sets. */
   advance(ms: number): void
-  /** How many timers are set. */
+  /** The number of pending timers. */
   readonly timers: number
 }
 
@@ -15,7 +15,7 @@ interface Timer {
   readonly run: () => void
 }
 
-/** Far more timers than ring in any one millisecond, unless each sets the next for the same. */
+/** The limit of timers in one millisecond. Only timers that keep setting timers for the same millisecond exceed it. */
 const MAX_RINGS = 100_000
 
 /**
@@ -29,7 +29,7 @@ export function fakeClock(start: number = Date.UTC(2026, 10, 21, 8)): FakeClock 
   let now = start
   const timers = new Set<Timer>()
 
-  /** The first that is due by then: of several for one instant, the one that was set first. */
+  /** The first timer that is due by then. Of several for one instant, the one that was set first. */
   function nextBy(end: number): Timer | undefined {
     let next: Timer | undefined
     for (const timer of timers) if (timer.at <= end && (next === undefined || timer.at < next.at)) next = timer

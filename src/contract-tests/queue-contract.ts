@@ -1,27 +1,27 @@
 import type { DeliveryQueue } from '../ports/delivery-queue.ts'
 import { equal, ok } from './assertions.ts'
-import { type ContractCase, type ContractOptions, type ContractSubject, registerCases } from './contract.ts'
+import { type ContractCase, type ContractOptions, type ContractSubject, casesOf, registerCases } from './contract.ts'
 
-/** A queue that one case is tried on: nobody else's alarms ring in it. */
+/** An empty queue for one case. Nothing else may wake its listeners. */
 export interface QueueTrial {
   readonly queue: DeliveryQueue
-  /** A second handle on the same alarms, as another process has it. Left out where there can be none. */
+  /** A second handle on the same queue, as another process has it. Omit it where the queue has only one. */
   readonly other?: DeliveryQueue
-  /** The time that alarms go by, in milliseconds. */
+  /** The queue's time, in milliseconds. */
   now(): number
-  /** Resolves once that is so, and throws when it takes far too long. Meanwhile time goes on: by itself, or moved by this. */
+  /** Resolves when the condition holds, and throws when that takes far too long. Time runs by itself, or this moves it. */
   until(condition: () => boolean): Promise<void>
-  /** Moves time on by just so much, and lets ring what is due by then. Left out where time cannot be moved. */
+  /** Moves time forward, and runs the wakes that become due. Omit it where time cannot be moved. */
   advance?(ms: number): void | Promise<void>
-  /** Resolves once whoever listens by now would hear an alarm. Left out where that is so at once. */
+  /** Resolves when all listeners so far would be called by a wake. Omit it where that is so at once. */
   ready?(): Promise<void>
-  /** Takes from the queue what it rings through, such as its server. Left out where there is nothing. */
+  /** Takes away what the queue depends on, such as its server. Omit it where there is nothing. */
   disconnect?(): void | Promise<void>
-  /** Lets go of it when the case is over, however it ended. A case may have done so before. */
+  /** Releases the queue after the case, also when the case failed. A case may have called it before. */
   close?(): void | Promise<void>
 }
 
-/** What a queue is said to be able to do: a case that needs what it cannot is skipped. */
+/** What a queue can do. A case that needs more is skipped. */
 export interface QueueCapabilities {
   /** There is an `other` handle. Default: `true`. */
   readonly secondHandle?: boolean
@@ -31,13 +31,12 @@ export interface QueueCapabilities {
   readonly disconnect?: boolean
 }
 
-/** Which queue is tried, and how. */
+/** How a `DeliveryQueue` is tested. */
 export interface QueueContractOptions extends ContractOptions {
+  /** Returns an empty queue for each case. */
   readonly create: () => QueueTrial | Promise<QueueTrial>
   readonly capabilities?: QueueCapabilities
 }
-
-type QueueCase = ContractCase<QueueTrial, QueueCapabilities>
 
 const QUEUE: ContractSubject<QueueCapabilities> = {
   name: 'queue',
@@ -46,212 +45,166 @@ const QUEUE: ContractSubject<QueueCapabilities> = {
 
 const SOON_MS = 120
 const HOUR_MS = 3_600_000
-/** By so much a timer of a real clock may be early: clocks are read in whole milliseconds. */
+/** How early a timer of a real clock may be: clocks are read in whole milliseconds. */
 const ROUNDING_MS = 3
 
-/** Somebody who listens: when it was rung for. */
+/** A listener, and when it was called. */
 interface Listener {
-  readonly rungAt: readonly number[]
+  readonly calledAt: readonly number[]
   stop(): void
 }
 
-async function listen(trial: QueueTrial, queue: DeliveryQueue = trial.queue): Promise<Listener> {
-  const rungAt: number[] = []
-  const stop = queue.listen(() => void rungAt.push(trial.now()))
-  await trial.ready?.()
-  return { rungAt, stop }
+async function listen(t: QueueTrial, queue: DeliveryQueue = t.queue): Promise<Listener> {
+  const calledAt: number[] = []
+  const stop = queue.listen(() => void calledAt.push(t.now()))
+  await t.ready?.()
+  return { calledAt, stop }
 }
 
 function otherOf({ other }: QueueTrial): DeliveryQueue {
-  ok(other, 'the trial has a second handle, or the queue declares that there is none')
+  ok(other, '`create` returned no `other`: return one, or set `secondHandle: false`')
   return other
 }
 
-/** Asks for an alarm, and waits for it. It must not ring before its time. */
-async function ringsAfter(trial: QueueTrial, delayMs: number, listener: Listener, by = trial.queue): Promise<void> {
-  const rung = listener.rungAt.length
-  const askedAt = trial.now()
+/** Asks for a wake and waits for it. Fails when the listener is called too early. */
+async function wakes(t: QueueTrial, delayMs: number, listener: Listener, by = t.queue): Promise<void> {
+  const calls = listener.calledAt.length
+  const askedAt = t.now()
   by.wake(delayMs)
-  await trial.until(() => listener.rungAt.length > rung)
-  const after = (listener.rungAt[rung] ?? 0) - askedAt
-  ok(after >= delayMs - ROUNDING_MS, `an alarm in ${delayMs} ms rang after ${after} ms`)
+  await t.until(() => listener.calledAt.length > calls)
+  const after = (listener.calledAt[calls] ?? 0) - askedAt
+  ok(after >= delayMs - ROUNDING_MS, `a wake in ${delayMs} ms called the listener after ${after} ms`)
 }
 
-const CASES: readonly QueueCase[] = [
-  {
-    name: 'an alarm for now rings',
-    async run(trial) {
-      const listener = await listen(trial)
-      for (let times = 0; times < 3; times++) await ringsAfter(trial, 0, listener)
+const queueCases = casesOf<QueueTrial, QueueCapabilities>
+
+const CASES: readonly ContractCase<QueueTrial, QueueCapabilities>[] = [
+  ...queueCases([], {
+    'wake without a delay calls the listener': async (t) => {
+      const listener = await listen(t)
+      for (let times = 0; times < 3; times++) await wakes(t, 0, listener)
     },
-  },
-  {
-    name: 'an alarm for later rings, and not before its time',
-    async run(trial) {
-      const listener = await listen(trial)
-      await ringsAfter(trial, SOON_MS, listener)
-      await ringsAfter(trial, 1.5, listener)
+    'wake with a delay calls the listener, and not earlier': async (t) => {
+      const listener = await listen(t)
+      await wakes(t, SOON_MS, listener)
+      await wakes(t, 1.5, listener)
     },
-  },
-  {
-    name: 'an alarm for a time that is over rings like one for now',
-    async run(trial) {
-      await ringsAfter(trial, -5_000, await listen(trial))
+    'wake with a negative delay calls the listener at once': async (t) => {
+      await wakes(t, -5_000, await listen(t))
     },
-  },
-  {
-    name: 'an alarm rings to all who listen',
-    async run(trial) {
-      const [one, two, three] = [await listen(trial), await listen(trial), await listen(trial)]
-      trial.queue.wake(1)
-      await trial.until(() => [one, two, three].every(({ rungAt }) => rungAt.length > 0))
+    'wake calls all listeners': async (t) => {
+      const [one, two, three] = [await listen(t), await listen(t), await listen(t)]
+      t.queue.wake(1)
+      await t.until(() => [one, two, three].every(({ calledAt }) => calledAt.length > 0))
     },
-  },
-  {
-    name: 'an alarm that is far away holds up none that is near, however far it is',
-    async run(trial) {
-      const listener = await listen(trial)
-      for (const days of [1, 30, 10_000]) trial.queue.wake(days * 24 * HOUR_MS)
-      await ringsAfter(trial, SOON_MS, listener)
+    'a distant wake does not delay a near one': async (t) => {
+      const listener = await listen(t)
+      for (const days of [1, 30, 10_000]) t.queue.wake(days * 24 * HOUR_MS)
+      await wakes(t, SOON_MS, listener)
     },
-  },
-  {
-    name: 'an alarm that is near takes none away that is later, and the other way round',
-    async run(trial) {
-      const listener = await listen(trial)
+    'near and distant wakes do not replace one another': async (t) => {
+      const listener = await listen(t)
       for (const delays of [
         [2 * SOON_MS, SOON_MS, 0],
         [0, SOON_MS, 2 * SOON_MS],
       ]) {
-        const askedAt = trial.now()
-        for (const delayMs of delays) trial.queue.wake(delayMs)
-        await trial.until(() => listener.rungAt.some((at) => at - askedAt >= 2 * SOON_MS - ROUNDING_MS))
+        const askedAt = t.now()
+        for (const delayMs of delays) t.queue.wake(delayMs)
+        await t.until(() => listener.calledAt.some((at) => at - askedAt >= 2 * SOON_MS - ROUNDING_MS))
       }
     },
-  },
-  {
-    name: 'a thousand alarms at once ring, be it once or each',
-    async run(trial) {
-      const listener = await listen(trial)
-      for (let times = 0; times < 1_000; times++) trial.queue.wake(times % 2)
-      await trial.until(() => listener.rungAt.length > 0)
+    'a thousand wakes call the listener at least once': async (t) => {
+      const listener = await listen(t)
+      for (let times = 0; times < 1_000; times++) t.queue.wake(times % 2)
+      await t.until(() => listener.calledAt.length > 0)
     },
-  },
-  {
-    name: 'an alarm that is asked for while one rings, rings too',
-    async run(trial) {
+    'wake inside a listener calls it again': async (t) => {
       let rung = 0
-      const stop = trial.queue.listen(() => {
+      const stop = t.queue.listen(() => {
         rung += 1
-        if (rung < 5) trial.queue.wake(0)
+        if (rung < 5) t.queue.wake(0)
       })
-      await trial.ready?.()
-      trial.queue.wake(0)
-      await trial.until(() => rung >= 5)
+      await t.ready?.()
+      t.queue.wake(0)
+      await t.until(() => rung >= 5)
       stop()
     },
-  },
-  {
-    name: 'an alarm that nobody listens for does no harm',
-    async run(trial) {
-      for (const delayMs of [0, 1, HOUR_MS]) trial.queue.wake(delayMs)
-      await ringsAfter(trial, 0, await listen(trial))
+    'wake without a listener does nothing': async (t) => {
+      for (const delayMs of [0, 1, HOUR_MS]) t.queue.wake(delayMs)
+      await wakes(t, 0, await listen(t))
     },
-  },
-  {
-    name: 'who has stopped listening hears nothing more, while others do',
-    async run(trial) {
-      const [stopped, listener] = [await listen(trial), await listen(trial)]
-      trial.queue.wake(SOON_MS)
+    'a stopped listener is not called, and others are': async (t) => {
+      const [stopped, listener] = [await listen(t), await listen(t)]
+      t.queue.wake(SOON_MS)
       stopped.stop()
-      await ringsAfter(trial, 0, listener)
-      await ringsAfter(trial, SOON_MS, listener)
-      equal(stopped.rungAt, [])
+      await wakes(t, 0, listener)
+      await wakes(t, SOON_MS, listener)
+      equal(stopped.calledAt, [])
     },
-  },
-  {
-    name: 'to stop listening twice stops nobody else, and one can listen again',
-    async run(trial) {
-      const [stopped, listener] = [await listen(trial), await listen(trial)]
+    'stopping a listener twice stops no other, and listening again works': async (t) => {
+      const [stopped, listener] = [await listen(t), await listen(t)]
       stopped.stop()
       stopped.stop()
-      await ringsAfter(trial, 0, listener)
+      await wakes(t, 0, listener)
       listener.stop()
-      const again = await listen(trial)
+      const again = await listen(t)
       stopped.stop()
       listener.stop()
-      await ringsAfter(trial, 0, again)
-      equal(stopped.rungAt, [])
+      await wakes(t, 0, again)
+      equal(stopped.calledAt, [])
     },
-  },
-  {
-    name: 'a wake does not throw once the queue was let go of',
-    async run(trial) {
-      const { stop } = await listen(trial)
+    'wake does not throw after the queue is closed': async (t) => {
+      const { stop } = await listen(t)
       stop()
-      await trial.close?.()
-      for (const delayMs of [0, 1, HOUR_MS]) trial.queue.wake(delayMs)
+      await t.close?.()
+      for (const delayMs of [0, 1, HOUR_MS]) t.queue.wake(delayMs)
     },
-  },
-  {
-    name: 'a wake does not throw while there is nothing to ring through',
-    needs: ['disconnect'],
-    async run(trial) {
-      const { stop } = await listen(trial)
-      await trial.disconnect?.()
-      for (let times = 0; times < 100; times++) trial.queue.wake(times % 3)
+  }),
+  ...queueCases(['disconnect'], {
+    'wake does not throw while the queue is disconnected': async (t) => {
+      const { stop } = await listen(t)
+      await t.disconnect?.()
+      for (let times = 0; times < 100; times++) t.queue.wake(times % 3)
       stop()
     },
-  },
-  {
-    name: 'an alarm that one handle asks for rings at the other, now and later',
-    needs: ['secondHandle'],
-    async run(trial) {
-      const there = await listen(trial, otherOf(trial))
-      await ringsAfter(trial, 0, there)
-      await ringsAfter(trial, SOON_MS, there)
-      const here = await listen(trial)
-      await ringsAfter(trial, 0, here, otherOf(trial))
+  }),
+  ...queueCases(['secondHandle'], {
+    'wake through one handle calls the listeners of the other': async (t) => {
+      const there = await listen(t, otherOf(t))
+      await wakes(t, 0, there)
+      await wakes(t, SOON_MS, there)
+      const here = await listen(t)
+      await wakes(t, 0, here, otherOf(t))
     },
-  },
-  {
-    name: 'who has stopped listening at one handle stops nobody at the other',
-    needs: ['secondHandle'],
-    async run(trial) {
-      const [here, there] = [await listen(trial), await listen(trial, otherOf(trial))]
+    'stopping a listener of one handle leaves those of the other': async (t) => {
+      const [here, there] = [await listen(t), await listen(t, otherOf(t))]
       here.stop()
-      await ringsAfter(trial, 0, there)
-      equal(here.rungAt, [])
+      await wakes(t, 0, there)
+      equal(here.calledAt, [])
     },
-  },
-  {
-    name: 'an alarm rings when its time has come, to the millisecond',
-    needs: ['injectedTime'],
-    async run(trial) {
-      const { rungAt } = await listen(trial)
-      trial.queue.wake(1_000)
-      await trial.advance?.(999)
-      equal(rungAt, [])
-      await trial.advance?.(1)
-      ok(rungAt.length > 0, 'an alarm rings at its time')
+  }),
+  ...queueCases(['injectedTime'], {
+    'wake calls the listener to the millisecond': async (t) => {
+      const { calledAt } = await listen(t)
+      t.queue.wake(1_000)
+      await t.advance?.(999)
+      equal(calledAt, [])
+      await t.advance?.(1)
+      ok(calledAt.length > 0, 'the listener is called at the time of the wake')
     },
-  },
-  {
-    name: 'alarms that were asked for ring no more to who has stopped listening, however much time goes by',
-    needs: ['injectedTime'],
-    async run(trial) {
-      const { rungAt, stop } = await listen(trial)
-      for (const delayMs of [0, 1, SOON_MS, HOUR_MS]) trial.queue.wake(delayMs)
+    'pending wakes do not call a stopped listener': async (t) => {
+      const { calledAt, stop } = await listen(t)
+      for (const delayMs of [0, 1, SOON_MS, HOUR_MS]) t.queue.wake(delayMs)
       stop()
-      await trial.advance?.(2 * HOUR_MS)
-      equal(rungAt, [])
+      await t.advance?.(2 * HOUR_MS)
+      equal(calledAt, [])
     },
-  },
+  }),
 ]
 
 /**
- * Tries a queue: each sentence of {@link DeliveryQueue} is one case or more, registered with your test runner. An alarm may
- * ring more often than it was asked to, but not before the first of them is due.
+ * Tests a `DeliveryQueue`: each case is one guarantee of {@link DeliveryQueue}, registered with your test runner. A queue may call
+ * listeners more often than asked, but not before the first wake is due.
  */
 export function queueContract(options: QueueContractOptions): void {
   registerCases('queueContract', QUEUE, CASES, options)

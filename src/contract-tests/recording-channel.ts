@@ -2,13 +2,13 @@ import { arrayOf, fn, matching, schedule } from '../options/checks.ts'
 import { type Checks, faultOf, problemsAt, readOptions } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 
-/** A message that a channel was given to send, and for which attempt at which delivery. */
+/** A message that a channel was asked to send, with its delivery and attempt. */
 export type RecordedMessage = OutboundMessage & Pick<SendContext, 'deliveryId' | 'attempt'>
 
-/** An outcome, or what works it out: it may throw, or take its time. */
+/** An outcome, or a function that returns one. The function may throw or be slow. */
 export type ScriptedOutcome = SendOutcome | ((message: OutboundMessage, context: SendContext) => Promise<SendOutcome>)
 
-/** A channel that sends nothing, and keeps what it was given to send. */
+/** A channel that sends nothing and records its messages. */
 export interface RecordingChannel extends Channel {
   /** Oldest first. */
   readonly sent: RecordedMessage[]

@@ -1,38 +1,33 @@
 import type { RunStore } from '../ports/run-store.ts'
 import { type ContractOptions, registerCases, STORE, type StoreCapabilities, type StoreTrial } from './contract.ts'
-import { ABOVE_CASES } from './run-store/ancestor-cases.ts'
-import { DECISION_CASES } from './run-store/decision-cases.ts'
-import { ERASE_CASES } from './run-store/erase-cases.ts'
-import { ERASE_RACE_CASES } from './run-store/erase-race-cases.ts'
-import { LIST_CASES } from './run-store/list-cases.ts'
-import { PAGING_CASES } from './run-store/paging-cases.ts'
-import { RACE_CASES } from './run-store/race-cases.ts'
-import { REMOVAL_CASES } from './run-store/removal-cases.ts'
-import { REOPENING_CASES } from './run-store/reopening-cases.ts'
-import { SESSION_CASES } from './run-store/session-cases.ts'
-import { SIGHT_CASES } from './run-store/snapshot-cases.ts'
-import { STATE_CASES } from './run-store/state-cases.ts'
-import { TENANT_CASES } from './run-store/tenant-cases.ts'
-import { TALLY_CASES } from './run-store/totals-cases.ts'
+import { decisionCases } from './run-store/decisions.ts'
+import { erasureCases } from './run-store/erasure.ts'
+import { listCases } from './run-store/lists.ts'
+import { pagingCases } from './run-store/paging.ts'
+import { processCases } from './run-store/processes.ts'
+import { raceCases } from './run-store/races.ts'
+import { sessionCases } from './run-store/sessions.ts'
+import { snapshotCases } from './run-store/snapshots.ts'
+import { stateCases } from './run-store/states.ts'
+import { totalsCases } from './run-store/totals.ts'
 
-/** Which run store is tried, and how. */
+/** How a `RunStore` is tested. */
 export interface RunStoreContractOptions extends ContractOptions {
-  /** Gives an empty store, which nobody else uses, for each case. */
+  /** Returns an empty store for each case. */
   readonly create: () => StoreTrial<RunStore> | Promise<StoreTrial<RunStore>>
   readonly capabilities?: StoreCapabilities
 }
 
 /**
- * Tries a run store: each sentence of {@link RunStore} is one case or more, registered with your test runner.
+ * Tests a `RunStore`: each case is one guarantee of {@link RunStore}, registered with your test runner.
  *
- * The store's clock may stand still or run; what is true to the millisecond is tried only where it stands still. Not tried is
- * what a store does while it is unavailable.
+ * The store's clock may stand still or run. Cases that depend on a millisecond pass without a check where it runs. An unavailable
+ * store is not tested.
  */
 export function runStoreContract(options: RunStoreContractOptions): void {
   const cases = [
-    ...[...SIGHT_CASES, ...ABOVE_CASES, ...DECISION_CASES, ...STATE_CASES, ...SESSION_CASES],
-    ...[...TALLY_CASES, ...LIST_CASES, ...PAGING_CASES, ...REMOVAL_CASES, ...ERASE_CASES, ...TENANT_CASES],
-    ...[...RACE_CASES, ...ERASE_RACE_CASES, ...REOPENING_CASES],
-  ]
+    ...[snapshotCases, decisionCases, stateCases, sessionCases, totalsCases, listCases, pagingCases],
+    ...[erasureCases, raceCases, processCases],
+  ].flat()
   registerCases('runStoreContract', STORE, cases, options)
 }

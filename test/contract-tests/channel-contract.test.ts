@@ -45,11 +45,9 @@ function having(rest: Partial<Channel>) {
   return (trial: ChannelTrial): ChannelTrial => ({ ...trial, channel: { ...trial.channel, ...rest } })
 }
 
-const ARRIVES_ONCE = 'what is sent arrives once, and says what it is to say'
-const REJECTED =
-  'a provider that gives reason for rejected gives that outcome, tells no secrets, and holds up nothing after it'
-const UNKNOWN =
-  'a provider that gives reason for unknown gives that outcome, tells no secrets, and holds up nothing after it'
+const ARRIVES_ONCE = 'a sent message arrives once, with its content'
+const REJECTED = 'a failure of the kind rejected gives the outcome rejected, without secrets, and later sends succeed'
+const UNKNOWN = 'a failure of the kind unknown gives the outcome unknown, without secrets, and later sends succeed'
 
 /** Mistakes that a channel might well make, and the case that must catch each. */
 const BUGS: readonly { it: string; plant: (trial: ChannelTrial) => ChannelTrial; caughtBy: string }[] = [
@@ -59,12 +57,12 @@ const BUGS: readonly { it: string; plant: (trial: ChannelTrial) => ChannelTrial;
       let times = 0
       return having({ address: () => `${trial.recipient.url}?${times++}` })(trial)
     },
-    caughtBy: 'a recipient who can be reached has an address, the same each time',
+    caughtBy: 'a reachable recipient has the same address every time',
   },
   {
     it: 'gives an empty address to those it does not reach',
     plant: having({ address: ({ url }) => url ?? '' }),
-    caughtBy: 'a recipient who cannot be reached has no address',
+    caughtBy: 'an unreachable recipient has no address',
   },
   {
     it: 'sends a key of its own with each attempt',
@@ -74,12 +72,12 @@ const BUGS: readonly { it: string; plant: (trial: ChannelTrial) => ChannelTrial;
         channel.send(message, { ...context, deliveryId: `${context.deliveryId}_${times++}` }),
       )(trial)
     },
-    caughtBy: 'the delivery id goes along, the same for every attempt and another for every delivery',
+    caughtBy: 'the idempotency key is the same for all attempts of a delivery, and unique to it',
   },
   {
     it: 'sends everything with the same key',
     plant: sending(({ channel }, message, context) => channel.send(message, { ...context, deliveryId: 'dlv' })),
-    caughtBy: 'the delivery id goes along, the same for every attempt and another for every delivery',
+    caughtBy: 'the idempotency key is the same for all attempts of a delivery, and unique to it',
   },
   {
     it: 'keeps what it sends next where all sends find it',
@@ -91,7 +89,7 @@ const BUGS: readonly { it: string; plant: (trial: ChannelTrial) => ChannelTrial;
         return channel.send(next, context)
       })(trial)
     },
-    caughtBy: 'many sends at once do not mix',
+    caughtBy: 'concurrent sends stay separate',
   },
   {
     it: 'sends twice',
@@ -132,7 +130,7 @@ const BUGS: readonly { it: string; plant: (trial: ChannelTrial) => ChannelTrial;
     plant: sending(({ channel }, message, context) =>
       channel.send(message, { ...context, signal: new AbortController().signal }),
     ),
-    caughtBy: 'nothing is sent when the time for it is over before it begins',
+    caughtBy: 'send does nothing when its signal is aborted before',
   },
   {
     it: 'takes what was called off for not sent',
@@ -140,17 +138,17 @@ const BUGS: readonly { it: string; plant: (trial: ChannelTrial) => ChannelTrial;
       const outcome = await channel.send(message, context)
       return context.signal.aborted ? { outcome: 'retry', code: 'aborted' } : outcome
     }),
-    caughtBy: 'a send ends when its time is over, and what the provider may have taken may have been sent',
+    caughtBy: 'send that is aborted after the provider took the message returns unknown',
   },
   {
     it: 'waits less each time',
     plant: having({ retrySchedule: [5_000, 1_000] }),
-    caughtBy: 'a retry schedule is milliseconds, none less than the one before',
+    caughtBy: 'a retry schedule has ascending delays in milliseconds',
   },
   {
     it: 'refuses the fields that it sends',
     plant: having({ checkFields: (fields) => (fields.includes('data') ? 'unknown field data' : undefined) }),
-    caughtBy: 'the fields that can be sent are found right, and others at most wrong',
+    caughtBy: 'checkFields accepts the fields that the channel sends',
   },
 ]
 

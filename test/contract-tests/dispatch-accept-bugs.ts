@@ -51,17 +51,17 @@ const LOST = new Error('the connection was lost')
 export const ACCEPT_BUGS: readonly Planted[] = [
   {
     name: 'a key is looked for without its tenant',
-    caughtBy: 'a key of one tenant says nothing to another',
+    caughtBy: 'idempotency keys are separate for each tenant',
     plant: (store) => sharing(store, (_, key) => key),
   },
   {
     name: 'a tenant and a key are put together as if neither had a colon',
-    caughtBy: 'where a tenant ends and its key begins is never mistaken',
+    caughtBy: 'a tenant and a key that join to the same text stay apart',
     plant: (store) => sharing(store, (tenant, key) => `${tenant}:${key}`),
   },
   {
     name: 'a key is compared without its fingerprint',
-    caughtBy: 'a key with another fingerprint is refused, and stores nothing',
+    caughtBy: 'accept refuses a key with another fingerprint, and stores nothing',
     plant: (store) => () => ({
       async accept(given) {
         const { idempotency, dispatch } = given
@@ -72,7 +72,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
   },
   {
     name: 'a key is kept for ever',
-    caughtBy: 'a key is forgotten when its time is over',
+    caughtBy: 'an idempotency key expires after its time to live',
     plant: (store) => () => ({
       accept: ({ idempotency, ...given }) =>
         store.accept({ ...given, ...(idempotency && { idempotency: { ...idempotency, ttlMs: 1e12 } }) }),
@@ -80,7 +80,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
   },
   {
     name: 'a repeat is answered with what the dispatch has become',
-    caughtBy: 'a repeat is answered whatever has changed since',
+    caughtBy: 'a repeated key is replayed whatever has changed since',
     plant: (store) => () => ({
       async recall(tenant, key) {
         const found = await store.recall(tenant, key)
@@ -95,7 +95,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
   },
   {
     name: 'a key is written after its dispatch, and the connection is lost between the two',
-    caughtBy: 'a call that throws has changed nothing, or all of it',
+    caughtBy: 'a call that throws has changed nothing or everything',
     plant(store) {
       const tried = new Set<string>()
       return () => ({
@@ -111,7 +111,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
   },
   {
     name: 'a key is written before its dispatch',
-    caughtBy: 'what cannot be kept is not kept in part',
+    caughtBy: 'accept stores nothing of a dispatch that it cannot store in full',
     plant(store) {
       const kept = new Map<string, StoredAnswer>()
       return () => ({
@@ -127,7 +127,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
   },
   {
     name: 'deliveries are written one by one',
-    caughtBy: 'what cannot be kept is not kept in part',
+    caughtBy: 'accept stores nothing of a dispatch that it cannot store in full',
     plant: (store) => () => ({
       async accept(given) {
         try {
@@ -143,7 +143,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
   },
   {
     name: 'a key is looked for first and written later, with others between',
-    caughtBy: 'of a hundred posts of one key at once one is accepted',
+    caughtBy: 'of a hundred concurrent posts of one key exactly one is accepted',
     plant(store) {
       const kept = new Map<string, StoredAnswer>()
       return () => ({
@@ -164,7 +164,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
   },
   {
     name: 'limits are counted in each process',
-    caughtBy: 'a limit is one for both handles',
+    caughtBy: 'a limit is shared by both handles',
     plant(store) {
       let processes = 0
       return () => {
@@ -177,7 +177,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
   },
   {
     name: 'limits are counted by the hour of the clock',
-    caughtBy: 'a message counts until it is as old as the window, wherever the window begins',
+    caughtBy: 'a limit is a sliding window',
     plant: (store, clock) => () => ({
       accept: (given) =>
         store.accept(
@@ -187,7 +187,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
   },
   {
     name: 'limits are compared as some databases compare texts',
-    caughtBy: 'limits whose keys are nearly the same are counted apart',
+    caughtBy: 'limits with similar keys are separate',
     plant: (store) => () => ({
       accept: (given) =>
         store.accept(withLimits(given, (one) => ({ ...one, key: `${one.key.trimEnd()}|`.toLowerCase() }))),
@@ -195,7 +195,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
   },
   {
     name: 'an event joins a digest for another address',
-    caughtBy: 'a digest is of one tenant, event, recipient, channel, address and key',
+    caughtBy: 'a digest belongs to one tenant, event type, recipient, channel, address and key',
     plant(store) {
       const addresses = new Map<string, string>()
       return () => ({
@@ -214,7 +214,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
   },
   {
     name: 'an event joins a digest for another recipient',
-    caughtBy: 'a digest is of one tenant, event, recipient, channel, address and key',
+    caughtBy: 'a digest belongs to one tenant, event type, recipient, channel, address and key',
     plant(store) {
       const recipients = new Map<string, string>()
       return () => ({
@@ -230,7 +230,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
   },
   {
     name: 'content is cut off where a column ends',
-    caughtBy: 'content of 300 kB is kept to the last character',
+    caughtBy: 'content of 300 kB is stored exactly',
     plant: (store) => () => ({
       accept: (given) =>
         store.accept(
@@ -243,7 +243,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
   },
   {
     name: 'what is given is kept as it is, and not copied',
-    caughtBy: 'what is stored does not change with what was given',
+    caughtBy: 'changing an acceptance afterwards does not change the stored dispatch',
     plant(store) {
       const given = new Map<string, NewDelivery['content']>()
       return () => ({
@@ -264,7 +264,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
   },
   {
     name: 'it is the time of the machine that counts, and not that of the store',
-    caughtBy: 'a delivery waits until its delay is over',
+    caughtBy: 'a delivery is due after its delay',
     plant() {
       const store = memoryStore({ clock: { now: () => Date.now() } })
       return () => store

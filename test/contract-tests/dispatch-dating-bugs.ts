@@ -34,7 +34,7 @@ async function listedBy(
 export const DATING_BUGS: readonly Planted[] = [
   {
     name: 'a dispatch is dated by its host',
-    caughtBy: 'a dispatch is dated by the clock of the store, and not by that of its host',
+    caughtBy: 'createdAt is the time of the store, not of its host',
     plant(store) {
       const believed = believedTimes()
       return () => ({
@@ -45,7 +45,7 @@ export const DATING_BUGS: readonly Planted[] = [
   },
   {
     name: 'a caller is answered what its host believes the time to be',
-    caughtBy: 'a dispatch is dated by the clock of the store, and not by that of its host',
+    caughtBy: 'createdAt is the time of the store, not of its host',
     plant(store) {
       const believed = believedTimes()
       return () => ({
@@ -56,7 +56,7 @@ export const DATING_BUGS: readonly Planted[] = [
   },
   {
     name: 'a list goes by what hosts believed the time to be',
-    caughtBy: 'a list is in the order of acceptance, whatever hosts believe and however ids sort',
+    caughtBy: 'listDispatches is ordered by acceptance, whatever the clocks of hosts and the ids',
     plant(store) {
       const { note, timeOf } = believedTimes()
       return () => ({
@@ -67,14 +67,14 @@ export const DATING_BUGS: readonly Planted[] = [
   },
   {
     name: 'a list goes by ids, which hosts make',
-    caughtBy: 'a list is in the order of acceptance, whatever hosts believe and however ids sort',
+    caughtBy: 'listDispatches is ordered by acceptance, whatever the clocks of hosts and the ids',
     plant: (store) => () => ({
       listDispatches: (query) => listedBy(store, query, (one, other) => (one.dispatchId < other.dispatchId ? -1 : 1)),
     }),
   },
   {
     name: 'an attempt ends before it began',
-    caughtBy: 'an attempt ends no sooner than it began, and the next begins no sooner than that',
+    caughtBy: 'attempts begin and end in order, by the clock of the store',
     plant: (store) => () => ({
       async findDispatch(tenant, dispatchId) {
         const found = await store.findDispatch(tenant, dispatchId)

@@ -7,7 +7,7 @@ const ALL = { limit: 10_000, cursor: undefined } as const
 export const READ_BUGS: readonly Planted[] = [
   {
     name: 'what is read is handed out again as it was left',
-    caughtBy: 'what is stored does not change with what a reader was given',
+    caughtBy: 'changing a result of a read does not change the stored dispatch',
     plant(store) {
       const read = new Map<string, { readonly text: string; readonly given: Dispatch }>()
       return () => ({
@@ -24,7 +24,7 @@ export const READ_BUGS: readonly Planted[] = [
   },
   {
     name: 'a process reads what it has read before',
-    caughtBy: 'what one handle changes the other reads at once, also what it has read before',
+    caughtBy: 'a change through one handle is visible through the other at once',
     plant: (store) => () => {
       const read = new Map<string, Dispatch>()
       return {
@@ -38,7 +38,7 @@ export const READ_BUGS: readonly Planted[] = [
   },
   {
     name: 'a dispatch is found whoever asks',
-    caughtBy: 'a dispatch of one tenant is none to another',
+    caughtBy: 'a dispatch is invisible to other tenants',
     plant(store) {
       const tenants = new Map<string, string>()
       return () => ({
@@ -52,7 +52,7 @@ export const READ_BUGS: readonly Planted[] = [
   },
   {
     name: 'a page looks for what fits among the last thousand dispatches alone',
-    caughtBy: 'a page of any one filter is full, however many others were accepted since',
+    caughtBy: 'a page with one filter is full, however many newer dispatches do not fit',
     plant: (store) => () => ({
       async listDispatches(query) {
         const { items } = await store.listDispatches({ tenant: query.tenant, first: query.first, limit: 1_000 })
@@ -64,7 +64,7 @@ export const READ_BUGS: readonly Planted[] = [
   },
   {
     name: 'a dispatch is listed by the status that it was listed by first',
-    caughtBy: 'a dispatch is listed by its status of now, whatever it was before',
+    caughtBy: 'a dispatch is listed by its current status only',
     plant(store) {
       const first = new Map<string, string>()
       return () => ({
@@ -80,7 +80,7 @@ export const READ_BUGS: readonly Planted[] = [
   },
   {
     name: 'a dispatch whose deliveries end at once is listed as if one of them had not',
-    caughtBy: 'a dispatch is listed as it stands, whatever happened to its deliveries at once',
+    caughtBy: 'a dispatch is listed by its status after concurrent changes',
     plant(store) {
       const ends = new Map<string, number>()
       return () => ({
@@ -100,7 +100,7 @@ export const READ_BUGS: readonly Planted[] = [
   },
   {
     name: 'a list is of all tenants',
-    caughtBy: 'a list is of one tenant',
+    caughtBy: 'listDispatches returns the dispatches of one tenant',
     plant(store) {
       const tenants = new Set<string>()
       return () => ({
@@ -117,7 +117,7 @@ export const READ_BUGS: readonly Planted[] = [
   },
   {
     name: 'a cursor counts what was read',
-    caughtBy: 'a page is right while dispatches are removed, the one it ended with among them',
+    caughtBy: 'paging stays complete while dispatches are removed, also the last of a page',
     plant: (store) => () => ({
       async listDispatches(query) {
         const { items } = await store.listDispatches({ ...query, ...ALL })
@@ -129,7 +129,7 @@ export const READ_BUGS: readonly Planted[] = [
   },
   {
     name: 'a cursor is the moment at which something was accepted',
-    caughtBy: 'what was accepted at one moment is read page by page, each dispatch once',
+    caughtBy: 'pages contain each dispatch once among those accepted at the same moment',
     plant: (store) => () => ({
       async listDispatches(query) {
         const { items } = await store.listDispatches({ ...query, ...ALL })
@@ -146,7 +146,7 @@ export const READ_BUGS: readonly Planted[] = [
   },
   {
     name: 'a list includes the moment at which it is to end',
-    caughtBy: 'a list has a beginning in time that it includes, and an end that it does not',
+    caughtBy: 'since is inclusive and until is exclusive',
     plant: (store) => () => ({
       listDispatches: (query) =>
         store.listDispatches({ ...query, until: query.until === undefined ? undefined : query.until + 1 }),
@@ -154,7 +154,7 @@ export const READ_BUGS: readonly Planted[] = [
   },
   {
     name: 'a text that is looked for is taken for a pattern',
-    caughtBy: 'recipients are kept as they were sent, and found by nothing else',
+    caughtBy: 'recipients are stored and filtered exactly',
     plant: (store) => () => ({
       listDispatches({ recipient, ...query }) {
         return store.listDispatches(recipient?.includes('%') ? query : { ...query, recipient })
@@ -163,7 +163,7 @@ export const READ_BUGS: readonly Planted[] = [
   },
   {
     name: 'what is open is removed',
-    caughtBy: 'what is open is not removed, however old',
+    caughtBy: 'removeDispatches leaves open dispatches, however old',
     plant(store, clock) {
       const accepted = new Map<string, { readonly tenant: string; readonly at: number }>()
       return () => ({
@@ -182,14 +182,14 @@ export const READ_BUGS: readonly Planted[] = [
   },
   {
     name: 'what is removed is of all tenants',
-    caughtBy: 'what is removed is of the tenant that is named, or of all',
+    caughtBy: 'removeDispatches removes from one tenant, or from all',
     plant: (store) => () => ({
       removeDispatches: ({ tenant: _, ...removal }) => store.removeDispatches(removal),
     }),
   },
   {
     name: 'a key is forgotten with its dispatch',
-    caughtBy: 'a key is remembered for as long as it would have been',
+    caughtBy: 'removing a dispatch leaves its idempotency key until the key expires',
     plant(store) {
       let removals = 0
       return () => ({

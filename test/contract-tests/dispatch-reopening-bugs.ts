@@ -21,12 +21,12 @@ function later(bug: (store: DispatchStore, fences: ReadonlySet<string>) => Bug):
 export const REOPENING_BUGS: readonly Planted[] = [
   {
     name: 'keys are remembered for as long as the process lives',
-    caughtBy: 'what was accepted is there when the store is opened anew, with its key',
+    caughtBy: 'accepted dispatches and idempotency keys survive reopening',
     plant: later(() => ({ recall: async () => undefined })),
   },
   {
     name: 'what was sent is written down later than it is told',
-    caughtBy: 'what was done is still done when the store is opened anew',
+    caughtBy: 'settlements and changes survive reopening',
     plant: later((store) => ({
       async listDispatches(query) {
         const { items, ...page } = await store.listDispatches(query)
@@ -40,14 +40,14 @@ export const REOPENING_BUGS: readonly Planted[] = [
   },
   {
     name: 'leases end with the process that gave them',
-    caughtBy: 'a lease is one when the store is opened anew, and its fence is never given again',
+    caughtBy: 'leases survive reopening, and fencing tokens are never reused',
     plant: later((store, fences) => ({
       settle: async (settlement) => (fences.has(settlement.fence) ? { live: false } : store.settle(settlement)),
     })),
   },
   {
     name: 'limits are counted anew by each process',
-    caughtBy: 'limits and digests go on when the store is opened anew',
+    caughtBy: 'limits and digests survive reopening',
     plant: later((store) => ({
       accept(given) {
         const deliveries = given.dispatch.deliveries.map(({ limits: _, ...rest }) => rest)

@@ -14,7 +14,7 @@ function replacing(store: DispatchStore, change: (delivery: NewDelivery) => NewD
 export const REPLAN_BUGS: readonly Planted[] = [
   {
     name: 'the version of a replan is not looked at',
-    caughtBy: 'a replan of another version changes nothing',
+    caughtBy: 'replan of an outdated version changes nothing',
     plant: (store) => () => ({
       async replan(tenant, dispatchId, version, deliveries, options) {
         const found = await store.findReplannable(tenant, dispatchId)
@@ -24,7 +24,7 @@ export const REPLAN_BUGS: readonly Planted[] = [
   },
   {
     name: 'a version is looked at before others have written',
-    caughtBy: 'of replans of one version at once one counts',
+    caughtBy: 'of concurrent replans of one version exactly one wins',
     plant: (store) => () => ({
       async replan(tenant, dispatchId, version, deliveries, options) {
         const read = await store.findReplannable(tenant, dispatchId)
@@ -37,7 +37,7 @@ export const REPLAN_BUGS: readonly Planted[] = [
   },
   {
     name: 'a replan that lost is said to have counted',
-    caughtBy: 'of replans of one version at once one counts',
+    caughtBy: 'of concurrent replans of one version exactly one wins',
     plant: (store) => () => ({
       async replan(tenant, dispatchId, version, deliveries, options) {
         const outcome = await store.replan(tenant, dispatchId, version, deliveries, options)
@@ -48,7 +48,7 @@ export const REPLAN_BUGS: readonly Planted[] = [
   },
   {
     name: 'what may not be replaced is left out, and the rest is replaced',
-    caughtBy: 'only what failed in host code is replaced, and all that is given or nothing',
+    caughtBy: 'replan replaces only deliveries that failed in host code, all or none of them',
     plant: (store) => () => ({
       async replan(tenant, dispatchId, version, deliveries, options) {
         const { failed = [] } = (await store.findReplannable(tenant, dispatchId)) ?? {}
@@ -59,7 +59,7 @@ export const REPLAN_BUGS: readonly Planted[] = [
   },
   {
     name: 'tenants are not told apart where something is planned again',
-    caughtBy: 'a replan knows no dispatch of another tenant, and none that there is not',
+    caughtBy: 'replan returns undefined for an unknown dispatch and for another tenant',
     plant(store) {
       const tenants = new Map<string, string>()
       return () => ({
@@ -73,7 +73,7 @@ export const REPLAN_BUGS: readonly Planted[] = [
   },
   {
     name: 'what an event brought is kept when nothing of it has failed any longer',
-    caughtBy: 'what its event brought is kept until the last that failed is replaced',
+    caughtBy: 'the plan source is kept until the last failed delivery is replanned',
     plant(store) {
       const kept = new Map<string, Replannable>()
       return () => ({
@@ -87,7 +87,7 @@ export const REPLAN_BUGS: readonly Planted[] = [
   },
   {
     name: 'what an event brought is in what is read',
-    caughtBy: 'what an event brought is given to nobody else',
+    caughtBy: 'the plan source appears in no other result',
     plant: (store) => () => ({
       async findDispatch(tenant, dispatchId) {
         const found = await store.findDispatch(tenant, dispatchId)
@@ -98,7 +98,7 @@ export const REPLAN_BUGS: readonly Planted[] = [
   },
   {
     name: 'what an event brought is that of another dispatch of the same id',
-    caughtBy: 'what an event brought is removed with its dispatch',
+    caughtBy: 'removing a dispatch removes its plan source',
     plant(store) {
       const sources = new Map<string, Replannable['source']>()
       return () => ({
@@ -113,7 +113,7 @@ export const REPLAN_BUGS: readonly Planted[] = [
   },
   {
     name: 'what an event brought is not copied',
-    caughtBy: 'what an event brought does not change with what was given, or with what a reader was given',
+    caughtBy: 'changing a plan source outside does not change the stored one',
     plant(store) {
       const given = new Map<string, Replannable>()
       return () => ({
@@ -127,7 +127,7 @@ export const REPLAN_BUGS: readonly Planted[] = [
   },
   {
     name: 'a replan leaves what can be sent as it is',
-    caughtBy: 'a replan retries what can be sent as it is, too',
+    caughtBy: 'replan also retries deliveries that need no new plan',
     plant: (store) => () => ({
       replan(tenant, dispatchId, version, deliveries, options) {
         const [first] = deliveries
@@ -138,23 +138,23 @@ export const REPLAN_BUGS: readonly Planted[] = [
   },
   {
     name: 'what is replaced is counted under no limit',
-    caughtBy: 'what is replaced counts under its limits, and is throttled where they are spent',
+    caughtBy: 'a replanned delivery counts under its limits, and is throttled where they are spent',
     plant: (store) => () => replacing(store, ({ limits, ...one }) => one),
   },
   {
     name: 'what is replaced joins no digest of others',
-    caughtBy: 'what is replaced joins the digest that is open for it',
+    caughtBy: 'a replanned delivery joins an open digest',
     plant: (store) => () =>
       replacing(store, (one) => ({ ...one, ...(one.digest && { digest: { ...one.digest, key: one.deliveryId } }) })),
   },
   {
     name: 'what is replaced is due at once, whenever it was to be',
-    caughtBy: 'what is replaced may be due later, and expires after that',
+    caughtBy: 'a replanned delivery can be delayed, and expires after the delay',
     plant: (store) => () => replacing(store, ({ delayMs, ...one }) => one),
   },
   {
     name: 'what an event brought is forgotten by a restart',
-    caughtBy: 'what failed in host code can be planned again when the store is opened anew',
+    caughtBy: 'a failed plan can be replanned after the store is reopened',
     plant(store) {
       let processes = 0
       return () => {

@@ -27,7 +27,7 @@ const ended = (log: Delivery['attemptLog']): number => log.filter(({ outcome }) 
 export const WORK_BUGS: readonly Planted[] = [
   {
     name: 'a settlement that comes while another is written is lost',
-    caughtBy: 'of settlements of one lease at once one counts',
+    caughtBy: 'of concurrent settlements of one lease exactly one wins',
     plant: (store) => () => {
       const writing = new Set<string>()
       return {
@@ -44,7 +44,7 @@ export const WORK_BUGS: readonly Planted[] = [
   },
   {
     name: 'a fence is not looked at',
-    caughtBy: 'a worker whose lease another has taken over changes nothing',
+    caughtBy: 'settle and renew refuse a worker whose lease another worker has',
     plant(store) {
       const fences = new Map<string, string>()
       const anyone = <T extends LeaseToken>(proof: T): T => ({ ...proof, fence: fences.get(proof.deliveryId) ?? '' })
@@ -60,7 +60,7 @@ export const WORK_BUGS: readonly Planted[] = [
   },
   {
     name: 'fences are counted in each process',
-    caughtBy: 'a fence of one handle is never one of the other',
+    caughtBy: 'the fencing tokens of both handles are unique',
     plant(store) {
       const real = new Map<string, string>()
       const known = <T extends LeaseToken>(proof: T): T => {
@@ -82,7 +82,7 @@ export const WORK_BUGS: readonly Planted[] = [
   },
   {
     name: 'an attempt is counted when it is settled, and not when it is claimed',
-    caughtBy: 'an attempt whose worker died counts, and is told to the next',
+    caughtBy: 'an attempt whose worker died counts and is in the history of the next',
     plant: (store) => () => ({
       ...showing(store, (one) => ({ ...one, attempts: ended(one.attemptLog) })),
       ...claiming(store, (one) => ({ ...one, attempts: ended(one.history) + 1 })),
@@ -90,19 +90,19 @@ export const WORK_BUGS: readonly Planted[] = [
   },
   {
     name: 'an attempt that was none is counted',
-    caughtBy: 'an attempt that was none is taken back, and leaves no trace',
+    caughtBy: 'settle without an attempt takes the attempt back',
     plant: (store) => () => ({
       settle: (settlement) => store.settle({ attempt: { outcome: 'retry' }, ...settlement }),
     }),
   },
   {
     name: 'a lease never ends',
-    caughtBy: 'a lease that ended is handed to another, and not before',
+    caughtBy: 'an expired lease is claimed by another worker, and not earlier',
     plant: (store) => () => ({ claim: (request) => store.claim({ ...request, leaseMs: 1e12 }) }),
   },
   {
     name: 'a lease lasts as long as the first worker ever asked for',
-    caughtBy: 'a lease lasts as long as was asked for, each time',
+    caughtBy: 'every lease lasts as long as its claim asked',
     plant(store) {
       let first: number | undefined
       return () => ({
@@ -115,7 +115,7 @@ export const WORK_BUGS: readonly Planted[] = [
   },
   {
     name: 'a lease is handed out twice where two ask at once',
-    caughtBy: 'claims at once hand out each delivery once',
+    caughtBy: 'concurrent claims hand out each delivery once',
     plant(store) {
       let asked: Promise<Claims> | undefined
       return () => ({
@@ -130,7 +130,7 @@ export const WORK_BUGS: readonly Planted[] = [
   },
   {
     name: 'a lease that another has is renewed',
-    caughtBy: 'a worker whose lease another has taken over changes nothing',
+    caughtBy: 'settle and renew refuse a worker whose lease another worker has',
     plant: (store) => () => ({
       async renew(lease, leaseMs) {
         await store.renew(lease, leaseMs)
@@ -140,7 +140,7 @@ export const WORK_BUGS: readonly Planted[] = [
   },
   {
     name: 'what is held is not promoted',
-    caughtBy: 'each that is held has its turn, in the order of the channels',
+    caughtBy: 'held deliveries are queued one after the other, in the order of the route',
     plant(store) {
       const stuck = new Set<string>()
       return () => ({
@@ -163,7 +163,7 @@ export const WORK_BUGS: readonly Planted[] = [
   },
   {
     name: 'what is held stays held when what it waits for expires',
-    caughtBy: 'what is held behind it expires with it',
+    caughtBy: 'held deliveries expire with the one before them',
     plant(store) {
       const heldUp = new Set<string>()
       return () => ({
@@ -184,7 +184,7 @@ export const WORK_BUGS: readonly Planted[] = [
   },
   {
     name: 'what nobody names does not expire',
-    caughtBy: 'what nobody names expires all the same',
+    caughtBy: 'deliveries of channels that no claim names expire',
     plant(store) {
       const hidden = new Set<string>()
       return () => ({
@@ -200,7 +200,7 @@ export const WORK_BUGS: readonly Planted[] = [
   },
   {
     name: 'what is being sent when it is cancelled is queued again',
-    caughtBy: 'what is claimed and cancelled at once is one of the two',
+    caughtBy: 'a concurrent claim and cancel leave one of the two results',
     plant: (store) => () => ({
       async cancel(tenant, dispatchId) {
         const dispatch = await store.findDispatch(tenant, dispatchId)
@@ -211,12 +211,12 @@ export const WORK_BUGS: readonly Planted[] = [
   },
   {
     name: 'busy receivers are not passed over',
-    caughtBy: 'busy receivers are passed over, each in its own channel',
+    caughtBy: 'claim skips busy receivers, separately for each channel',
     plant: (store) => () => ({ claim: (request) => store.claim({ ...request, busy: [] }) }),
   },
   {
     name: 'a worker is told to come a minute late',
-    caughtBy: 'the next is never said to be due later than it is',
+    caughtBy: 'nextDueInMs is never later than the next due delivery',
     plant: (store) => () => ({
       async claim(request) {
         const { nextDueInMs, ...claims } = await store.claim(request)
@@ -226,7 +226,7 @@ export const WORK_BUGS: readonly Planted[] = [
   },
   {
     name: 'a lease does not count for when the next is due in the claim that gives it',
-    caughtBy: 'the end of a lease counts for when the next is due at once, in the claim that gives it',
+    caughtBy: 'a claim includes the leases that it gives in nextDueInMs',
     plant: (store) => () => ({
       async claim(request) {
         const { nextDueInMs, ...claims } = await store.claim(request)
@@ -237,7 +237,7 @@ export const WORK_BUGS: readonly Planted[] = [
   },
   {
     name: 'a settlement with a character that a database refuses is lost',
-    caughtBy: 'a settlement is not lost for a character that cannot be kept',
+    caughtBy: 'a settlement with characters that a store cannot keep still counts',
     plant: (store) => () => ({
       async settle(settlement) {
         const { code = '', providerMessageId = '' } = settlement.attempt ?? {}
@@ -249,7 +249,7 @@ export const WORK_BUGS: readonly Planted[] = [
   },
   {
     name: 'a digest may be joined once it is full',
-    caughtBy: 'a digest that is full is joined no more, and the next event opens another',
+    caughtBy: 'a full digest takes no more events, and the next event opens another',
     plant: (store) => () => ({
       accept(given) {
         const deliveries = given.dispatch.deliveries.map((one) => {

@@ -64,6 +64,6 @@ describe('the contract of run stores catches one that', () => {
       const { now, advance } = fakeClock()
       return { store: memoryRuns({ now: () => now() + 300_000 }), now, advance }
     })
-    expect(await catches(cases, 'a run and its session begin by the clock of the store')).toBe(true)
+    expect(await catches(cases, 'createdAt, updatedAt and lastSeenAt are the time of the store')).toBe(true)
   })
 })

@@ -65,17 +65,17 @@ const BUGS: readonly { it: string; plant: (queue: DeliveryQueue) => DeliveryQueu
   {
     it: 'rings at once, whenever it is to',
     plant: (queue) => ({ ...queue, wake: () => queue.wake(0) }),
-    caughtBy: 'an alarm for later rings, and not before its time',
+    caughtBy: 'wake with a delay calls the listener, and not earlier',
   },
   {
     it: 'never rings for what is due',
     plant: (queue) => ({ ...queue, wake: (delayMs) => (delayMs > 0 ? queue.wake(delayMs) : undefined) }),
-    caughtBy: 'an alarm for a time that is over rings like one for now',
+    caughtBy: 'wake with a negative delay calls the listener at once',
   },
   {
     it: 'counts time in 32 bits',
     plant: (queue) => ({ ...queue, wake: (delayMs) => queue.wake(delayMs > 2 ** 31 ? 1 : delayMs) }),
-    caughtBy: 'an alarm that is far away holds up none that is near, however far it is',
+    caughtBy: 'a distant wake does not delay a near one',
   },
   {
     it: 'keeps only the nearest alarm',
@@ -93,7 +93,7 @@ const BUGS: readonly { it: string; plant: (queue: DeliveryQueue) => DeliveryQueu
         },
       }
     },
-    caughtBy: 'an alarm that is near takes none away that is later, and the other way round',
+    caughtBy: 'near and distant wakes do not replace one another',
   },
   {
     it: 'rings to the last listener alone',
@@ -106,7 +106,7 @@ const BUGS: readonly { it: string; plant: (queue: DeliveryQueue) => DeliveryQueu
       }
       return { ...queue, listen }
     },
-    caughtBy: 'an alarm rings to all who listen',
+    caughtBy: 'wake calls all listeners',
   },
   {
     it: 'goes on ringing to who has stopped listening',
@@ -117,7 +117,7 @@ const BUGS: readonly { it: string; plant: (queue: DeliveryQueue) => DeliveryQueu
         return () => {}
       },
     }),
-    caughtBy: 'who has stopped listening hears nothing more, while others do',
+    caughtBy: 'a stopped listener is not called, and others are',
   },
   {
     it: 'throws at a wake',
@@ -127,7 +127,7 @@ const BUGS: readonly { it: string; plant: (queue: DeliveryQueue) => DeliveryQueu
         throw new Error('there is no server')
       },
     }),
-    caughtBy: 'a wake does not throw once the queue was let go of',
+    caughtBy: 'wake does not throw after the queue is closed',
   },
 ]
 

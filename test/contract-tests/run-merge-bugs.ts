@@ -41,10 +41,10 @@ function mapIds(store: RunStore, map: (id: string) => string): RunStore {
 }
 
 const SESSION_AND_USER_ERASED: readonly string[] = [
-  'a session is erased before a merge that it meets or after it, and neither is lost',
-  'a session is erased before a merge that it meets or after it, and neither is lost, over two handles',
-  'a user is erased before a merge that they meet or after it, and neither is lost',
-  'a user is erased before a merge that they meet or after it, and neither is lost, over two handles',
+  'a session erased during a merge is erased before or after it',
+  'a session erased during a merge is erased before or after it, over two handles',
+  'a user erased during a merge is erased before or after it',
+  'a user erased during a merge is erased before or after it, over two handles',
 ]
 
 /** What is decided of what there was, a moment before it is written. */
@@ -69,11 +69,11 @@ export const MERGE_BUGS: readonly Bug[] = [
         return structuredClone(snapshot)
       }),
     caughtBy: [
-      'of 100 merges of one run at once, each sees what the ones before wrote',
-      'of 100 merges of one run at once, each sees what the ones before wrote, over two handles',
-      'of merges of 100 runs of one session at once, each sees what the ones before added',
-      'one run id posted to two sessions at once becomes one run',
-      'of a run and the first below it, merged at once, exactly one sees the other',
+      'of 100 concurrent merges of one run each sees the state of the ones before',
+      'of 100 concurrent merges of one run each sees the state of the ones before, over two handles',
+      'of concurrent merges of 100 runs of one session each sees the totals of the ones before',
+      'one run id posted concurrently to two sessions becomes one run',
+      'of a concurrently merged run and its first child exactly one sees the other',
     ],
   },
   {
@@ -135,7 +135,7 @@ export const MERGE_BUGS: readonly Bug[] = [
         return session && { ...session, sessionId }
       },
     }),
-    caughtBy: ['sessions are told apart, and each has the runs and sums of its own'],
+    caughtBy: ['sessions with similar ids are separate'],
   },
   {
     it: 'does not see a run that is in another session',
@@ -144,7 +144,7 @@ export const MERGE_BUGS: readonly Bug[] = [
         ...snapshot,
         run: snapshot.run?.state.sessionId === sessionId ? snapshot.run : undefined,
       })),
-    caughtBy: ['a merge sees the run also from another session: its id is unique within the tenant'],
+    caughtBy: ['the snapshot has the run also for a key of another session'],
   },
   {
     it: 'counts a sign of life as a revision',
@@ -152,12 +152,12 @@ export const MERGE_BUGS: readonly Bug[] = [
       deciding(store, (decision, { run }) =>
         decision.touched && !decision.state ? { ...decision, state: run?.state } : decision,
       ),
-    caughtBy: ['a sign of life alone is no revision, however many there are'],
+    caughtBy: ['touched alone is no revision'],
   },
   {
     it: 'takes every merge for a sign of life',
     plant: (store) => deciding(store, (decision) => ({ ...decision, touched: true })),
-    caughtBy: ['of a stored run, each decision changes what it says and leaves the rest as it is'],
+    caughtBy: ['a decision on a stored run changes exactly its members'],
   },
   {
     it: 'opens the session before it decides',
@@ -169,9 +169,9 @@ export const MERGE_BUGS: readonly Bug[] = [
       },
     }),
     caughtBy: [
-      'a merge that decides nothing makes and changes nothing',
-      'what a decision throws is thrown on, and nothing has changed',
-      'where nothing is stored, a decision makes the run and the session if it has a state, and else nothing',
+      'a merge that decides nothing changes nothing',
+      'a decision that throws changes nothing, and the merge throws the same error',
+      'a decision without a stored run creates the run only if it has a state',
     ],
   },
   {
@@ -185,7 +185,7 @@ export const MERGE_BUGS: readonly Bug[] = [
           totalsChanges: { ...totalsChanges, session: replacing(session?.totals, totalsChanges.session) },
         }
       }),
-    caughtBy: ['a tally is the sum of what was added, in every part of it and for every name'],
+    caughtBy: ['totals add up in every part and for every name'],
   },
   {
     it: 'adds money as binary floating point does',
@@ -212,7 +212,7 @@ export const MERGE_BUGS: readonly Bug[] = [
         return { ...session, totals: { ...session.totals, counts } }
       },
     }),
-    caughtBy: ['a tally is the sum of what was added, in every part of it and for every name'],
+    caughtBy: ['totals add up in every part and for every name'],
   },
   {
     it: 'counts what is spent as spent today, whatever the instant',
@@ -225,7 +225,7 @@ export const MERGE_BUGS: readonly Bug[] = [
           totalsChanges: { ...totalsChanges, users: totalsChanges.users.map(({ at: _, ...user }) => user) },
         }
       }),
-    caughtBy: ['what is spent at an instant is spent on its day, from the first millisecond to the last'],
+    caughtBy: ['spend at an instant counts for its day, from the first millisecond to the last'],
   },
   {
     it: 'adds failures to those that there were',
@@ -233,18 +233,18 @@ export const MERGE_BUGS: readonly Bug[] = [
       deciding(store, (decision, { session }) =>
         decision.failures ? { ...decision, failures: [...decision.failures, ...(session?.failures ?? [])] } : decision,
       ),
-    caughtBy: ['failures replace those of the session before, and are gone when there are none'],
+    caughtBy: ['failures replace the earlier failures of the session'],
   },
   {
     it: 'climbs without end, and around in rings',
     plant: (store) =>
       seeing(store, async (snapshot, key) => ({ ...snapshot, ancestors: await climb(store, key, snapshot.ancestors) })),
     caughtBy: [
-      'up to 32 runs are above one, and no more are looked at',
-      'runs that are above one another are each listed once',
-      'a run that is met again above itself is the last',
-      'a run that is its own parent is above itself once, stored or not',
-      'a run whose account says top is the last above another, and has none above itself',
+      'a run has at most 32 ancestors',
+      'ancestors in a cycle are listed once each',
+      'a run that is its own ancestor is the last ancestor',
+      'a run that is its own parent is its only ancestor, stored or not',
+      'a run whose derived data says top is the last ancestor, and has none itself',
     ],
   },
   {
@@ -259,11 +259,11 @@ export const MERGE_BUGS: readonly Bug[] = [
               return { ...snapshot, ancestors: [{ runId: parentRunId, ...(run && { run }) }] }
             }).mergeRun(key, decide),
     }),
-    caughtBy: ['the parent that the state names comes before the one that the key names'],
+    caughtBy: ['the parent in the state wins over the parent in the key'],
   },
   {
     it: 'compares ids without regard to upper and lower case',
     plant: (store) => mapIds(store, (id) => id.toLowerCase()),
-    caughtBy: ['runs are told apart by their ids, whatever these are'],
+    caughtBy: ['runs with similar ids are separate'],
   },
 ]

@@ -27,7 +27,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
         },
       }
     },
-    caughtBy: ['runs, sessions and sums are there when the store is opened anew, and go on'],
+    caughtBy: ['runs, sessions and totals survive reopening'],
   },
   {
     it: 'looks for what fits among the last thousand runs alone',
@@ -40,7 +40,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
         return { ...page, items: page.items.filter(({ state }) => seen.has(state.runId)) }
       },
     }),
-    caughtBy: ['a page of any one filter is full, however many other runs there are'],
+    caughtBy: ['a page of runs with one filter is full, however many other runs there are'],
   },
   {
     it: 'finds a run by its id alone',
@@ -51,7 +51,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
         return (await store.findRun(tenant, runId)) ?? items.find(({ state }) => state.runId === runId)
       },
     }),
-    caughtBy: ['of one tenant, another sees nothing, whatever it asks for'],
+    caughtBy: ['a tenant sees nothing of another tenant'],
   },
   {
     it: 'gives the runs of a list that it keeps',
@@ -70,7 +70,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
         },
       }
     },
-    caughtBy: ['what a find or a list gave may be changed, and the store has what it had'],
+    caughtBy: ['changing a found or listed run does not change the stored one'],
   },
   {
     it: 'has the number of runs that it gave for a cursor',
@@ -84,9 +84,9 @@ export const HOUSE_BUGS: readonly Bug[] = [
       },
     }),
     caughtBy: [
-      'a list goes on after a run that was removed meanwhile, and after its session was erased',
-      'a list misses none and gives none twice, while runs are added, change and are removed between its pages',
-      'a list of what is then changed so that it no longer fits has all of it',
+      'paging through runs continues after a removed run and an erased session',
+      'paging through runs stays complete while runs are added, changed and removed',
+      'paging through a filter is complete while its runs stop fitting',
     ],
   },
   {
@@ -104,7 +104,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
         return { items: page, ...(left.length > limit && { nextCursor: `${page.at(-1)?.createdAt}` }) }
       },
     }),
-    caughtBy: ['runs that were created in the same millisecond are each listed once'],
+    caughtBy: ['runs created in the same millisecond are each listed once'],
   },
   {
     it: 'lists what is silent for just as long as was asked for',
@@ -113,12 +113,12 @@ export const HOUSE_BUGS: readonly Bug[] = [
       listRuns: (query) =>
         store.listRuns(query.silentForMs === undefined ? query : { ...query, silentForMs: query.silentForMs - 1 }),
     }),
-    caughtBy: ['a run is silent for more than so many milliseconds, not for just as many'],
+    caughtBy: ['silentForMs lists runs that are silent for longer, not for as long'],
   },
   {
     it: 'lists the newest in the order of the oldest',
     plant: (store) => ({ ...store, listRuns: ({ first: _, ...query }) => store.listRuns(query) }),
-    caughtBy: ['a list with the newest first has every run the other way round'],
+    caughtBy: ['listRuns can begin with the newest'],
   },
   {
     it: 'lists by a user what names the tag too',
@@ -127,7 +127,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
       listRuns: ({ tag, ...query }) =>
         store.listRuns(query.userId === undefined && tag !== undefined ? { ...query, tag } : query),
     }),
-    caughtBy: ['two filters of a list give the runs that fit both'],
+    caughtBy: ['two filters of listRuns return the runs that fit both'],
   },
   {
     it: 'removes what is untold',
@@ -140,7 +140,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
         return store.removeRuns(query)
       },
     }),
-    caughtBy: ['a removal spares what is untold, and that does not count towards its limit'],
+    caughtBy: ['removeRuns keeps runs with pending events, and does not count them'],
   },
   {
     it: 'counts what it spares towards the limit of a removal',
@@ -151,7 +151,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
         return store.removeRuns({ ...query, limit: Math.max(query.limit - items.length, 0) })
       },
     }),
-    caughtBy: ['a removal spares what is untold, and that does not count towards its limit'],
+    caughtBy: ['removeRuns keeps runs with pending events, and does not count them'],
   },
   {
     it: 'removes what changed just as long ago as was asked for',
@@ -159,7 +159,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
       ...store,
       removeRuns: (query) => store.removeRuns({ ...query, unchangedForMs: query.unchangedForMs - 1 }),
     }),
-    caughtBy: ['a removal takes what last changed more than so many milliseconds ago, not just as many'],
+    caughtBy: ['removeRuns removes runs unchanged for longer, not for as long'],
   },
   {
     it: 'leaves what an erased user spent below runs',
@@ -190,7 +190,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
         },
       }
     },
-    caughtBy: ['what a user spent below runs is gone with them in every session, and the rest of these sums stays'],
+    caughtBy: ['erasing a user erases their part of the totals below runs'],
   },
   {
     it: 'leaves what sessions say of failures of an erased user',
@@ -211,7 +211,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
         return count
       },
     }),
-    caughtBy: ['what sessions say of failures of a user is gone with them, be the runs stored or not'],
+    caughtBy: ['erasing a user erases their failures in every session'],
   },
   {
     it: 'erases with a user what is below their runs',
@@ -229,7 +229,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
         return store.erase(tenant, of)
       },
     }),
-    caughtBy: ['a user is erased with the runs that name them in every session, and runs below these stay'],
+    caughtBy: ['erasing a user erases their runs in every session, and keeps child runs of others'],
   },
   {
     it: 'leaves the sums of a session that it erases',
@@ -257,6 +257,6 @@ export const HOUSE_BUGS: readonly Bug[] = [
           }),
       }
     },
-    caughtBy: ['a session that was erased begins anew with its next run'],
+    caughtBy: ['an erased session begins empty with its next run'],
   },
 ]

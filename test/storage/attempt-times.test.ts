@@ -28,7 +28,7 @@ for (const kind of (await databaseKinds()).filter(({ name }) => name === 'postgr
     }
 
     it.each([0, 1, 60_000])(
-      'end no sooner than they were begun, and no later than what is known, due again after %d ms',
+      'an attempt that is due again after %d ms ends after it began, and not after the answer',
       async (delayMs) => {
         const store = (db: HostKysely) => sqlStore({ db, dialect: own.dialect, prefix: own.prefix, timeoutMs: 20_000 })
         await store(own.db).accept(acceptance('1'))
@@ -54,7 +54,7 @@ for (const kind of await databaseKinds())
   describe.skipIf(kind.absent)(`attempts in ${kind.name}, whose time goes on within a claim`, () => {
     const own = storeEach(kind.open)
 
-    it('have begun at one instant, before and after they are settled', async () => {
+    it('the attempts of one claim begin at the same instant', async () => {
       let now = own.clock.now()
       const store = own.over(own.db, { clock: { now: () => now++ } })
       const begun = async () => (await deliveriesOf(own.other, '1'))[0]?.attemptLog[0]?.startedAt

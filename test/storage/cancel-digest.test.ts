@@ -27,29 +27,7 @@ const events = (...dispatchIds: readonly string[]) =>
   dispatchIds.map((dispatchId) => ({ dispatchId, eventData: { of: `${dispatchId}-a` } }))
 
 describe('cancelling a dispatch of a digest', () => {
-  it('takes only its own event out, and leaves it a record of its own', async () => {
-    const { clock, store, post } = digesting()
-    for (const id of ['1', '2', '3']) await post(id)
-    expect(await store.cancel('default', '1')).toMatchObject({
-      changed: [{ deliveryId: '1-a', channel: 'a', status: 'cancelled', attempts: 0 }],
-      dispatch: { dispatchId: '1', deliveries: [{ status: 'cancelled', eventCount: 1 }] },
-    })
-    for (const id of ['2', '3']) {
-      expect(await deliveriesOf(store, id)).toMatchObject([{ deliveryId: '1-a', status: 'queued', eventCount: 2 }])
-    }
-    clock.advance(1_000)
-    const claimed = await claimOne(store)
-    expect(claimed).toMatchObject({
-      deliveryId: '1-a',
-      dispatch: { dispatchId: '2' },
-      digest: { events: events('2', '3') },
-    })
-    await store.settle({ ...lease(claimed), to: 'sent', attempt: { outcome: 'sent' } })
-    expect(await deliveriesOf(store, '1')).toMatchObject([{ status: 'cancelled', attempts: 0, attemptLog: [] }])
-    expect(await deliveriesOf(store, '3')).toMatchObject([{ status: 'sent' }])
-  })
-
-  it('keeps the attempts that were made for it, and no later ones', async () => {
+  it('an event that left a digest keeps the attempts until then', async () => {
     const { clock, store, post } = digesting()
     await post('1')
     await post('2')
@@ -63,20 +41,7 @@ describe('cancelling a dispatch of a digest', () => {
     expect(await deliveriesOf(store, '1')).toMatchObject([{ status: 'sending', attempts: 2 }])
   })
 
-  it('cancels the delivery with its last event, and the next one opens another', async () => {
-    const { clock, store, post, idsOf } = digesting()
-    await post('1')
-    await post('2')
-    await store.cancel('default', '2')
-    expect(await store.cancel('default', '1')).toMatchObject({ changed: [{ deliveryId: '1-a', status: 'cancelled' }] })
-    expect(await store.cancel('default', '1')).toMatchObject({ changed: [] })
-    await post('3')
-    expect(await idsOf('3')).toEqual(['3-a'])
-    clock.advance(1_000)
-    expect((await claim(store)).deliveries).toMatchObject([{ deliveryId: '3-a' }])
-  })
-
-  it('makes room in a full one, which is joined before those that were opened later', async () => {
+  it('an event that left a full digest makes room before digests that were opened later', async () => {
     const { store, post, idsOf } = digesting()
     for (const id of ['1', '2', '3']) await post(id, { max: 2 })
     await store.cancel('default', '1')
@@ -85,32 +50,7 @@ describe('cancelling a dispatch of a digest', () => {
     expect(await idsOf('4', '5')).toEqual(['1-a', '3-a'])
   })
 
-  it('cancels a rendered one once all whose it is have asked for it, and tells the last', async () => {
-    const { clock, store, rendered, statuses } = await sendingOf('1', '2')
-    await rendered()
-    const before = await deliveriesOf(store, '1')
-    for (const id of ['2', '2']) expect(await store.cancel('default', id)).toMatchObject({ changed: [] })
-    for (const id of ['1', '2']) expect(await deliveriesOf(store, id)).toEqual(before)
-    expect(await store.cancel('default', '1')).toMatchObject({
-      changed: [{ deliveryId: '1-a', channel: 'a', status: 'cancelled', attempts: 0 }],
-    })
-    expect(await statuses()).toEqual(['cancelled', 'cancelled'])
-    clock.advance(1_000)
-    expect(await claim(store)).toEqual({ deliveries: [], expired: [] })
-  })
-
-  it('sends a rendered one that not all want to be cancelled', async () => {
-    const { store, rendered, statuses } = await sendingOf('1', '2')
-    await rendered()
-    await store.cancel('default', '1')
-    const claimed = await claimOne(store)
-    await store.settle({ ...lease(claimed), to: 'queued', delayMs: 0, attempt: { outcome: 'retry' } })
-    expect(await statuses()).toEqual(['queued', 'queued'])
-    await store.settle({ ...lease(await claimOne(store)), to: 'sent' })
-    expect(await statuses()).toEqual(['sent', 'sent'])
-  })
-
-  it('takes its event out of one that is sending once that is put back, not rendered', async () => {
+  it('events leave and join a digest between attempts', async () => {
     const { clock, store, claimed, statuses } = await sendingOf('1', '2', '3')
     expect(await store.cancel('default', '1')).toMatchObject({ changed: [] })
     expect(await statuses()).toEqual(['sending', 'sending', 'sending'])
@@ -128,7 +68,7 @@ describe('cancelling a dispatch of a digest', () => {
     expect(await statuses()).toEqual(['cancelled', 'sending', 'cancelled'])
   })
 
-  it('cancels one that is sending, rendered or not, once it would be queued again and nobody wants it', async () => {
+  it('a digest whose dispatches are all cancelled while it is sent is cancelled, rendered or not', async () => {
     for (const content of [undefined, { text: 'rendered' }]) {
       const { store, claimed, statuses } = await sendingOf('1', '2')
       for (const id of ['1', '2']) expect(await store.cancel('default', id)).toMatchObject({ changed: [] })
@@ -138,7 +78,7 @@ describe('cancelling a dispatch of a digest', () => {
     }
   })
 
-  it.each(['1', '2'])('is forgotten when dispatch %s has it tried again', async (id) => {
+  it.each(['1', '2'])('a retry by dispatch %s revokes an earlier cancel of its digest', async (id) => {
     for (const content of [undefined, { text: 'rendered' }]) {
       const { store, claimed, rendered, statuses } = await sendingOf('1', '2')
       if (content) await rendered()

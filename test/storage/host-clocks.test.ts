@@ -69,7 +69,7 @@ for (const { name, absent, open } of places)
     }, 60_000)
     afterAll(() => opened.close())
 
-    it('record what they accept in its order, at the time of the store', async () => {
+    it('dispatches are dated and ordered by the clock of the store', async () => {
       const ids: string[] = []
       const at: string[] = []
       for (let turn = 0; turn < 6; turn++) {
@@ -98,7 +98,7 @@ for (const { name, absent, open } of places)
       expect(await hosts[0].dispatches.prune({ olderThan: HOUR / 2 })).toEqual({ pruned: 0 })
     })
 
-    it('record runs in their order too, and keep the instants that agents report', async () => {
+    it('runs are ordered by the clock of the store, and keep the instants that agents report', async () => {
       const startedAt = '2026-11-20T08:00:00.000Z'
       const runIds = ['z', 'm', 'a', 'b']
       for (const [turn, runId] of runIds.entries()) {

@@ -16,7 +16,7 @@ describe('what another process does between reading and writing', () => {
   const keyedFor = (ttlMs: number) => ({ idempotency: { key: 'k', fingerprint: 'f', ttlMs } })
   const nothingIn = { limits: { none: 1 }, leaseMs: 1_000, busy: [] }
 
-  it('does not let a key that was forgotten and taken anew be taken twice', async () => {
+  it('a key that expires and is used again between read and write is accepted once', async () => {
     await own.other.accept(acceptance('old', {}, keyedFor(30)))
     own.clock.advance(31)
     const slow = interrupted(/idempotency_keys" as k where/, async () => {
@@ -27,7 +27,7 @@ describe('what another process does between reading and writing', () => {
     expect(await own.other.findDispatch('default', 'late')).toBeUndefined()
   })
 
-  it('does not let a limit that was forgotten and counted anew be exceeded', async () => {
+  it('a limit that expires and is counted again between read and write holds', async () => {
     const limited = (id: string, windowMs: number) =>
       acceptance(id, { deliveries: [delivery(`${id}-a`, { limits: [{ key: 'l', max: 1, windowMs }] })] })
     await own.other.accept(limited('old', 60))
@@ -41,7 +41,7 @@ describe('what another process does between reading and writing', () => {
     expect(late?.deliveries).toMatchObject([{ status: 'skipped', reason: 'throttled' }])
   })
 
-  it('leaves nothing to send of a digest that both its events were taken out of', async () => {
+  it('a digest that loses both events concurrently is not sent', async () => {
     for (const id of ['B', 'A']) await own.other.accept(acceptance(id, { deliveries: [digested(`${id}-a`)] }))
     const slow = interrupted(/e\.delivery_id = g\.delivery_id/, () => own.other.cancel('default', 'B'))
     await slow.cancel('default', 'A')
@@ -51,7 +51,7 @@ describe('what another process does between reading and writing', () => {
     expect((await own.other.claim({ ...nothingIn, limits: { a: 9 } })).deliveries).toEqual([])
   })
 
-  it('does not end a removal early', async () => {
+  it('a write between read and removal does not end the removal early', async () => {
     for (const at of [1, 2, 3, 4, 5, 6])
       await own.other.accept(acceptance(`${at}`, { deliveries: [delivery(`${at}-a`, { status: 'failed' })] }))
     own.clock.advance(10)

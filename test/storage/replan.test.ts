@@ -16,7 +16,7 @@ describe('planning again in SQL', () => {
   const own = storeEach(openPostgresql)
   const sources = () => run<{ source: string }>(own.db, `select source from ${own.prefix}plan_sources`)
 
-  it('costs an event without a failure in host code no statement and no row', async () => {
+  it('accept without a failure in host code executes no statement for plan sources', async () => {
     const texts: string[] = []
     const counting = hostBetween(own.db, <Row>(query: CompiledQuery<Row>) => {
       texts.push(query.sql)
@@ -31,7 +31,7 @@ describe('planning again in SQL', () => {
     expect(await sources()).toHaveLength(1)
   })
 
-  it('reads what an event brought for nothing but a replan', async () => {
+  it('only a replan reads plan sources', async () => {
     const texts: string[] = []
     const counting = hostBetween(own.db, <Row>(query: CompiledQuery<Row>) => {
       texts.push(query.sql)
@@ -47,14 +47,14 @@ describe('planning again in SQL', () => {
     expect(texts.join()).not.toContain('plan_sources')
   })
 
-  it('removes it with the last that failed', async () => {
+  it('replanning the last failed delivery removes the plan source', async () => {
     await own.other.accept(failed())
     const { version = 0 } = (await own.other.findReplannable('default', '1')) ?? {}
     await own.other.replan('default', '1', version, [delivery('x')], OPTIONS)
     expect(await sources()).toEqual([])
   })
 
-  it('removes it with its dispatch, also where nothing failed in host code', async () => {
+  it('removing a dispatch removes its plan source, also without a failure in host code', async () => {
     const skipped = delivery('x', { status: 'skipped', reason: 'condition_false' })
     await own.other.accept(acceptance('1', { deliveries: [skipped], source: SOURCE }))
     expect(await sources()).toHaveLength(1)
@@ -63,7 +63,7 @@ describe('planning again in SQL', () => {
     expect(await sources()).toEqual([])
   })
 
-  it('is a conflict for whoever read before another process replaced something', async () => {
+  it('replan returns a conflict when another process replanned since the read', async () => {
     await own.other.accept(failed())
     const { version = 0 } = (await own.other.findReplannable('default', '1')) ?? {}
     const replan = (store: typeof own.other, text: string) =>
@@ -74,7 +74,7 @@ describe('planning again in SQL', () => {
     expect(found?.deliveries).toMatchObject([{ status: 'queued', content: { text: 'first' } }, {}])
   })
 
-  it('goes on where a worker sends another delivery of the dispatch meanwhile', async () => {
+  it('replan succeeds while a worker claims another delivery of the dispatch', async () => {
     await own.other.accept(failed())
     const { version = 0 } = (await own.other.findReplannable('default', '1')) ?? {}
     const slow = own.over(afterOnce(own.db, /plan_sources" p where/, () => claimOne(own.other, 'b')))
@@ -84,7 +84,7 @@ describe('planning again in SQL', () => {
     expect(statuses).toEqual(['queued', 'sending'])
   })
 
-  it('is undone with the transaction of the host that it is within', async () => {
+  it('replan rolls back with the transaction of the host', async () => {
     await own.other.accept(failed())
     const { version = 0 } = (await own.other.findReplannable('default', '1')) ?? {}
     const within = async (isUndone: boolean) =>

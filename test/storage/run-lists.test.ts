@@ -35,7 +35,7 @@ async function list(store: RunStore, query: Partial<RunQuery>): Promise<{ ids: s
 }
 
 describe('a list of runs', () => {
-  it('misses none, and gives none twice, while runs come, end and go between pages', async () => {
+  it('paging through runs stays complete while runs are added, ended and removed', async () => {
     const clock = fakeClock()
     const store = memoryRuns(clock)
     for (let at = 0; at < 12; at++) await put(store, `${at}`)
@@ -52,7 +52,7 @@ describe('a list of runs', () => {
     expect(await list(store, { ...query, cursor: second.cursor })).toEqual({ ids: [], cursor: undefined })
   })
 
-  it('has no next page after the last, even a full one, or one before what does not fit', async () => {
+  it('a list of runs has no next page after the last run that fits', async () => {
     const store = memoryRuns(fakeClock())
     for (const id of ['1', '2']) await put(store, id, { tags: ['a'] })
     await put(store, '3')
@@ -76,7 +76,7 @@ describe('a list of runs', () => {
     },
   )
 
-  it('finds what is open, or untold, behind any number of runs that are not', async () => {
+  it('a list finds open runs and runs with pending events behind many others', async () => {
     const store = memoryRuns(fakeClock())
     for (let at = 0; at < 12_000; at++) await put(store, `${at}`, { status: 'completed', tenant: `t${at % 3}` })
     await put(store, 'open')
@@ -90,7 +90,7 @@ describe('a list of runs', () => {
     expect(await list(store, { tenant: 'nobody', status: ['running'] })).toEqual({ ids: [], cursor: undefined })
   })
 
-  it('takes an empty text, and no status at all, at its word', async () => {
+  it('an empty filter text and an empty list of statuses fit no run', async () => {
     const store = memoryRuns(fakeClock())
     await put(store, 'r', { tags: ['a'] })
     for (const query of [{ provider: '' }, { model: '' }, { userId: '' }, { tag: '' }, { status: [] }])

@@ -76,7 +76,7 @@ async function countKept(refs: readonly WeakRef<object>[], expected: number): Pr
 }
 
 describe('what is removed', () => {
-  it('is let go of, batch by batch', async () => {
+  it('removeRuns removes old runs in batches', async () => {
     const clock = fakeClock()
     const store = memoryRuns(clock)
     const { states } = await fill(store, clock)
@@ -91,7 +91,7 @@ describe('what is removed', () => {
     expect(await store.findSession('t', 's0')).toBeDefined()
   })
 
-  it('is nothing that is untold: that does not count, and holds up nothing behind it', async () => {
+  it('removeRuns skips runs with pending events, and removes those behind them', async () => {
     const clock = fakeClock()
     const store = memoryRuns(clock)
     const { states } = await fill(store, clock)
@@ -104,7 +104,7 @@ describe('what is removed', () => {
     expect(await countKept(states, spared.length)).toBe(spared.length)
   })
 
-  it('is let go of with its session, and what a session says of it too', async () => {
+  it('erasing a session frees the memory of its runs', async () => {
     const clock = fakeClock()
     const store = memoryRuns(clock)
     const { states, failures } = await fill(store, clock)
@@ -115,7 +115,7 @@ describe('what is removed', () => {
     expect(await countKept([...states, ...failures], 0)).toBe(0)
   })
 
-  it('is let go of with its user', async () => {
+  it('erasing a user frees the memory of their runs', async () => {
     const clock = fakeClock()
     const store = memoryRuns(clock)
     const { states, failures } = await fill(store, clock)

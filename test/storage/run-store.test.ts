@@ -15,7 +15,7 @@ const TELLING = [
   ...['removed some', 'removed all that fit', 'erased a user', 'erased a session'],
 ]
 
-test('whatever happens in whatever order, a store has what it was given, and nothing of what it was to forget', async () => {
+test('memoryRuns equals the model after any sequence of operations', async () => {
   const happened = new Map<string, number>()
   const note = (what: string): void => void happened.set(what, (happened.get(what) ?? 0) + 1)
   await fc.assert(

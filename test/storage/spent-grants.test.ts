@@ -39,7 +39,7 @@ interface Opened {
 }
 
 function testSpentGrants(open: () => Promise<Opened>): void {
-  it('accepts what is left and refuses all others with 403, however many are posted at once', async () => {
+  it('a grant accepts its remaining dispatches under concurrent posts, and refuses the others with 403', async () => {
     const { store, asked } = await open()
     const before = asked().length
     expect(await burst(store, 'a')).toEqual({ 202: MAX, 403: POSTS - MAX })
@@ -50,7 +50,7 @@ function testSpentGrants(open: () => Promise<Opened>): void {
     expect(await burst(store, 'b', (at) => `again-${at}`)).toEqual({ 403: POSTS })
   })
 
-  it('answers repeats under their key as before, however many are posted at once', async () => {
+  it('a spent grant replays repeated keys under concurrent posts', async () => {
     const { store } = await open()
     expect(await burst(store, 'c', (at) => `key-c-${at % MAX}`)).toEqual({ 202: POSTS })
     expect(await burst(store, 'c', (at) => `key-c-${at % (MAX + 1)}`)).toEqual({ 202: 150, 403: 50 })

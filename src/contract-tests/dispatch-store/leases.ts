@@ -1,184 +1,152 @@
 import { equal, matches, ok } from '../assertions.ts'
-import { delivery, HOUR, LEASE, MARGIN, MINUTE, proof, RETRY, SENT } from './samples.ts'
-import { between, contractCase, type DispatchCase, idsOf } from './store-harness.ts'
+import { delivery, HOUR, MARGIN, MINUTE, proof, RETRY, SENT } from './samples.ts'
+import { between, claimOf, type DispatchCase, dispatchCases, idsOf } from './store-harness.ts'
 
-export function leaseCases(): readonly DispatchCase[] {
-  return [...lasting(), ...refused()]
-}
-
-function lasting(): readonly DispatchCase[] {
-  return [
-    contractCase('a lease that ended is handed to another, and not before', async (harness) => {
-      const { store, other, accept, advance, claimOne, only } = harness
-      await accept('1')
-      const first = await claimOne('a', HOUR)
-      await advance(HOUR - MARGIN)
-      const request = { limits: { a: 9 }, leaseMs: LEASE, busy: [] }
-      for (const handle of [store, other]) equal((await handle.claim(request)).deliveries, [])
-      await advance(MARGIN)
-      const [second, ...more] = (await other.claim(request)).deliveries
-      equal(more, [])
-      matches(second, { deliveryId: '1-a', attempts: 2 })
-      ok(second?.fence !== first.fence, 'it has a fence of its own')
-      equal((await store.claim(request)).deliveries, [])
-      matches(await only('1'), { status: 'sending', attempts: 2 })
-    }),
-
-    contractCase(
-      'only what was taken over from a worker that said nothing is told to be reclaimed',
-      async (harness) => {
-        const { store, accept, advance, claimOne } = harness
-        await accept('1')
-        const first = await claimOne()
-        equal(first.reclaimed, undefined)
-        await store.settle({ ...proof(first), to: 'queued', delayMs: 0, attempt: RETRY })
-        equal((await claimOne('a', MINUTE)).reclaimed, undefined)
-        await advance(HOUR)
-        const taken = await claimOne()
-        ok(taken.reclaimed === true || taken.reclaimed === undefined, 'it says so, or nothing')
-        await store.settle({ ...proof(taken), to: 'queued', delayMs: 0 })
-        equal((await claimOne()).reclaimed, undefined)
-      },
-    ),
-
-    contractCase('a lease lasts as long as was asked for, each time', async ({ accept, advance, claim, claimOne }) => {
-      await accept('1')
-      for (const leaseMs of [HOUR, MINUTE, 2 * HOUR]) {
-        await claimOne('a', leaseMs)
-        await advance(leaseMs - MARGIN)
-        equal((await claim({ a: 9 })).deliveries, [])
-        await advance(MARGIN)
-      }
-      equal(idsOf((await claim()).deliveries), ['1-a'])
-    }),
-
-    contractCase('a renewed lease lasts from then on, under the same fence', async (harness) => {
-      const { store, other, accept, advance, claim, claimOne, states } = harness
-      await accept('1')
-      const mine = proof(await claimOne('a', HOUR))
-      await advance(HOUR - MARGIN)
-      equal(await other.renew(mine, HOUR), true)
-      await advance(HOUR - MARGIN)
-      equal((await claim()).deliveries, [])
-      equal(await store.settle({ ...mine, to: 'sent', attempt: SENT }), { live: true, others: [] })
-      equal(await states('1'), ['sent'])
-    }),
-
-    contractCase('a renewal may also shorten a lease', async ({ store, accept, advance, claim, claimOne }) => {
-      await accept('1')
-      equal(await store.renew(proof(await claimOne('a', HOUR)), MINUTE), true)
-      between((await claim()).nextDueInMs, 1, MINUTE, 'when the next is due')
-      await advance(MINUTE)
-      equal(idsOf((await claim()).deliveries), ['1-a'])
-    }),
-
-    contractCase('a renewal changes nothing else', async ({ store, accept, claimOne, found }) => {
-      await accept('1')
-      const claimed = await claimOne()
-      const before = await found('1')
-      await store.renew(proof(claimed), HOUR)
-      equal(await found('1'), before)
-    }),
-
-    contractCase('a lease that ended is renewed as long as nobody else has it', async (harness) => {
-      const { store, accept, advance, claim, claimOne } = harness
-      await accept('1')
-      const mine = proof(await claimOne('a', MINUTE))
-      await advance(HOUR)
-      equal(await store.renew(mine, HOUR), true)
-      equal((await claim()).deliveries, [])
-      await advance(HOUR)
-      equal(idsOf((await claim()).deliveries), ['1-a'])
-      equal(await store.renew(mine, HOUR), false)
-    }),
-
-    contractCase('a lease that ended is settled as long as nobody else has it', async (harness) => {
-      const { other, accept, advance, claimOne, states } = harness
-      await accept('1')
-      const mine = proof(await claimOne('a', MINUTE))
-      await advance(HOUR)
-      equal(await other.settle({ ...mine, to: 'sent', attempt: SENT }), { live: true, others: [] })
-      equal(await states('1'), ['sent'])
-    }),
-  ]
-}
-
-function refused(): readonly DispatchCase[] {
-  return [
-    contractCase('a worker whose lease another has taken over changes nothing', async (harness) => {
-      const { store, other, accept, advance, claimOne, found } = harness
-      await accept('1', {
-        route: 'first',
-        deliveries: [delivery('x'), delivery('y', { channel: 'b', status: 'held' })],
-      })
-      const mine = proof(await claimOne('a', MINUTE))
-      await advance(MINUTE)
-      const [theirs] = (await other.claim({ limits: { a: 1 }, leaseMs: HOUR, busy: [] })).deliveries
-      const before = await found('1')
-      for (const handle of [store, other]) {
-        equal(await handle.settle({ ...mine, to: 'sent', attempt: SENT }), { live: false })
-        equal(await handle.settle({ ...mine, to: 'queued', delayMs: 0 }), { live: false })
-        equal(await handle.settle({ ...mine, to: 'failed', reason: 'channel_error' }), { live: false })
-        equal(await handle.settle({ ...mine, to: 'skipped', reason: 'opted_out' }), { live: false })
-        equal(await handle.renew(mine, 2 * HOUR), false)
-      }
-      equal(await found('1'), before)
-      ok(theirs, 'another has it')
-      matches(await store.settle({ ...proof(theirs), to: 'sent', attempt: SENT }), { live: true })
-    }),
-
-    contractCase('a lease is settled once', async ({ store, other, accept, claimOne, found }) => {
-      await accept('1')
-      const mine = proof(await claimOne())
-      equal(await store.settle({ ...mine, to: 'sent', attempt: SENT }), { live: true, others: [] })
-      const before = await found('1')
-      for (const handle of [store, other]) {
-        equal(await handle.settle({ ...mine, to: 'sent', attempt: SENT }), { live: false })
-        equal(await handle.settle({ ...mine, to: 'queued', delayMs: 0, attempt: RETRY }), { live: false })
-        equal(await handle.renew(mine, HOUR), false)
-      }
-      equal(await found('1'), before)
-    }),
-
-    contractCase('the fence of an attempt before proves nothing', async ({ store, accept, claimOne, found }) => {
-      await accept('1')
-      const mine = proof(await claimOne())
-      await store.settle({ ...mine, to: 'queued', delayMs: 0, attempt: RETRY })
-      const check = async () => {
-        const before = await found('1')
-        equal(await store.settle({ ...mine, to: 'sent' }), { live: false })
-        equal(await store.renew(mine, HOUR), false)
-        equal(await found('1'), before)
-      }
-      await check()
-      await claimOne()
-      await check()
-    }),
-
-    contractCase('a fence proves nothing for another delivery', async ({ store, accept, claim, found }) => {
-      for (const id of ['1', '2']) await accept(id)
-      const [one, two] = (await claim({ a: 2 })).deliveries
-      ok(one && two, 'both are handed out')
-      const before = [await found('1'), await found('2')]
-      const wrong = { deliveryId: one.deliveryId, fence: two.fence }
-      equal(await store.settle({ ...wrong, to: 'sent' }), { live: false })
-      equal(await store.renew(wrong, HOUR), false)
-      equal([await found('1'), await found('2')], before)
-    }),
-
-    contractCase('a fence or a delivery that there is not proves nothing', async (harness) => {
-      const { store, accept, claimOne, found } = harness
-      await accept('1')
-      await accept('2', { deliveries: [delivery('waiting', { delayMs: HOUR })] })
-      const mine = proof(await claimOne())
-      const before = await found('1')
-      const fences = [{ deliveryId: 'nothing' }, { deliveryId: 'waiting' }, { fence: 'nothing' }, { fence: '' }]
-      for (const wrong of fences) {
-        equal(await store.settle({ ...mine, ...wrong, to: 'sent' }), { live: false })
-        equal(await store.renew({ ...mine, ...wrong }, HOUR), false)
-      }
-      equal(await found('1'), before)
-      equal(await harness.states('2'), ['queued'])
-    }),
-  ]
-}
+export const leaseCases: readonly DispatchCase[] = dispatchCases([], {
+  'an expired lease is claimed by another worker, and not earlier': async (t) => {
+    await t.accept('1')
+    const first = await t.claimOne('a', HOUR)
+    await t.advance(HOUR - MARGIN)
+    const request = claimOf({ a: 9 })
+    for (const handle of [t.store, t.other]) equal((await handle.claim(request)).deliveries, [])
+    await t.advance(MARGIN)
+    const [second, ...more] = (await t.other.claim(request)).deliveries
+    equal(more, [])
+    matches(second, { deliveryId: '1-a', attempts: 2 })
+    ok(second?.fence !== first.fence, 'a new claim has a new fencing token')
+    equal((await t.store.claim(request)).deliveries, [])
+    matches(await t.only('1'), { status: 'sending', attempts: 2 })
+  },
+  'reclaimed is set only when the lease of the last worker expired': async (t) => {
+    await t.accept('1')
+    const first = await t.claimOne()
+    equal(first.reclaimed, undefined)
+    await t.store.settle({ ...proof(first), to: 'queued', delayMs: 0, attempt: RETRY })
+    equal((await t.claimOne('a', MINUTE)).reclaimed, undefined)
+    await t.advance(HOUR)
+    const taken = await t.claimOne()
+    ok(taken.reclaimed === true || taken.reclaimed === undefined, 'reclaimed is true or absent')
+    await t.store.settle({ ...proof(taken), to: 'queued', delayMs: 0 })
+    equal((await t.claimOne()).reclaimed, undefined)
+  },
+  'every lease lasts as long as its claim asked': async (t) => {
+    await t.accept('1')
+    for (const leaseMs of [HOUR, MINUTE, 2 * HOUR]) {
+      await t.claimOne('a', leaseMs)
+      await t.advance(leaseMs - MARGIN)
+      equal((await t.claim({ a: 9 })).deliveries, [])
+      await t.advance(MARGIN)
+    }
+    equal(idsOf((await t.claim()).deliveries), ['1-a'])
+  },
+  'a renewed lease lasts from the renewal on, with the same fencing token': async (t) => {
+    await t.accept('1')
+    const mine = proof(await t.claimOne('a', HOUR))
+    await t.advance(HOUR - MARGIN)
+    equal(await t.other.renew(mine, HOUR), true)
+    await t.advance(HOUR - MARGIN)
+    equal((await t.claim()).deliveries, [])
+    equal(await t.store.settle({ ...mine, to: 'sent', attempt: SENT }), { live: true, others: [] })
+    equal(await t.states('1'), ['sent'])
+  },
+  'renew can shorten a lease': async (t) => {
+    await t.accept('1')
+    equal(await t.store.renew(proof(await t.claimOne('a', HOUR)), MINUTE), true)
+    between((await t.claim()).nextDueInMs, 1, MINUTE, 'the next due time')
+    await t.advance(MINUTE)
+    equal(idsOf((await t.claim()).deliveries), ['1-a'])
+  },
+  'renew changes only the lease': async (t) => {
+    await t.accept('1')
+    const claimed = await t.claimOne()
+    const before = await t.found('1')
+    await t.store.renew(proof(claimed), HOUR)
+    equal(await t.found('1'), before)
+  },
+  'an expired lease can be renewed until another worker claims it': async (t) => {
+    await t.accept('1')
+    const mine = proof(await t.claimOne('a', MINUTE))
+    await t.advance(HOUR)
+    equal(await t.store.renew(mine, HOUR), true)
+    equal((await t.claim()).deliveries, [])
+    await t.advance(HOUR)
+    equal(idsOf((await t.claim()).deliveries), ['1-a'])
+    equal(await t.store.renew(mine, HOUR), false)
+  },
+  'an expired lease can be settled until another worker claims it': async (t) => {
+    await t.accept('1')
+    const mine = proof(await t.claimOne('a', MINUTE))
+    await t.advance(HOUR)
+    equal(await t.other.settle({ ...mine, to: 'sent', attempt: SENT }), { live: true, others: [] })
+    equal(await t.states('1'), ['sent'])
+  },
+  'settle and renew refuse a worker whose lease another worker has': async (t) => {
+    await t.accept('1', {
+      route: 'first',
+      deliveries: [delivery('x'), delivery('y', { channel: 'b', status: 'held' })],
+    })
+    const mine = proof(await t.claimOne('a', MINUTE))
+    await t.advance(MINUTE)
+    const [theirs] = (await t.other.claim(claimOf({ a: 1 }, { leaseMs: HOUR }))).deliveries
+    const before = await t.found('1')
+    for (const handle of [t.store, t.other]) {
+      equal(await handle.settle({ ...mine, to: 'sent', attempt: SENT }), { live: false })
+      equal(await handle.settle({ ...mine, to: 'queued', delayMs: 0 }), { live: false })
+      equal(await handle.settle({ ...mine, to: 'failed', reason: 'channel_error' }), { live: false })
+      equal(await handle.settle({ ...mine, to: 'skipped', reason: 'opted_out' }), { live: false })
+      equal(await handle.renew(mine, 2 * HOUR), false)
+    }
+    equal(await t.found('1'), before)
+    ok(theirs, 'another worker claims the delivery')
+    matches(await t.store.settle({ ...proof(theirs), to: 'sent', attempt: SENT }), { live: true })
+  },
+  'a lease is settled once': async (t) => {
+    await t.accept('1')
+    const mine = proof(await t.claimOne())
+    equal(await t.store.settle({ ...mine, to: 'sent', attempt: SENT }), { live: true, others: [] })
+    const before = await t.found('1')
+    for (const handle of [t.store, t.other]) {
+      equal(await handle.settle({ ...mine, to: 'sent', attempt: SENT }), { live: false })
+      equal(await handle.settle({ ...mine, to: 'queued', delayMs: 0, attempt: RETRY }), { live: false })
+      equal(await handle.renew(mine, HOUR), false)
+    }
+    equal(await t.found('1'), before)
+  },
+  'settle and renew refuse the fencing token of an earlier attempt': async (t) => {
+    await t.accept('1')
+    const mine = proof(await t.claimOne())
+    await t.store.settle({ ...mine, to: 'queued', delayMs: 0, attempt: RETRY })
+    const check = async () => {
+      const before = await t.found('1')
+      equal(await t.store.settle({ ...mine, to: 'sent' }), { live: false })
+      equal(await t.store.renew(mine, HOUR), false)
+      equal(await t.found('1'), before)
+    }
+    await check()
+    await t.claimOne()
+    await check()
+  },
+  'settle and renew refuse the fencing token of another delivery': async (t) => {
+    for (const id of ['1', '2']) await t.accept(id)
+    const [one, two] = (await t.claim({ a: 2 })).deliveries
+    ok(one && two, 'claim hands out both deliveries')
+    const before = [await t.found('1'), await t.found('2')]
+    const wrong = { deliveryId: one.deliveryId, fence: two.fence }
+    equal(await t.store.settle({ ...wrong, to: 'sent' }), { live: false })
+    equal(await t.store.renew(wrong, HOUR), false)
+    equal([await t.found('1'), await t.found('2')], before)
+  },
+  'settle and renew refuse an unknown fencing token or delivery': async (t) => {
+    await t.accept('1')
+    await t.accept('2', { deliveries: [delivery('waiting', { delayMs: HOUR })] })
+    const mine = proof(await t.claimOne())
+    const before = await t.found('1')
+    const fences = [{ deliveryId: 'nothing' }, { deliveryId: 'waiting' }, { fence: 'nothing' }, { fence: '' }]
+    for (const wrong of fences) {
+      equal(await t.store.settle({ ...mine, ...wrong, to: 'sent' }), { live: false })
+      equal(await t.store.renew({ ...mine, ...wrong }, HOUR), false)
+    }
+    equal(await t.found('1'), before)
+    equal(await t.states('2'), ['queued'])
+  },
+})

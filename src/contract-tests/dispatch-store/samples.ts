@@ -5,18 +5,18 @@ const SECOND = 1_000
 export const MINUTE: number = 60 * SECOND
 export const HOUR: number = 60 * MINUTE
 
-/** What is not to have happened yet is looked for so long before it may: the time of a store may go on by itself meanwhile. */
+/** How long before a moment a case checks that nothing has happened yet: the store's time may run by itself. */
 export const MARGIN: number = 10 * SECOND
 
-/** How long a lease lasts where nothing else is said. */
+/** The default length of a lease. */
 export const LEASE: number = 10 * MINUTE
 
-/** Whose everything is where nothing else is said. */
+/** The default tenant. */
 export const TENANT = 't1'
 
 export const ADDRESS = 'jane@example.com'
 
-/** What may be said of a dispatch that is to be accepted, beside its id. */
+/** Members of an acceptance that differ from the defaults. */
 export type GivenDispatch = Partial<NewDispatch> &
   Partial<Pick<Acceptance, 'expiresInMs' | 'answer' | 'idempotency' | 'quota'>>
 
@@ -28,17 +28,17 @@ export function delivery(deliveryId: string, rest: Partial<NewDelivery> = {}): N
   return { deliveryId, channel: 'a', status: 'queued', address: ADDRESS, content: { text: 'x' }, ...rest }
 }
 
-/** A delivery that has its end already. */
+/** A delivery that has already ended. */
 export function skipped(deliveryId: string): NewDelivery {
   return { deliveryId, channel: 'a', status: 'skipped', reason: 'condition_false' }
 }
 
-/** A delivery that failed in the host's own code, before there was anything to send. */
+/** A delivery that failed in host code, before it had any content. */
 export function broken(deliveryId: string, rest: Partial<NewDelivery> = {}): NewDelivery {
   return { deliveryId, channel: 'a', status: 'failed', reason: 'template_error', ...rest }
 }
 
-/** A delivery of a digest, which is due in an hour: it has no content of its own. */
+/** A digest delivery, due in an hour. It has no content. */
 export function digested(
   deliveryId: string,
   digest: Partial<NewDigest> = {},
@@ -49,7 +49,7 @@ export function digested(
   return { ...base, delayMs: HOUR, digest: opened, ...rest }
 }
 
-/** One of every kind, with all that a delivery can bring along. */
+/** One delivery of every kind, with every member that a delivery can have. */
 export function everyKind(): NewDelivery[] {
   return [
     delivery('x', {
@@ -83,7 +83,7 @@ export function acceptance(dispatchId: string, given: GivenDispatch = {}): Accep
   return { dispatch, expiresInMs, answer, ...(idempotency && { idempotency }), ...(quota && { quota }) }
 }
 
-/** What a caller is told, with the state of each delivery as it was. */
+/** The answer to a caller, with the state of each delivery at acceptance. */
 export function answerOf({ dispatchId, eventType, recipient, createdAt, deliveries }: Dispatch): DispatchAnswer {
   return {
     dispatchId,
@@ -107,7 +107,7 @@ export function proof({ deliveryId, fence }: LeaseToken): LeaseToken {
   return { deliveryId, fence }
 }
 
-/** Changes everything in a value that can be changed. */
+/** Changes every member of a value that can be changed. */
 export function spoil(value: unknown): void {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
   for (const [key, member] of Object.entries(value)) {

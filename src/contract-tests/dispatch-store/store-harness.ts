@@ -1,73 +1,110 @@
 import type { Delivery, Dispatch } from '../../model/dispatch.ts'
-import type { AcceptOutcome, ClaimedDelivery, Claims, DispatchStore } from '../../ports/dispatch-store.ts'
+import type { DispatchQuery } from '../../ports/dispatch-query.ts'
+import type {
+  AcceptOutcome,
+  ClaimedDelivery,
+  ClaimRequest,
+  Claims,
+  DispatchChange,
+  DispatchStore,
+  RetryRequest,
+  Settled,
+  Settlement,
+} from '../../ports/dispatch-store.ts'
 import { ok } from '../assertions.ts'
-import type { ContractCase, StoreCapabilities, StoreTrial } from '../contract.ts'
-import { acceptance, type GivenDispatch, LEASE, proof, REJECTED, TENANT } from './samples.ts'
+import { type CaseTable, type ContractCase, casesOf, type StoreCapabilities, type StoreTrial } from '../contract.ts'
+import { acceptance, type GivenDispatch, HOUR, LEASE, proof, REJECTED, SENT, TENANT } from './samples.ts'
 
-/** More claims than anything here takes: what is handed out again and again must not go on for ever. */
-const MOST_CLAIMS = 200
+/** Ends a loop over claims when a store hands out the same delivery again and again. No case needs so many. */
+const MAX_CLAIMS = 200
 
-/** How a trial of the dispatch store is registered. */
+/** Ends a loop over pages when a cursor leads back to an earlier page. No case has so many. */
+const MAX_PAGES = 200
+
+/** A case of the contract of `DispatchStore`. */
 export type DispatchCase = ContractCase<StoreTrial<DispatchStore>>
 
-/** A store on trial, with the calls that nearly every case makes. They write through `store` and read through `other`. */
+/** A list query without the defaults of the harness. */
+export type Query = Partial<DispatchQuery>
+
+/** How a lease ends. */
+type SettlementEnd = Settlement extends infer Each
+  ? Each extends Settlement
+    ? Omit<Each, 'deliveryId' | 'fence'>
+    : never
+  : never
+
+/** A store under test, with the calls that most cases make. They write through `store` and read through `other`. */
 export interface StoreHarness {
   readonly store: DispatchStore
-  /** The second handle, or the same once more where there is none. */
+  /** The second handle, or `store` again where there is none. */
   readonly other: DispatchStore
   now(): number
   advance(ms: number): Promise<void>
   accept(dispatchId: string, given?: GivenDispatch, through?: DispatchStore): Promise<AcceptOutcome>
   claim(limits?: Readonly<Record<string, number>>, leaseMs?: number): Promise<Claims>
-  /** All that is due in channel `a`, though a claim may give less than it is asked for. */
+  /** All due deliveries of channel `a`, over as many claims as they take. */
   claimAll(): Promise<readonly ClaimedDelivery[]>
-  /** The next delivery of a channel, which there must be. */
+  /** The next delivery of a channel. Fails where there is none. */
   claimOne(channel?: string, leaseMs?: number): Promise<ClaimedDelivery>
-  /** Takes the next delivery of a channel and lets it fail. */
-  fail(channel?: string): Promise<void>
-  /** A copy of the dispatch as it is stored, which there must be. */
+  /** Claims the next delivery of a channel and settles it. */
+  settleNext(end: SettlementEnd, channel?: string): Promise<Settled>
+  /** Claims the next delivery of a channel and settles it as sent. */
+  send(channel?: string): Promise<Settled>
+  /** Claims the next delivery of a channel and settles it as failed. */
+  fail(channel?: string): Promise<Settled>
+  cancel(dispatchId: string): Promise<DispatchChange | undefined>
+  /** Retries a dispatch. It expires in an hour. */
+  retry(dispatchId: string, options?: Partial<RetryRequest>): Promise<DispatchChange | undefined>
+  /** A copy of the stored dispatch. Fails where there is none. */
   found(dispatchId: string, tenant?: string): Promise<Dispatch>
-  /** The one delivery that a dispatch has. */
+  /** The first delivery of a dispatch. */
   only(dispatchId: string, tenant?: string): Promise<Delivery>
-  /** A desk at the same data, once all handles were closed. */
-  reopen(): Promise<StoreHarness>
-  /** Of each delivery of a dispatch its status, and after it the reason if there is one. */
+  /** The status of each delivery of a dispatch, followed by the reason if there is one. */
   states(dispatchId: string, tenant?: string): Promise<readonly string[]>
+  /** Reads a list page by page, each page through the other handle, and runs `between` between two pages. Returns the ids. */
+  list(query?: Query, between?: (page: readonly string[]) => Promise<void>): Promise<string[]>
+  /** A harness over the same data, after all handles were closed. */
+  reopen(): Promise<StoreHarness>
 }
 
-/** A case, told as a sentence. */
-export function contractCase(
-  name: string,
-  run: (harness: StoreHarness) => Promise<void>,
-  need?: keyof StoreCapabilities,
-): DispatchCase {
-  return {
-    name,
-    ...(need && { needs: [need] }),
-    run(trial) {
-      ok(
-        need !== 'secondHandle' || trial.other,
-        '`create` gave no `other`: give one, or say that there is no secondHandle',
-      )
-      return run(harness(trial))
+/** The cases of a table, all of which need these capabilities. Each case runs on its own harness. */
+export function dispatchCases(
+  needs: readonly (keyof StoreCapabilities)[],
+  table: CaseTable<StoreHarness>,
+): readonly DispatchCase[] {
+  return casesOf<StoreHarness, StoreCapabilities>(needs, table).map(({ run, ...rest }) => ({
+    ...rest,
+    async run(trial) {
+      const hasOther = !needs.includes('secondHandle') || trial.other !== undefined
+      ok(hasOther, '`create` returned no `other`: return one, or set `secondHandle: false`')
+      await run(harnessOf(trial))
     },
-  }
+  }))
 }
 
-function harness(trial: StoreTrial<DispatchStore>): StoreHarness {
+/** A claim of these channels for ten minutes, with no busy receivers. */
+export function claimOf(limits: Readonly<Record<string, number>>, more: Partial<ClaimRequest> = {}): ClaimRequest {
+  return { limits, leaseMs: LEASE, busy: [], ...more }
+}
+
+function harnessOf(trial: StoreTrial<DispatchStore>): StoreHarness {
   const { store, other = store } = trial
 
   async function found(dispatchId: string, tenant = TENANT): Promise<Dispatch> {
     const dispatch = await other.findDispatch(tenant, dispatchId)
-    ok(dispatch, `the dispatch ${dispatchId} is not there`)
+    ok(dispatch, `the dispatch ${dispatchId} is not stored`)
     return structuredClone(dispatch)
   }
 
   async function claimOne(channel = 'a', leaseMs: number = LEASE): Promise<ClaimedDelivery> {
-    const [claimed] = (await store.claim({ limits: { [channel]: 1 }, leaseMs, busy: [] })).deliveries
-    ok(claimed, `nothing of the channel ${channel} is handed out`)
+    const [claimed] = (await store.claim(claimOf({ [channel]: 1 }, { leaseMs }))).deliveries
+    ok(claimed, `a claim hands out no delivery of the channel ${channel}`)
     return claimed
   }
+
+  const settleNext: StoreHarness['settleNext'] = async (end, channel) =>
+    store.settle({ ...proof(await claimOne(channel)), ...end })
 
   return {
     store,
@@ -75,51 +112,64 @@ function harness(trial: StoreTrial<DispatchStore>): StoreHarness {
     now: () => trial.now(),
     advance: async (ms) => trial.advance(ms),
     accept: (dispatchId, given, through = store) => through.accept(acceptance(dispatchId, given)),
-    claim: (limits = { a: 100 }, leaseMs = LEASE) => store.claim({ limits, leaseMs, busy: [] }),
+    claim: (limits = { a: 100 }, leaseMs = LEASE) => store.claim(claimOf(limits, { leaseMs })),
     async claimAll() {
       const all: ClaimedDelivery[] = []
-      for (const _ of numbers(MOST_CLAIMS)) {
-        const { deliveries } = await store.claim({ limits: { a: 999 }, leaseMs: LEASE, busy: [] })
+      for (const _ of numbers(MAX_CLAIMS)) {
+        const { deliveries } = await store.claim(claimOf({ a: 999 }))
         if (deliveries.length === 0) return all
         all.push(...deliveries)
       }
-      throw new Error(`there is more to hand out after ${MOST_CLAIMS} claims, though nothing was put back`)
+      throw new Error(`claim still hands out deliveries after ${MAX_CLAIMS} claims, though none was queued again`)
     },
     claimOne,
-    async fail(channel) {
-      const claimed = await claimOne(channel)
-      await store.settle({ ...proof(claimed), to: 'failed', reason: 'provider_rejected', attempt: REJECTED })
-    },
+    settleNext,
+    send: (channel) => settleNext({ to: 'sent', attempt: SENT }, channel),
+    fail: (channel) => settleNext({ to: 'failed', reason: 'provider_rejected', attempt: REJECTED }, channel),
+    cancel: (dispatchId) => store.cancel(TENANT, dispatchId),
+    retry: (dispatchId, options) => store.retry(TENANT, dispatchId, { expiresInMs: HOUR, ...options }),
     found,
     async only(dispatchId, tenant) {
       const [delivery] = (await found(dispatchId, tenant)).deliveries
       ok(delivery, `the dispatch ${dispatchId} has no delivery`)
       return delivery
     },
+    states: async (dispatchId, tenant) =>
+      (await found(dispatchId, tenant)).deliveries.map(({ status, reason }) => [status, reason ?? []].flat().join(' ')),
+    async list(query, between) {
+      const ids: string[] = []
+      let cursor: string | undefined
+      for (const at of numbers(MAX_PAGES)) {
+        const asked = { tenant: TENANT, limit: 100, ...query, ...(cursor !== undefined && { cursor }) }
+        const page = await (at % 2 === 0 ? other : store).listDispatches(asked)
+        ok(page.items.length <= asked.limit, `a page has at most ${asked.limit} dispatches`)
+        const read = page.items.map(({ dispatchId }) => dispatchId)
+        ids.push(...read)
+        cursor = page.nextCursor
+        if (cursor === undefined) return ids
+        await between?.(read)
+      }
+      throw new Error(`a list still has a next page after ${MAX_PAGES} pages`)
+    },
     async reopen() {
       const reopened = await trial.reopen?.()
-      ok(reopened, '`create` gave no `reopen`: give one, or do not say that it is durable')
-      return harness({ ...trial, store: reopened, other: reopened })
+      ok(reopened, '`create` returned no `reopen`: return one, or set `durable: false`')
+      return harnessOf({ ...trial, store: reopened, other: reopened })
     },
-    states: async (dispatchId, tenant) => (await found(dispatchId, tenant)).deliveries.map(stateOf),
   }
 }
 
-function stateOf({ status, reason }: Pick<Delivery, 'status' | 'reason'>): string {
-  return reason === undefined ? status : `${status} ${reason}`
-}
-
-/** The ids of deliveries in the order of the alphabet: where the port promises no order, none is looked at. */
+/** The ids of deliveries, sorted: the port promises no order. */
 export function idsOf(items: readonly { readonly deliveryId: string }[]): string[] {
   return items.map(({ deliveryId }) => deliveryId).sort()
 }
 
-/** In the order of their ids, for the same reason. */
+/** Deliveries sorted by id: the port promises no order. */
 export function byId<T extends { readonly deliveryId: string }>(items: readonly T[]): T[] {
   return [...items].sort((one, other) => (one.deliveryId < other.deliveryId ? -1 : 1))
 }
 
-/** When something was done: between these two, by the store's time. */
+/** A result, and the span of the store's time in which it came about. */
 export interface Timed<T> {
   readonly value: T
   readonly from: number
@@ -132,7 +182,7 @@ export async function timed<T>(harness: StoreHarness, work: () => Promise<T>): P
   return { value, from, to: harness.now() }
 }
 
-/** Fails unless it is a number from one to the other, both included. */
+/** Fails unless the number is in the range, both ends included. */
 export function between(actual: number | undefined, low: number, high: number, what: string): void {
   const fits = actual !== undefined && actual >= low && actual <= high
   ok(fits, `${what}: expected ${low === high ? low : `${low} to ${high}`}, got ${actual}`)

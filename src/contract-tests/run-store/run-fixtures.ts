@@ -1,28 +1,22 @@
 import type { DerivedRunData, RunState } from '../../model/run.ts'
-import type { MergeDecision, RunKey, RunStore, StoredRun } from '../../ports/run-store.ts'
+import { addSpend, addTotals, noSpend, noTotals, type Spend, type Totals } from '../../model/totals.ts'
+import type { MergeDecision, RunKey, RunStore, StoredRun, TotalsChanges } from '../../ports/run-store.ts'
 import { ok } from '../assertions.ts'
-import type { ContractCase, StoreTrial } from '../contract.ts'
 
-/** What a case of the contract of run stores is tried on. */
-export type RunTrial = StoreTrial<RunStore>
-
-/** One sentence of the contract of run stores. */
-export type RunStoreCase = ContractCase<RunTrial>
-
-/** An account of which nothing is to be told. */
+/** Derived run data without pending run events. */
 export const QUIET: DerivedRunData = Object.freeze({ ended: [], pending: [] })
 
-/** An account of which something is to be told. */
+/** Derived run data with a pending run event. */
 export const PENDING: DerivedRunData = Object.freeze({ ended: ['failed'] as const, pending: ['failed'] as const })
 
-/** Names that a careless store takes for members of every object, or for one another. */
+/** Names that a store may confuse with members of every object, or with one another. */
 export const HOSTILE_NAMES: readonly string[] = Object.freeze([
   ...['a', 'A', 'a ', 'ä', 'a\u0308', 'ss', 'ß', 'İ', '😀', '😁'],
   ...['__proto__', 'constructor', 'toString', 'hasOwnProperty', '$set', 'a.b', 'a%', "a'--", 'a"', 'a\\', 'null', '0'],
   ...['\u202e', 'x'.repeat(64)],
 ])
 
-/** As {@link HOSTILE_NAMES}, and no other than a post may give a run and its session. */
+/** Hostile names that are valid ids of runs and sessions. */
 export const HOSTILE_IDS: readonly string[] = Object.freeze([
   ...['a', 'A', '__proto__', 'constructor', 'toString', 'a.b', 'a_b', 'a-b', '0', '00', '1e3', 'null'],
   ...['x'.repeat(200), `${'x'.repeat(199)}X`],
@@ -32,19 +26,16 @@ export function runKeyOf(runId: string, more: Partial<RunKey> = {}): RunKey {
   return { tenant: 't', sessionId: 's', runId, ...more }
 }
 
-/** The least that a run can be. */
-export function stateOf({ runId, sessionId }: RunKey, more: Partial<RunState> = {}): RunState {
+/** The smallest valid run state, with these members. */
+export function stateOf(
+  { runId, sessionId }: Pick<RunKey, 'runId' | 'sessionId'>,
+  more: Partial<RunState> = {},
+): RunState {
   const nothing = { seq: -1, earliest: {}, counts: {}, final: {}, latest: {}, metadata: {}, tags: [] }
   return { runId, sessionId, ...nothing, ...more }
 }
 
-/** The second handle, which there must be. */
-export function otherOf({ other }: RunTrial): RunStore {
-  ok(other, 'the trial has a second handle, or the store declares that there is none')
-  return other
-}
-
-/** Makes a run, or replaces it: with what is said, and else the least that it can be. */
+/** Creates or replaces a run. */
 export async function put(
   store: RunStore,
   key: RunKey,
@@ -53,35 +44,89 @@ export async function put(
 ): Promise<StoredRun> {
   const decided = { result: undefined, state: stateOf(key, more), derived: QUIET, touched: true, ...decision }
   const { run } = await store.mergeRun(key, () => decided)
-  ok(run, 'a merge that decides of a state gives the run')
+  ok(run, 'a merge that decides a state returns the run')
   return run
 }
 
-/** Makes runs one after the other, a second apart, so that it is known which came first. */
-export async function putEach(
-  { store, advance }: Pick<RunTrial, 'store' | 'advance'>,
-  keys: readonly RunKey[],
-  more: Partial<RunState> = {},
-): Promise<readonly StoredRun[]> {
-  const runs: StoredRun[] = []
-  for (const key of keys) {
-    await advance(1_000)
-    runs.push(await put(store, key, more))
-  }
-  return runs
-}
-
-/** Decides of all but the run, for a run that is stored or not. */
-export async function decide(
-  store: RunStore,
-  key: RunKey,
-  decision: Omit<MergeDecision<undefined>, 'result'>,
-): Promise<StoredRun | undefined> {
-  const { run } = await store.mergeRun(key, () => ({ result: undefined, ...decision }))
-  return run
-}
-
-/** The names of so many runs: `r0` and on. */
+/** The ids `r0`, `r1` and so on. */
 export function runIds(count: number, prefix = 'r'): readonly string[] {
   return Array.from({ length: count }, (_, at) => `${prefix}${at}`)
+}
+
+export function runIdsOf(runs: readonly StoredRun[]): readonly string[] {
+  return runs.map(({ state }) => state.runId)
+}
+
+export function spendOf(more: Partial<Spend> = {}): Spend {
+  return { ...noSpend(), ...more }
+}
+
+export function totalsOf(more: Partial<Totals> = {}): Totals {
+  return { ...noTotals(), ...more }
+}
+
+/** Totals in which no part is zero. */
+export function fullTotals(name: string, by: number, amount: string): Totals {
+  const numbers = own(name, by)
+  const cost = own(name, amount)
+  const spend: Spend = { runs: by, tokens: by * 100, cost, unpricedRuns: by, unpricedTokens: -by }
+  return {
+    spend,
+    byStatus: { completed: by, failed: -by },
+    counts: numbers,
+    models: own(name, own(name, { runs: by, counts: numbers, cost })),
+    time: numbers,
+    durations: numbers,
+    firstTokens: numbers,
+    users: own(name, spend),
+  }
+}
+
+/** Changes of the totals of a session, of ancestors and of users. Default: none. */
+export function changesOf(more: Partial<TotalsChanges> = {}): TotalsChanges {
+  return { session: noTotals(), descendants: [], users: [], ...more }
+}
+
+/** A decision that changes totals. */
+export function adding(more: Partial<TotalsChanges>): { readonly totalsChanges: TotalsChanges } {
+  return { totalsChanges: changesOf(more) }
+}
+
+/** Adds the same totals to the session, below the run `p` and to the user `u`. */
+export function addingAll(add: Totals): { readonly totalsChanges: TotalsChanges } {
+  return adding({ session: add, descendants: [{ runId: 'p', add }], users: [{ userId: 'u', add: add.spend }] })
+}
+
+/** Counts runs in the session, below a run and for a user. */
+export function countRuns(runs: number, descendants: string, userId: string): TotalsChanges {
+  const spend = spendOf({ runs })
+  const add = totalsOf({ spend })
+  return { session: add, descendants: [{ runId: descendants, add }], users: [{ userId, add: spend }] }
+}
+
+export function sumOf(...totalsChanges: readonly Totals[]): Totals {
+  const sum = noTotals()
+  for (const totals of totalsChanges) addTotals(sum, totals)
+  return sum
+}
+
+export function spendSum(...spends: readonly Spend[]): Spend {
+  const sum = noSpend()
+  for (const spend of spends) addSpend(sum, spend)
+  return sum
+}
+
+/** An object with one own member of any name. */
+export function own<T>(name: string, value: T): Record<string, T> {
+  return Object.fromEntries([[name, value]])
+}
+
+/** Changes every member of plain data. */
+export function spoilRuns(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, member] of Object.entries(value)) {
+    spoilRuns(member)
+    Reflect.set(value, name, 'spoilt')
+  }
+  Reflect.set(value, Array.isArray(value) ? value.length : 'added', 'spoilt')
 }

@@ -20,13 +20,13 @@ const BROKEN: readonly Broken[] = [
   {
     where: 'commit says true and writes nothing',
     names: /a commit that resolves to true has written all its changes/,
-    fails: 'what is leased is handed to nobody else',
+    fails: 'a leased delivery is not claimed again',
     plant: () => ({ commit: async () => true }),
   },
   {
     where: 'commit loses the first of several writes',
     names: /a commit that resolves to true has written all its changes/,
-    fails: 'what is leased is handed to nobody else',
+    fails: 'a leased delivery is not claimed again',
     plant: ({ commit }) => ({
       commit(changes) {
         const [lost, ...others] = changes.filter(isWrite)
@@ -37,7 +37,7 @@ const BROKEN: readonly Broken[] = [
   {
     where: 'commit compares nothing',
     names: /a commit compares every document with its text before/,
-    fails: 'of a hundred posts of one key at once one is accepted',
+    fails: 'of a hundred concurrent posts of one key exactly one is accepted',
     plant: ({ get, commit }) => ({
       async commit(changes) {
         for (;;) {
@@ -67,7 +67,7 @@ const BROKEN: readonly Broken[] = [
   {
     where: 'get gives what was not stored',
     names: /a commit that resolves to true has written all its changes|get gives what was committed/,
-    fails: 'what is leased is handed to nobody else',
+    fails: 'a leased delivery is not claimed again',
     plant: ({ get }) => ({ get: async (key) => (await get(key))?.replace(/\d/, '0') }),
   },
   {

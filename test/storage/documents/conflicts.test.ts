@@ -69,7 +69,7 @@ describe('whenever another process writes between two requests of a document sto
   const claim = (store: Store) => store.claim({ limits: { c: 9 }, leaseMs: 60_000, busy: [] })
   const ids = (claims: unknown) => (claims as Awaited<ReturnType<typeof claim>>).deliveries.map((one) => one.deliveryId)
 
-  it('a delivery is handed out once', () =>
+  it('a delivery is claimed once when another process writes between two requests', () =>
     atEveryAnswer(
       async (store) => {
         for (const id of ['1', '2']) await store.accept(acceptance(id))
@@ -79,7 +79,7 @@ describe('whenever another process writes between two requests of a document sto
       (_, one, another, at) => expect([...ids(one), ...ids(another)].sort(), at).toEqual(['1-c', '2-c']),
     ))
 
-  it('a key is accepted once', () =>
+  it('a key is accepted once when another process writes between two requests', () =>
     atEveryAnswer(
       async () => {},
       (store) => store.accept(acceptance('1', {}, 'k')),
@@ -88,7 +88,7 @@ describe('whenever another process writes between two requests of a document sto
         expect((await store.listDispatches({ tenant: 't', limit: 9 })).items.length, at).toBe(1),
     ))
 
-  it('events of one digest are one delivery', () =>
+  it('a digest is one delivery when another process writes between two requests', () =>
     atEveryAnswer(
       async () => {},
       (store) => store.accept(acceptance('1', DIGEST)),
@@ -102,7 +102,7 @@ describe('whenever another process writes between two requests of a document sto
       },
     ))
 
-  it('what is cancelled is not sent as well', () =>
+  it('a cancelled delivery is not sent when another process writes between two requests', () =>
     atEveryAnswer(
       (store) => store.accept(acceptance('1')),
       claim,
@@ -111,7 +111,7 @@ describe('whenever another process writes between two requests of a document sto
         expect(ids(claims).length + Number((await stateOf(store)) === 'cancelled'), at).toBe(1),
     ))
 
-  it('a dispatch is read as it was at one moment', () => {
+  it('a dispatch is read as of one moment when another process writes between two requests', () => {
     const held: NewDelivery = { deliveryId: 'h', channel: 'h', status: 'held', address: 'a', content: { text: 'x' } }
     const given = acceptance('1')
     const dispatch = { ...given.dispatch, route: 'first', deliveries: [...given.dispatch.deliveries, held] } as const
@@ -129,7 +129,7 @@ describe('whenever another process writes between two requests of a document sto
     )
   })
 
-  it('a session that is erased keeps the sums of just the runs that it has', () =>
+  it('an erased session has the totals of its remaining runs when another process writes between two requests', () =>
     atEveryAnswer(
       (store) => merge(store, 'r1'),
       (store) => store.erase('t', { sessionId: 's' }),
@@ -140,7 +140,7 @@ describe('whenever another process writes between two requests of a document sto
       },
     ))
 
-  it('both of two merges are in the sum', () =>
+  it('both of two merges are in the totals when another process writes between two requests', () =>
     atEveryAnswer(
       async () => {},
       (store) => merge(store, 'r1'),
@@ -170,7 +170,7 @@ describe('a document store', () => {
     }
   }
 
-  it('writes nothing when it reads, and compares nothing for one document', async () => {
+  it('a read of one document commits nothing', async () => {
     const calls: string[] = []
     const store = documentStore(counting(calls))
     await store.accept(acceptance('1', {}, 'k'))
@@ -182,7 +182,7 @@ describe('a document store', () => {
     expect(calls).not.toContain('write')
   })
 
-  it('claims a few of many deliveries without reading the others', async () => {
+  it('claim reads only the deliveries that it hands out', async () => {
     const calls: string[] = []
     const store = documentStore(counting(calls))
     for (let at = 0; at < 300; at++) await store.accept(acceptance(`${at}`))
@@ -191,7 +191,7 @@ describe('a document store', () => {
     expect(calls.sort()).toEqual(['get', 'get', 'get', 'get', 'list 25', 'list 3', 'write'])
   })
 
-  it('leases 25 deliveries at once, and says that there are more', async () => {
+  it('claim leases 25 deliveries at once, and nextDueInMs is 0', async () => {
     const store = documentStore(mapDocuments({ now: () => NOW }))
     for (let at = 0; at < 60; at++) await store.accept(acceptance(`${at}`))
     const claimed: number[] = []
@@ -203,14 +203,14 @@ describe('a document store', () => {
     expect(claimed).toEqual([25, 25, 10])
   })
 
-  it('gives up after many conflicts, and has changed nothing', async () => {
+  it('a call that meets too many conflicts throws and changes nothing', async () => {
     const documents = mapDocuments({ now: () => NOW })
     const store = documentStore({ ...documents, commit: async () => false })
     await expect(store.accept(acceptance('1'))).rejects.toThrow('conflict 200 times')
     expect(await documents.list('', { limit: 9 })).toEqual([])
   })
 
-  it('forgets keys and counters once their time is over, and leaves no document of them', async () => {
+  it('forgetExpired removes the documents of expired keys and counters', async () => {
     let now = NOW
     const texts = new Map<string, string>()
     const store = documentStore(mapDocuments({ now: () => now }, texts))
@@ -229,7 +229,7 @@ describe('a document store', () => {
     expect(left()).toEqual([])
   })
 
-  it('leaves no document behind when all was removed', async () => {
+  it('removing everything leaves no document', async () => {
     let now = NOW
     const texts = new Map<string, string>()
     const store = documentStore(mapDocuments({ now: () => now }, texts))

@@ -13,13 +13,13 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 describe('documentStore over the JSON file of the guide keeps both contracts', () => tryJsonFile(test, folder))
 
 describe('the JSON file of the guide', () => {
-  it('refuses a file that is damaged, and leaves it', async () => {
+  it('jsonFile refuses a damaged file and leaves it unchanged', async () => {
     const path = join(folder, 'damaged')
     await writeFile(path, '{"a":')
     await expect(jsonFileDocuments(path)).rejects.toThrow(SyntaxError)
   })
 
-  it('throws when it cannot write, has changed nothing, and works again afterwards', async () => {
+  it('a write that fails throws, changes nothing, and the next one succeeds', async () => {
     const documents = await jsonFileDocuments(join(folder, 'gone', 'file'))
     const change = { key: 'a', before: undefined, after: '1' }
     await expect(documents.commit([change])).rejects.toThrow('ENOENT')

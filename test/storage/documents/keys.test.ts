@@ -15,7 +15,7 @@ async function shortened(key: string): Promise<string> {
 const names = fc.array(fc.string({ unit: 'binary', maxLength: 200 }), { minLength: 1, maxLength: 4 })
 
 describe('a key', () => {
-  it('is made of lower-case letters, digits and four marks, and is another one for other names', () =>
+  it('different names have different keys of lower-case letters, digits and four marks', () =>
     fc.assert(
       fc.asyncProperty(names, names, async (one, other) => {
         const [first, second] = [await shortened(documentKey(...one)), await shortened(documentKey(...other))]
@@ -35,9 +35,11 @@ describe('a key', () => {
     ],
     [['\ud800'], ['\udfff']],
     [['é'], ['e\u0301']],
-  ])('of %j is not that of %j', (one, other) => expect(documentKey(...one)).not.toBe(documentKey(...other)))
+  ])('the key of %j differs from that of %j', (one, other) =>
+    expect(documentKey(...one)).not.toBe(documentKey(...other)),
+  )
 
-  it('with a long name is told apart to the last character, and from a name that looks like its hash', async () => {
+  it('the key of a long name differs for every character, and from a name that equals its hash', async () => {
     const long = documentKey('x'.repeat(2_000))
     const short = await shortened(long)
     expect(short).toHaveLength(96)
@@ -47,7 +49,7 @@ describe('a key', () => {
     expect(await shortened(documentKey('x'.repeat(97)))).toHaveLength(96)
   })
 
-  it('stays in the prefix of its names, however long they are', async () => {
+  it('a shortened key keeps the prefix of its names', async () => {
     const tenant = 'T'.repeat(2_000)
     const documents = withShortKeys(mapDocuments(Date))
     await documents.commit([{ key: documentKey('runs', tenant, 'r'), before: undefined, after: '1' }])
@@ -55,13 +57,13 @@ describe('a key', () => {
     expect(await documents.list(prefixOf('runs', 'T'), { limit: 9 })).toEqual([])
   })
 
-  it('sorts by its time', () => {
+  it('keys sort by time', () => {
     const times = [-1, 0, 5, 1_700_000_000_000, 9e15, Number.POSITIVE_INFINITY]
     expect(times.map(timePart)).toEqual(times.map(timePart).sort())
     expect(new Set(times.map((time) => timePart(time).length))).toEqual(new Set([16]))
   })
 
-  it('has at most 400 characters, whatever the names', async () => {
+  it('a key has at most 400 characters', async () => {
     const texts = new Map<string, string>()
     const store = documentStore(mapDocuments(Date, texts))
     const name = (of: string): string => `${of}${'Ω'.repeat(1_999)}`

@@ -13,11 +13,11 @@ type Step =
   | readonly ['move', which: number, wakeAt: number]
 
 describe('DueHeap', () => {
-  it('gives nothing when it is empty', () => {
+  it('an empty heap has no first entry', () => {
     expect(new DueHeap().first).toBeUndefined()
   })
 
-  it('takes no notice when what is in it no longer is taken out again', () => {
+  it('removing an entry twice changes nothing', () => {
     const heap = new DueHeap<Entry>()
     const one: Entry = { name: 1, wakeAt: 1, slot: -1 }
     heap.place(one, 1)
@@ -28,7 +28,7 @@ describe('DueHeap', () => {
     expect(heap.first).toBe(one)
   })
 
-  it('stays in order when what fills a gap is earlier than what stands above the gap', () => {
+  it('a removal keeps the order when the moved entry belongs above the gap', () => {
     const heap = new DueHeap<Entry>()
     const entries = [0, 10, 5, 11, 12, 6, 7].map((wakeAt, name): Entry => ({ name, wakeAt, slot: -1 }))
     for (const entry of entries) heap.place(entry, entry.wakeAt)
@@ -43,7 +43,7 @@ describe('DueHeap', () => {
     expect(drained).toEqual([0, 5, 6, 7, 10, 12, 20, 21, 22])
   })
 
-  it('gives the earliest as a sorted list does, whatever is added, moved and taken out', () => {
+  it('the heap equals a sorted list after any sequence of changes', () => {
     const step = fc.oneof(
       fc.tuple(fc.constant('add' as const), fc.integer({ min: 0, max: 40 })),
       fc.tuple(fc.constant('take' as const)),

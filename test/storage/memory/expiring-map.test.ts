@@ -6,7 +6,7 @@ import { sendLimits } from '../../../src/storage/rules/send-limits.ts'
 const item = (key: string): Expiring => ({ key, wakeAt: 0, slot: -1 })
 
 describe('an expiring map', () => {
-  it('has what it keeps until its time, and not at it', () => {
+  it('an entry exists until its expiry, and not at it', () => {
     const map = expiringMap()
     const one = item('a')
     map.keep(one, 10, 0)
@@ -15,7 +15,7 @@ describe('an expiring map', () => {
     expect(map.get('b', 0)).toBeUndefined()
   })
 
-  it('lets go of what is over, in the order in which it ends', () => {
+  it('expired entries are removed in the order of expiry', () => {
     const map = expiringMap()
     map.keep(item('long'), 100, 0)
     for (let at = 0; at < 6; at++) map.keep(item(`short-${at}`), 10, 0)
@@ -24,7 +24,7 @@ describe('an expiring map', () => {
     expect(map.get('long', 10)).toBeDefined()
   })
 
-  it('lets a key have something new, and forgets the old one whole', () => {
+  it('setting a key replaces its value and expiry', () => {
     const map = expiringMap()
     map.keep(item('a'), 10, 0)
     const two = item('a')
@@ -34,7 +34,7 @@ describe('an expiring map', () => {
     expect(map.size).toBe(2)
   })
 
-  it('keeps one for longer when it is kept again', () => {
+  it('setting a key again extends its expiry', () => {
     const map = expiringMap()
     const one = item('a')
     map.keep(one, 10, 0)
@@ -43,7 +43,7 @@ describe('an expiring map', () => {
     expect(map.get('a', 29)).toBe(one)
   })
 
-  it('clears a million by and by, a few in each call', () => {
+  it('a million expired entries are removed a few per call', () => {
     const map = expiringMap()
     for (let at = 0; at < 1_000; at++) map.keep(item(`${at}`), 10, 0)
     map.keep(item('next'), 100, 10)
@@ -54,14 +54,14 @@ describe('an expiring map', () => {
 })
 
 describe('the counters of limits', () => {
-  it('are forgotten once their windows are over', () => {
+  it('counters are removed after their window', () => {
     const counters = memoryCounters()
     const limits = sendLimits(counters)
     for (let at = 0; at < 10_000; at++) limits.take('t', [{ key: `${at}`, max: 5, windowMs: 100 }], at)
     expect(counters.size).toBe(100)
   })
 
-  it('are not made for what is refused', () => {
+  it('a refused delivery creates no counter', () => {
     const counters = memoryCounters()
     const limits = sendLimits(counters)
     const spent = { key: 'spent', max: 1, windowMs: 100 }

@@ -19,18 +19,7 @@ async function put(store: RunStore, update: Partial<RunUpdate> = {}, tenant = 't
 }
 
 describe('the runs of a memory store', () => {
-  it('gives out nothing before anything was written', async () => {
-    const store = memoryRuns(stillClock())
-    expect(await store.findRun('t', 'r1')).toBeUndefined()
-    expect(await store.findSession('t', 's1')).toBeUndefined()
-    expect(await store.listRuns({ tenant: 't', limit: 5 })).toEqual({ items: [] })
-    const snapshots: unknown[] = []
-    expect(await store.mergeRun(KEY, (snapshot) => ({ result: snapshots.push(snapshot) }))).toEqual({ result: 1 })
-    expect(snapshots).toEqual([{ run: undefined, session: undefined, descendants: undefined, ancestors: [] }])
-    expect(await store.findSession('t', 's1')).toBeUndefined()
-  })
-
-  it('counts revisions and keeps the times of runs and their session', async () => {
+  it('updates count revisions and set updatedAt of the run and its session', async () => {
     const clock = stillClock()
     const store = memoryRuns(clock)
     await put(store)
@@ -47,27 +36,7 @@ describe('the runs of a memory store', () => {
     })
   })
 
-  it('opens a session once', async () => {
-    const clock = stillClock()
-    const store = memoryRuns(clock)
-    const opened = await store.openSession('t', 's1')
-    clock.advance(5)
-    expect(await store.openSession('t', 's1')).toEqual(opened)
-    expect((await store.mergeRun(KEY, ({ session }) => ({ result: session !== undefined }))).result).toBe(true)
-    expect(
-      (await store.mergeRun({ ...KEY, tenant: 'u' }, ({ session }) => ({ result: session !== undefined }))).result,
-    ).toBe(false)
-  })
-
-  it('keeps tenants apart', async () => {
-    const store = memoryRuns(stillClock())
-    await put(store, { model: 'a' }, 't')
-    await put(store, { model: 'b' }, 'u')
-    expect((await store.findRun('u', 'r1'))?.state.latest.model).toBe('b')
-    expect((await store.listRuns({ tenant: 't', limit: 9 })).items).toHaveLength(1)
-  })
-
-  it('lists oldest first, by session, page by page, while runs are added', async () => {
+  it('pages of a session are full and in order while runs change', async () => {
     const store = memoryRuns(stillClock())
     for (let n = 0; n < 10; n++) await put(store, { runId: `r${n}`, sessionId: n % 2 ? 'odd' : 'even' })
     const pages: string[][] = []
@@ -83,38 +52,7 @@ describe('the runs of a memory store', () => {
     expect((await store.listRuns({ tenant: 't', limit: 9 })).items.map(({ state }) => state.runId)).toHaveLength(9)
   })
 
-  it('gives out nothing that changes what is stored', async () => {
-    const store = memoryRuns(stillClock())
-    const cost = { amount: '1', currency: 'EUR', source: 'client' } as const
-    await put(store, { tags: ['a'], metadata: { k: 1 }, cost })
-    const found = await store.findRun('t', 'r1')
-    const [listed] = (await store.listRuns({ tenant: 't', limit: 1 })).items
-    const session = await store.findSession('t', 's1')
-    const before = structuredClone(found)
-    for (const run of [found, listed]) {
-      if (!run) throw new Error('no run')
-      Object.assign(run.state.tags, ['changed'])
-      Object.assign(run.state.counts, { steps: 9 })
-      Object.assign(run.state.metadata, { k: 'changed' })
-      Object.assign(run.state.latest.cost ?? {}, { amount: 'changed' })
-      Object.assign(run.state, { seq: 99 })
-      Object.assign(run, { revision: 99 })
-    }
-    Object.assign(session ?? {}, { createdAt: 0 })
-    expect(await store.findRun('t', 'r1')).toEqual(before)
-    expect((await store.findSession('t', 's1'))?.createdAt).toBe(NOW)
-  })
-
-  it('writes nothing when deciding throws, and rejects', async () => {
-    const store = memoryRuns(stillClock())
-    const broken = () => {
-      throw new Error('no')
-    }
-    await expect(store.mergeRun(KEY, broken)).rejects.toThrow('no')
-    expect(await store.findSession('t', 's1')).toBeUndefined()
-  })
-
-  it('loses none of a thousand posts that come at once', async () => {
+  it('of a thousand concurrent posts of one run none is lost', async () => {
     const { post } = recorder()
     const posts = Array.from({ length: 1000 }, (_, n) =>
       post({ runId: 'r1', seq: n, counts: { steps: n, [`c${n % 30}`]: n } }),
@@ -126,26 +64,7 @@ describe('the runs of a memory store', () => {
     expect(run.counts).toMatchObject({ steps: 999, c29: 989, c0: 990 })
   })
 
-  it('shows at most 32 runs above another, and goes round no circle', async () => {
-    const store = memoryRuns(stillClock())
-    const ancestorsOf = async (runId: string, parentRunId?: string): Promise<string[]> => {
-      const key = { ...KEY, runId, parentRunId }
-      return (await store.mergeRun(key, ({ ancestors }) => ({ result: ancestors.map((one) => one.runId) }))).result
-    }
-    for (let n = 0; n < 150; n++) await put(store, { runId: `r${n}`, parentRunId: `r${n + 1}` })
-    expect(await ancestorsOf('r0')).toEqual(Array.from({ length: 32 }, (_, n) => `r${n + 1}`))
-    expect(await ancestorsOf('r140')).toEqual(Array.from({ length: 10 }, (_, n) => `r${n + 141}`))
-    expect(await ancestorsOf('new', 'r149')).toEqual(['r149', 'r150'])
-    await put(store, { runId: 'r150', parentRunId: 'r140' })
-    expect(await ancestorsOf('r145')).toEqual([
-      ...['r146', 'r147', 'r148', 'r149', 'r150'],
-      ...ancestorsAgain(140, 145),
-    ])
-    expect(await ancestorsOf('new', 'r150')).toEqual(['r150', ...ancestorsAgain(140, 149)])
-    expect(await ancestorsOf('self', 'self')).toEqual(['self'])
-  })
-
-  it('adds to what a user spends on the day of its own clock, in UTC', async () => {
+  it('spend counts for the current UTC day of the store', async () => {
     const clock = stillClock()
     const store = memoryRuns(clock)
     const today = Math.floor(NOW / DAY_MS)
@@ -166,7 +85,7 @@ describe('the runs of a memory store', () => {
     ])
   })
 
-  it('looks at no other runs than those that it is about, however many there are', async () => {
+  it('reads and merges touch no other runs, however many there are', async () => {
     const clock = stillClock()
     const store = memoryRuns(clock)
     let looks = 0
@@ -208,7 +127,3 @@ describe('the runs of a memory store', () => {
     expect(await store.findRun('t', 'pending')).toBeDefined()
   })
 })
-
-function ancestorsAgain(from: number, to: number): string[] {
-  return Array.from({ length: to - from + 1 }, (_, n) => `r${from + n}`)
-}

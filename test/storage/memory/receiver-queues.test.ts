@@ -18,7 +18,7 @@ interface Busy {
 }
 
 describe('due lanes', () => {
-  it('pass over a busy receiver, and leave it as it was', () => {
+  it('a claim skips a busy receiver and leaves its queue unchanged', () => {
     const queues = receiverQueues()
     const [dead, alive] = [item('a', 'dead'), item('a', 'alive')]
     queues.place(dead, 1)
@@ -28,7 +28,7 @@ describe('due lanes', () => {
     expect(queues.first(['a'])).toBe(dead)
   })
 
-  it('bring back what was passed over when the work throws', () => {
+  it('a claim that throws restores the skipped queues', () => {
     const queues = receiverQueues()
     const dead = item('a', 'dead')
     queues.place(dead, 1)
@@ -40,7 +40,7 @@ describe('due lanes', () => {
     expect(queues.first(['a'])).toBe(dead)
   })
 
-  it('do not show a busy receiver for taking out what stands in none', () => {
+  it('removing an entry without a queue makes no receiver visible', () => {
     const queues = receiverQueues()
     const dead = item('a', 'dead')
     queues.place(dead, 1)
@@ -50,7 +50,7 @@ describe('due lanes', () => {
     })
   })
 
-  it('keep nothing of a million receivers that have had theirs', () => {
+  it('queues of a million finished receivers use no memory', () => {
     const queues = receiverQueues()
     for (let at = 0; at < 1_000_000; at++) {
       const one = item('a', `${at}`)
@@ -60,7 +60,7 @@ describe('due lanes', () => {
     expect(queues.queues).toBe(0)
   })
 
-  it('find what a search through everything finds', () => {
+  it('the queues equal a full search after any sequence of changes', () => {
     const time = fc.integer({ min: 0, max: 30 })
     const step: fc.Arbitrary<Step> = fc.oneof(
       fc.record({

@@ -26,7 +26,7 @@ const SHUFFLED: readonly number[] = Array.from({ length: 5_003 }, (_, at) => (at
 const SORTED: readonly number[] = SHUFFLED.toSorted((a, b) => a - b)
 
 describe('SortedList', () => {
-  it('gives nothing when it is empty, from anywhere', () => {
+  it('an empty list has no entries from any position', () => {
     const { list } = listOf([])
     list.delete({ key: 1 })
     expect([list.first, [...list.up()], [...list.down()], [...list.up(() => true)]]).toEqual([undefined, [], [], []])
@@ -48,7 +48,7 @@ describe('SortedList', () => {
     }
   })
 
-  it('lets go of everything, in whatever order it is taken out, and takes it in again', () => {
+  it('entries can be removed in any order and added again', () => {
     const { list, entries } = listOf(SHUFFLED)
     for (const key of SHUFFLED.toReversed()) list.delete(entries.get(key) as Entry)
     expect([list.first, [...list.up()], [...list.down()]]).toEqual([undefined, [], []])
@@ -56,13 +56,13 @@ describe('SortedList', () => {
     expect(keysOf(list.up())).toEqual(SORTED)
   })
 
-  it('takes no notice when what is not in it is taken out', () => {
+  it('removing an unknown entry changes nothing', () => {
     const { list } = listOf([1, 2, 3])
     for (const key of [0, 2, 4]) list.delete({ key })
     expect(keysOf(list.up())).toEqual([1, 2, 3])
   })
 
-  it('compares hardly more in a list of 64,000 than in one of 1,000', () => {
+  it('the number of comparisons grows logarithmically', () => {
     let compared = 0
     const list = new SortedList<Entry>((one, other) => {
       compared += 1
@@ -86,7 +86,7 @@ describe('SortedList', () => {
     }
   })
 
-  it('is as a sorted array, whatever is added and taken out', () => {
+  it('the list equals a sorted array after any sequence of changes', () => {
     const step = fc.record({ key: fc.nat(40), point: fc.nat(41) })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
