@@ -1,7 +1,7 @@
 import { refusalOf } from '../core/answers/fault.ts'
 import { type FaultDeps, reportFault } from '../core/answers/report-fault.ts'
 import { type RunDueResult, readStopOptions, type StopOptions, type Worker } from '../core/delivery/worker.ts'
-import { raceTimeout } from '../core/time-out.ts'
+import { withTimeout } from '../model/time-out.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** What is to be done now and then. */
@@ -67,7 +67,9 @@ export function withMaintenance(worker: Worker, maintenanceTasks: MaintenanceTas
 
   async function quiet({ graceMs = Number.POSITIVE_INFINITY }: StopOptions): Promise<void> {
     const quiet = Promise.all([going, published()])
-    await (graceMs === Number.POSITIVE_INFINITY ? quiet : raceTimeout(quiet, graceMs, clock))
+    await (graceMs === Number.POSITIVE_INFINITY
+      ? quiet
+      : withTimeout(quiet, { ms: graceMs, clock, fallback: () => {} }))
   }
 
   return {

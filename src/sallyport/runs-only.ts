@@ -1,7 +1,7 @@
 import { answering } from '../core/answers/fault.ts'
 import { refuse } from '../core/answers/result.ts'
-import { stayAlive } from '../core/delivery/stay-alive.ts'
-import { readStopOptions, type StopOptions, type Worker } from '../core/delivery/worker.ts'
+
+import { readStopOptions, type StopOptions, stayAlive, type Worker } from '../core/delivery/worker.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { recordRun } from '../core/runs/handle-session-run.ts'
 import { recordBatch } from '../core/runs/handle-session-run-batch.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { attemptDelivery } from '../../../src/core/delivery/attempt-delivery.ts'
+import { attemptDelivery } from '../../../src/core/delivery/attempt.ts'
 import type { DeliveryEvent } from '../../../src/core/delivery/hooks.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { claimOne } from '../dispatch/dispatching.ts'

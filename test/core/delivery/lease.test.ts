@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { AttemptOptions, AttemptResult } from '../../../src/core/delivery/attempt-delivery.ts'
-import { swapRemoveList } from '../../../src/core/delivery/swap-remove-list.ts'
+import type { AttemptOptions, AttemptResult } from '../../../src/core/delivery/attempt.ts'
+import { swapRemoveList } from '../../../src/core/delivery/send-loop.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { SendOutcome } from '../../../src/ports/channel.ts'
 import type { Verdict } from '../../../src/ports/delivery-policy.ts'

@@ -18,9 +18,9 @@ describe('a rate', () => {
   it('holds nothing up while what has a place has not begun: nobody knows for how long', () => {
     const { slots } = slotsOf({ rate: { max: 1, perMs: 1_000 } })
     const slot = slots.take({ channel: 'a' })
-    expect([slots.heldUp(), slots.freeInMs()]).toEqual([NOTHING, undefined])
+    expect([slots.rateLimited(), slots.freeInMs()]).toEqual([NOTHING, undefined])
     slot?.begin()
-    expect([slots.heldUp(), slots.freeInMs()]).toEqual([NO_MORE, 1_000])
+    expect([slots.rateLimited(), slots.freeInMs()]).toEqual([NO_MORE, 1_000])
   })
 
   it('counts what has a place along with what has begun', () => {
@@ -38,9 +38,9 @@ describe('a rate', () => {
     const { slots } = slotsOf({ concurrency: 1, rate: { max: 1, perMs: 1_000 } })
     const slot = slots.take({ channel: 'a' })
     slot?.begin()
-    expect([slots.heldUp(), slots.freeInMs()]).toEqual([NOTHING, undefined])
+    expect([slots.rateLimited(), slots.freeInMs()]).toEqual([NOTHING, undefined])
     slot?.leave()
-    expect([slots.heldUp(), slots.freeInMs()]).toEqual([NO_MORE, 1_000])
+    expect([slots.rateLimited(), slots.freeInMs()]).toEqual([NO_MORE, 1_000])
   })
 })
 

@@ -124,13 +124,13 @@ describe('a rate', () => {
 
   it('is why a channel is asked only when something of it is due', () => {
     const { slots, clock, taken } = slotsOf({ rate, channels: { b: { rate } } }, { a: recordingChannel(), b: keyed })
-    expect(slots.heldUp()).toEqual({ limits: {}, busy: [] })
+    expect(slots.rateLimited()).toEqual({ limits: {}, busy: [] })
     const [first] = taken(3)
-    expect(slots.heldUp()).toEqual({ limits: { a: 0 }, busy: [] })
+    expect(slots.rateLimited()).toEqual({ limits: { a: 0 }, busy: [] })
     clock.advance(1_000)
     first?.leave()
     expect(slots.request().limits).toEqual({ a: 3, b: 3 })
-    expect(slots.heldUp()).toEqual({ limits: {}, busy: [] })
+    expect(slots.rateLimited()).toEqual({ limits: {}, busy: [] })
   })
 
   it('is not freed by a message that was sent', () => {

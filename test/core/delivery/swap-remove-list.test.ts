@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { swapRemoveList } from '../../../src/core/delivery/swap-remove-list.ts'
+import { swapRemoveList } from '../../../src/core/delivery/send-loop.ts'
 
 describe('a roster', () => {
   it('holds whoever came and has not left, however they come and go', () => {

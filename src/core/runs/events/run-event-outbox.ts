@@ -1,12 +1,12 @@
 import type { Issue } from '../../../errors.ts'
 import type { DispatchRequest } from '../../../model/dispatch.ts'
 import type { JsonObject } from '../../../model/json.ts'
+import { withTimeout } from '../../../model/time-out.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { LogFields } from '../../../ports/logger.ts'
 import type { StoredRun } from '../../../ports/run-store.ts'
 import { type ErrorOperation, type FaultDeps, reportFault } from '../../answers/report-fault.ts'
 import type { HandlerResult } from '../../answers/result.ts'
-import { raceTimeout } from '../../time-out.ts'
 import type { RunEvents, RunEventTarget } from './run-events.ts'
 
 /** One event that is to be told of a run. */
@@ -34,9 +34,11 @@ const PATIENCE_MS = 10_000
 export async function publishInTime(telling: PendingEvent, run: StoredRun, deps: PublishDeps): Promise<boolean> {
   const { event } = telling
   try {
-    const reported = tell(telling, run, deps)
-    if (await raceTimeout(reported, PATIENCE_MS, deps.clock)) return await reported
-    return leavePending(event, run, { cause: 'no answer in time' }, deps)
+    return await withTimeout(tell(telling, run, deps), {
+      ms: PATIENCE_MS,
+      clock: deps.clock,
+      fallback: () => leavePending(event, run, { cause: 'no answer in time' }, deps),
+    })
   } catch (cause) {
     return leavePendingBy(cause, 'run_event', event, run, deps)
   }

@@ -1,4 +1,5 @@
 import type { QueryResult } from 'kysely'
+import { withTimeout } from '../../../model/time-out.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { storableText } from '../dispatches/delivery-records.ts'
 import { functionName, scanStatement } from '../schema/functions.ts'
@@ -9,7 +10,7 @@ import type { Dialect } from './dialects.ts'
 import { type HostKysely, statement } from './host-kysely.ts'
 import { Conflict, pause } from './retry-on-conflict.ts'
 import { changeParameters, changeText, NOW, partsOf, rowsOf } from './statements.ts'
-import { TimedOut, within } from './timeouts.ts'
+import { callTimeout, TimedOut } from './timeouts.ts'
 
 export { Conflict }
 
@@ -62,6 +63,7 @@ export interface DatabaseOptions {
 
 export function openDatabase(options: DatabaseOptions): Database {
   const { dialect, prefix, timeoutMs, clock, isTransaction = false } = options
+  const callLimit = callTimeout(timeoutMs)
   const db = options.db.withoutPlugins()
   const nameOf = tableNames(dialect, prefix)
   const running = (): number => performance.now()
@@ -110,7 +112,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
     async function runOnce<Row>(text: string, parameters: readonly unknown[]): Promise<QueryResult<Row>> {
       try {
-        return await within(executor.executeQuery<Row>(statement(latest(timed(text)), [...parameters])), timeoutMs)
+        return await withTimeout(executor.executeQuery<Row>(statement(latest(timed(text)), [...parameters])), callLimit)
       } catch (cause) {
         if (mayRetry && isConflict(cause)) throw new Conflict('what was read has changed', { cause })
         throw cause
@@ -203,7 +205,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       begin()
       return work(connection)
     })
-    await within(Promise.race([begun, done]), timeoutMs).catch((cause: unknown) => {
+    await withTimeout(Promise.race([begun, done]), callLimit).catch((cause: unknown) => {
       isLate = true
       done.catch(() => {})
       throw cause
