@@ -2,8 +2,7 @@ import { type Checks, isRecord } from '../options/read-options.ts'
 import { ClientError } from './client-error.ts'
 
 /**
- * Refuses options that cannot be used, all of them at once: a client's part of the reader that a server has, which is larger than
- * the client itself.
+ * Checks options and reports all faults at once. The client has its own checker: the server's option reader is larger than the client.
  *
  * @throws {ClientError} `option_invalid`
  */

@@ -1,27 +1,26 @@
 import type { Problem, ProblemCode } from '../errors.ts'
-import { isRetryable } from './retry-decision.ts'
 
 const MARK = Symbol.for('sallyport.client')
 
 /**
- * A call that was not answered as it should be. `code` is closed: switch on it. Beside the codes of problems, `timeout` (no answer in
- * time), `network` (no answer at all; why is its `cause`), `bad_answer` (an answer, but not of a Sallyport: `status` has its status) and
- * `option_invalid` (options that cannot be used: nothing was sent).
+ * A failed call. `code` is a closed union: switch on it. Beside the codes of problems: `timeout` (no answer in time), `network` (no
+ * answer; see `cause`), `bad_answer` (an answer that is not from a Sallyport server; see `status`) and `option_invalid` (invalid options;
+ * nothing was sent).
  *
- * Recognise it with {@link isClientError}, which also holds when two copies of the package are installed.
+ * Recognise it with {@link isClientError}, which works across several installed copies of the package.
  */
 export class ClientError extends Error {
   declare readonly code: ProblemCode | 'timeout' | 'network' | 'bad_answer' | 'option_invalid'
-  /** The HTTP status; absent when there was no answer. */
+  /** The HTTP status; absent without an answer. */
   declare readonly status?: number | undefined
-  /** What the server said. */
+  /** The problem details of the server. */
   declare readonly problem?: Problem | undefined
-  /** When the server asks to be called again, in milliseconds from when it answered. */
+  /** `Retry-After` of the server, in milliseconds from its answer. */
   declare readonly retryAfterMs?: number | undefined
 
   /**
-   * Whether the same call may do better later: after 408, 429 and any 5xx, where there was no answer or none of a Sallyport behind a 2xx
-   * or 3xx, and after 401 where the token is a function.
+   * Whether the same call may succeed later: after 408, 429 and any 5xx; without an answer; after a 2xx or 3xx that is not from a
+   * Sallyport server; and after 401 where the token is a function.
    */
   declare readonly retryable: boolean
 
@@ -39,4 +38,9 @@ export class ClientError extends Error {
 /** Whether an error is a {@link ClientError}, from any installed copy of the package. */
 export function isClientError(error: unknown): error is ClientError {
   return MARK in Object(error)
+}
+
+/** Whether the same request may succeed later. `status` is 0 without an answer. */
+export function isRetryable(status = 0): boolean {
+  return status < 400 || status === 408 || status === 429 || status >= 500
 }

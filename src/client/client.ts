@@ -1,18 +1,59 @@
+import type { Problem } from '../errors.ts'
 import type { DispatchAnswer } from '../model/dispatch.ts'
 import type { DispatchInput } from '../model/dispatch-input.ts'
 import type { DispatchPreview } from '../model/dispatch-preview.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { SessionRunBatchAnswer } from '../model/run-batch.ts'
 import type { RunAnswer, SessionRunRequest } from '../model/run-post.ts'
+import { withTimeout } from '../model/time-out.ts'
 import { fn, like, matching, whole } from '../options/checks.ts'
 import { type Checks, required } from '../options/read-options.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
-import { attempt } from './attempt.ts'
 import { checkOptions } from './check-options.ts'
-import { ClientError } from './client-error.ts'
-import type { CallOptions, ClientOptions, DispatchOptions } from './client-options.ts'
-import { retrying } from './retrying.ts'
-import { withTimeout } from './time-out.ts'
+import { ClientError, isClientError } from './client-error.ts'
+import { timers } from './timers.ts'
+
+/** As much of `fetch` as the client uses. */
+export type FetchLike = (
+  url: string,
+  init: {
+    readonly method: 'POST'
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: string
+    readonly signal: AbortSignal
+  },
+) => Promise<{
+  readonly ok: boolean
+  readonly status: number
+  readonly headers: { get(name: string): string | null }
+  json(): Promise<unknown>
+}>
+
+/** The address of the endpoints, and how the client calls them. */
+export interface ClientOptions {
+  /** The URL before `/api/…`, with its path: `https://example.com/v1`. A user and a password in it are removed. */
+  readonly baseUrl: string | URL
+  /** An app secret or a session token, or a function that gives one; it is called for every attempt. */
+  readonly token: string | (() => string | Promise<string>)
+  /** Default: the `fetch` of the runtime. */
+  readonly fetch?: FetchLike
+  /** Time-out of one attempt in milliseconds, its token and its answer included. 1 to 2^31 - 1. Default 10,000. */
+  readonly timeoutMs?: number
+  /** Attempts after the first, 0 to 100. Default 2. */
+  readonly retries?: number
+}
+
+/** Options of one call. */
+export interface CallOptions {
+  /** When it aborts, the call rejects with its reason and is not retried. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Options of one dispatch. */
+export interface DispatchOptions extends CallOptions {
+  /** 1-255 visible ASCII characters: a second call with the same key gets the first answer. Default: a UUID for each call. */
+  readonly idempotencyKey?: string
+}
 
 /** The events of a catalogue, each with its data; any event where the catalogue is not known. */
 export type EventsOf<Catalog> =
@@ -23,56 +64,68 @@ export type EventsOf<Catalog> =
     : Record<string, JsonObject>
 
 /**
- * Calls the endpoints of a Sallyport. Every method rejects with a {@link ClientError}, with the reason of its signal, with what the
- * token function threw, or with a TypeError where what it is to send cannot be JSON.
+ * Calls the endpoints of a Sallyport server. Every method rejects with a {@link ClientError}, with the reason of its signal, with the
+ * error of the token function, or with a TypeError where the content is not JSON.
  */
 export interface Client<Events = Record<string, JsonObject>> {
-  /** Has an event delivered. Repeated under one `Idempotency-Key`, so that it is dispatched once. */
+  /** Dispatches an event. Retries use one `Idempotency-Key`, so that it is dispatched once. */
   dispatch<Type extends keyof Events & string>(
     event: DispatchInput<Events, Type>,
     options?: DispatchOptions,
   ): Promise<DispatchAnswer>
-  /** Tells what would become of an event; nothing is stored, nothing sent. */
+  /** Dry run: gives what a dispatch of the event would do. Stores and sends nothing. */
   preview<Type extends keyof Events & string>(
     event: DispatchInput<Events, Type>,
     options?: CallOptions,
   ): Promise<DispatchPreview>
-  /** Tells what is known of a run. */
+  /** Reports data of one run. */
   recordRun(post: SessionRunRequest, options?: CallOptions): Promise<RunAnswer>
-  /** Tells of many runs at once: 1 to 100 posts, each answered by itself, and with no `run` in the answer. */
+  /** Reports data of many runs: 1 to 100 posts, each with its own answer, which has no `run`. */
   recordRuns(posts: readonly SessionRunRequest[], options?: CallOptions): Promise<SessionRunBatchAnswer>
 }
 
 /**
- * Makes a client, typed by a catalogue: `createClient<typeof events>({ baseUrl, token })`, where `events` may be imported as a type.
+ * Creates a client, typed by a catalogue: `createClient<typeof events>({ baseUrl, token })`, where `events` may be imported as a type.
  *
- * An attempt that was not answered in time or at all, or with 408, 429, 502, 503 or 504, is followed by another one, after a random
- * wait that doubles from half a second and at least what `Retry-After` asks for; more than 30 seconds of that are left to the caller.
+ * Retries an attempt that timed out, had no answer, or was answered with 408, 429, 502, 503 or 504: exponential backoff from half a
+ * second with full jitter, and at least the `Retry-After` of the server. A `Retry-After` of more than 30 seconds is left to the caller.
  *
- * @throws {ClientError} `option_invalid`, with all that is wrong with the options.
+ * @throws {ClientError} `option_invalid`, with every fault of the options.
  */
 export function createClient<Catalog = unknown>(options: ClientOptions): Client<EventsOf<Catalog>> {
   checkOptions('createClient', options, CHECKS)
   const { baseUrl, token, fetch: own, retries = 2, timeoutMs = 10_000 } = options
-  // No password, which the cause of an error would show.
+  // Without the password, which the cause of an error would show.
   const api = `${baseUrl}`.replace(/\/?$/, '/api/').replace(/\/\/[^/]*@/, '//')
   const call = async <Answer>(path: string, content: unknown, options: DispatchOptions = {}): Promise<Answer> => {
     checkOptions(path, options, CALL_CHECKS)
     const { signal, idempotencyKey } = options
+    const inTime = <T, Late>(work: Promise<T>, ms: number, fallback: () => Promise<Late>): Promise<T | Late> =>
+      withTimeout(work, { ms, clock: timers, signal, fallback })
     const body = JSON.stringify(content)
     const headers = {
       'content-type': 'application/json',
       ...(path === DISPATCH && { 'idempotency-key': idempotencyKey ?? crypto.randomUUID() }),
       ...(path === BATCH && { prefer: 'return=minimal' }),
     }
-    const ask = (stop: AbortSignal): Promise<Answer> =>
-      attempt((authorization) => {
-        const init = { method: 'POST', headers: { ...headers, authorization }, body, signal: stop } as const
+    for (let retry = 0; ; retry++) {
+      signal?.throwIfAborted()
+      const stop = new AbortController()
+      const send = (authorization: string): ReturnType<FetchLike> => {
+        const init = { method: 'POST', headers: { ...headers, authorization }, body, signal: stop.signal } as const
         return (own ?? fetch)(api + path, init)
-      }, token)
-    const askInTime = (): Promise<Answer> =>
-      withTimeout(timeoutMs, signal, ask, new ClientError('timeout', `No answer in ${timeoutMs} ms`))
-    return retrying(askInTime, retries, signal)
+      }
+      try {
+        return await inTime(attempt<Answer>(send, token), timeoutMs, async () => {
+          throw new ClientError('timeout', `No answer in ${timeoutMs} ms`)
+        })
+      } catch (error) {
+        stop.abort()
+        const ms = retry < retries ? retryDelay(error, retry) : undefined
+        if (ms === undefined) throw error
+        await inTime(new Promise<never>(() => {}), ms, async () => {})
+      }
+    }
   }
   return {
     dispatch: (event, options) => call<DispatchAnswer>(DISPATCH, event, options),
@@ -102,4 +155,49 @@ const CHECKS: Checks<ClientOptions> = {
 const CALL_CHECKS: Checks<DispatchOptions> = {
   signal: matching((value) => value instanceof AbortSignal, 'must be an AbortSignal'),
   idempotencyKey: like(/^[!-~]{1,255}$/, 'must be 1-255 visible ASCII characters'),
+}
+
+/** Sends a request once. Rejects with a {@link ClientError}, or with the error of the token function. */
+async function attempt<Answer>(
+  send: (authorization: string) => ReturnType<FetchLike>,
+  given: ClientOptions['token'],
+): Promise<Answer> {
+  const token = typeof given === 'function' ? await given() : given
+  let answer: Awaited<ReturnType<FetchLike>> | undefined
+  let content: Partial<Problem> = {}
+  try {
+    answer = await send(`Bearer ${token}`)
+    content = Object(await answer.json())
+  } catch (error) {
+    // The message of an invalid header quotes the token.
+    const cause = token && `${error}`.includes(token) ? undefined : error
+    // A body that is not JSON is still an answer.
+    if (!answer || Object(error).name !== 'SyntaxError') throw new ClientError('network', 'No answer', { cause })
+  }
+  const { ok, status } = answer
+  // Every answer of a Sallyport server but a problem has warnings.
+  if (ok && 'warnings' in content) return content as Answer
+  const problem = content.type === `urn:sallyport:problem:${content.code}` ? (content as Problem) : undefined
+  throw new ClientError(problem?.code ?? 'bad_answer', problem?.detail ?? `Status ${status}`, {
+    status,
+    problem,
+    retryAfterMs: readRetryAfter(answer.headers.get('retry-after')),
+    // The function may give another token next time.
+    ...(status === 401 && given !== token && { retryable: true }),
+  })
+}
+
+/** Milliseconds from now, from seconds or an HTTP date. */
+function readRetryAfter(value: string | null): number | undefined {
+  const ms = Number(value) * 1000 || Date.parse(`${value}`) - Date.now()
+  return ms > 0 ? ms : undefined
+}
+
+/** Exponential backoff with full jitter, after `Retry-After`. `undefined`: the call is not retried. */
+function retryDelay(error: unknown, retry: number): number | undefined {
+  if (!isClientError(error)) return undefined
+  const { status, retryAfterMs = 0 } = error
+  // Not after 500, a fault of the server itself. Without a status there was no answer.
+  if ((status && ![408, 429, 502, 503, 504].includes(status)) || retryAfterMs > 30_000) return undefined
+  return retryAfterMs + Math.random() * Math.min(8000, 500 * 2 ** retry)
 }

@@ -1,35 +1,61 @@
+import type { Problem } from '../errors.ts'
+import type { Warning } from '../model/dispatch.ts'
 import type { SessionRunRequest } from '../model/run-post.ts'
-import { joinPosts } from './join-posts.ts'
-import { retryDecisionOf, type ServerAnswer } from './retry-decision.ts'
+import { isRetryable } from './client-error.ts'
+import { joinPosts, withoutRefused } from './posts.ts'
 import type { RunRecorderOptions } from './run-recorder-options.ts'
-import { withoutRefused } from './without-refused.ts'
 
-/** Sends what runs have to tell, in the background. Nothing here throws or rejects. */
+/** Sends posts of runs in the background, in batches. Never throws or rejects. */
 export interface Outbox {
-  /** The runs that have not ended: the sign of life of each, and what ends it as cancelled. */
+  /** Open runs: the heartbeat post of each, and the function that cancels it. */
   readonly open: Map<SessionRunRequest, () => void>
-  /** Keeps a post, as it is or joined to the `last` of its run, where that is still unsent. Gives what it keeps. */
+  /** Adds a post, joined to the `last` post of its run where that is unsent. Gives the post it keeps. */
   add(post: SessionRunRequest, last?: SessionRunRequest): SessionRunRequest
-  /** Sends all, even if the server asked to be left alone. Once `stop` aborts, nothing is tried again. */
+  /** Sends everything, also during a `Retry-After`. After `stop` aborts, nothing is retried. */
   flush(stop?: AbortSignal): Promise<void>
-  /** Resolves when what is being sent was answered, or was not. */
+  /** Resolves when the batch in flight has ended. */
   settled(): Promise<void>
-  /** Stops all timers, and drops what is unsent. */
+  /** Stops all timers and drops unsent posts. */
   close(): void
 }
 
-const MOST_POSTS = 100
+const MAX_POSTS = 100
+
+/** The answer for one post, or for the whole batch. A recorded post has warnings. */
+interface ServerAnswer {
+  readonly warnings?: readonly Warning[]
+  readonly status?: number | undefined
+  readonly problem?: Problem | undefined
+  readonly retryAfterMs?: number | undefined
+  /** Set where the status does not decide. */
+  readonly retryable?: boolean
+}
+
+/**
+ * The retry decision for a post. `keep`: send it again unchanged. `split`: an intermediary refused it or the size of its batch; halves
+ * show which post is refused, and a refused single post is dropped.
+ */
+function retryDecisionOf({
+  warnings,
+  status,
+  problem,
+  retryable,
+}: ServerAnswer): 'recorded' | 'keep' | 'split' | 'drop' {
+  if (warnings) return 'recorded'
+  if (retryable ?? isRetryable(status)) return 'keep'
+  return problem && status !== 413 ? 'drop' : 'split'
+}
 
 export function createOutbox(options: RunRecorderOptions): Outbox {
   const { client, heartbeatMs = 15_000, flushMs = 1_000, maxRuns = 1_000, onDropped, waitUntil } = options
   const open: Outbox['open'] = new Map()
-  // A post that another is joined to leaves it: what comes of sending it is then that one's.
+  // A joined post leaves the set: the result of its send then counts for the post that replaced it.
   const unsent = new Set<SessionRunRequest>()
   let backoffMs = 0
   let pausedUntil = 0
   let beatAt = 0
   let timer: ReturnType<typeof setInterval> | undefined
-  let line: Promise<void> = Promise.resolve()
+  let lastDrain: Promise<void> = Promise.resolve()
   let next: Promise<void> | undefined
   let urgent: { readonly stop: AbortSignal | undefined } | undefined
 
@@ -53,24 +79,25 @@ export function createOutbox(options: RunRecorderOptions): Outbox {
     urgent = undefined
     let waitMs = 0
     let failures = 0
-    let barred = 0
-    /** Says whether there is any use in sending others. */
+    let refused = 0
+    /** Gives whether more posts are worth sending. */
     const deliver = async (posts: readonly SessionRunRequest[]): Promise<boolean> => {
       const { length } = posts
       if (!length) return true
-      // Parsers before the endpoint let 100 kB pass: at 3 bytes a character this is less.
-      const isTooMuch = length > MOST_POSTS || (length > 1 && JSON.stringify(posts).length > 30_000)
+      // Body parsers of hosts accept 100 kB: 30,000 characters of 3 bytes are less.
+      const isTooMuch = length > MAX_POSTS || (length > 1 && JSON.stringify(posts).length > 30_000)
       const answers = isTooMuch ? [{ status: 413 }] : await send(posts, signal)
-      const isBarred = retryDecisionOf(answers[0]) === 'split'
-      if (isBarred && length > 1) {
+      const isRefused = retryDecisionOf(answers[0] ?? {}) === 'split'
+      if (isRefused && length > 1) {
         const half = length >> 1
         return (await deliver(posts.slice(0, half))) && deliver(posts.slice(half))
       }
       const again: SessionRunRequest[] = []
       let kept = 0
       posts.forEach((post, index) => {
-        const { problem, retryAfterMs = 0 }: ServerAnswer = answers[index] ?? {}
-        const decision = retryDecisionOf(answers[index])
+        const answer: ServerAnswer = answers[index] ?? {}
+        const { problem, retryAfterMs = 0 } = answer
+        const decision = retryDecisionOf(answer)
         if (decision === 'keep') {
           kept += 1
           waitMs = Math.max(waitMs, retryAfterMs)
@@ -81,10 +108,10 @@ export function createOutbox(options: RunRecorderOptions): Outbox {
         }
       })
       for (const post of again) unsent.add(post)
-      barred = isBarred ? barred + 1 : 0
-      failures += kept + barred
-      // Where two in a row are barred, it is not for what they hold.
-      return kept < length && barred < 2 && deliver(again)
+      refused = isRefused ? refused + 1 : 0
+      failures += kept + refused
+      // Two refusals in a row have another cause than their content.
+      return kept < length && refused < 2 && deliver(again)
     }
     const posts = [...unsent]
     if (isBeatDue()) {
@@ -97,8 +124,8 @@ export function createOutbox(options: RunRecorderOptions): Outbox {
   }
   const push = (): Promise<void> => {
     if (!next) {
-      next = line = line.then(() => quietly(drain))
-      quietly(() => waitUntil?.(line))
+      next = lastDrain = lastDrain.then(() => quietly(drain))
+      quietly(() => waitUntil?.(lastDrain))
     }
     return next
   }
@@ -119,7 +146,7 @@ export function createOutbox(options: RunRecorderOptions): Outbox {
       const kept = joined || post
       unsent.add(kept)
       if (unsent.size > maxRuns) drop(oldestOf(unsent), 'overflow')
-      if (hasEnded(kept) || unsent.size >= MOST_POSTS) push()
+      if (hasEnded(kept) || unsent.size >= MAX_POSTS) push()
       if (!timer) {
         beatAt = performance.now() + heartbeatMs
         timer = setInterval(tick, flushMs)
@@ -131,12 +158,12 @@ export function createOutbox(options: RunRecorderOptions): Outbox {
       urgent = { stop }
       return push()
     },
-    settled: () => line,
+    settled: () => lastDrain,
     close,
   }
 }
 
-/** Of the posts of runs that have not ended, or else of all, the first. */
+/** The oldest post of a run that has not ended, or else of all. */
 function oldestOf(posts: Iterable<SessionRunRequest>): SessionRunRequest {
   let oldest: SessionRunRequest | undefined
   for (const post of posts) {

@@ -1,8 +1,18 @@
 import type { RunCounts, RunTimings, WaitingFor } from '../model/run.ts'
-import type { RunPost } from '../model/run-post.ts'
-import type { AsyncDisposing, Disposing } from './disposal.ts'
+import type { RunPost, SessionRunRequest } from '../model/run-post.ts'
+import type { Outbox } from './outbox.ts'
 
-/** What is known of a run when it starts. */
+/** `Disposable`; `object` where the compiler's `lib` lacks it. */
+export type Disposing = SymbolConstructor extends { readonly dispose: infer Key extends symbol }
+  ? { readonly [dispose in Key]: () => void }
+  : object
+
+/** `AsyncDisposable`; `object` where the compiler's `lib` lacks it. */
+export type AsyncDisposing = SymbolConstructor extends { readonly asyncDispose: infer Key extends symbol }
+  ? { readonly [dispose in Key]: () => Promise<void> }
+  : object
+
+/** Data of a run at its start. */
 export interface RunStart
   extends Pick<
     RunPost,
@@ -22,13 +32,13 @@ export interface RunStart
   readonly sessionId: string
   /** Default: `run_` and a UUID. */
   readonly runId?: string
-  /** When it aborts, the run ends as cancelled, at once. */
+  /** When it aborts, the run ends as `cancelled` at once. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * What can be told of a run while it goes on; for what it counts, see {@link RecordedRun.add}. The tokens of `usageByModel` are totals,
- * and those that `add` tells, where both do. A `finishReason` is kept until the end.
+ * Data of a run in progress; for counts see {@link RecordedRun.add}. Tokens of `usageByModel` are totals, those of `add` included.
+ * `finishReason` is sent at the end of the run.
  */
 export interface RunFacts
   extends Pick<
@@ -50,33 +60,123 @@ export interface RunFacts
   readonly timings?: Pick<RunTimings<never>, 'activeMs' | 'modelMs' | 'toolMs' | 'timeToFirstTokenMs'>
 }
 
-/** What can be told of a run at its end. */
+/** Data of a run at its end. */
 export interface RunEnd extends Omit<RunFacts, 'timings'>, Pick<RunPost, 'error' | 'timings'> {}
 
 /**
- * A run that is being recorded. Nothing here waits or throws for the network's sake; what cannot be JSON is a TypeError, and nothing
- * is told of it. The first end counts; whatever is told after it does nothing.
+ * A run that is being recorded. No method waits or throws because of the network; data that is not JSON throws a TypeError and is not
+ * recorded. The first end counts; later calls do nothing.
  *
- * A `using` block that is left before the run was ended ends it as failed, with the error type `left_open` (a block cannot tell
- * whether it threw): its last line is `run.complete()`. `await using` waits until that is sent, or could not be;
- * it does not send while the server is left alone.
+ * Leaving a `using` block before the run has ended ends it as `failed`, with the error type `left_open`: a block cannot know whether it
+ * threw, so its last line is `run.complete()`. `await using` waits until that is sent or has failed; it does not send during a
+ * `Retry-After` of the server.
  */
 export interface RecordedRun extends AsyncDisposing, Disposing {
   readonly sessionId: string
   readonly runId: string
-  /** Tells what is known now. Of what is told twice the later stays, of metadata by key, of tags all. */
+  /** Reports data. Later values win; metadata is merged by key, tags are united. */
   update(facts: RunFacts): void
-  /** Adds to the run's totals: `add({ modelCalls: 1, inputTokens: 30 })`. What is no finite number from 0 on is passed over. */
+  /** Adds to the run's totals: `add({ modelCalls: 1, inputTokens: 30 })`. Ignores all but finite numbers from 0. */
   add(counts: Partial<RunCounts>): void
-  /** Stamps `timings.firstTokenAt`. Only the first call does. */
+  /** Sets `timings.firstTokenAt`, at the first call only. */
   firstToken(): void
-  /** The run waits for somebody or something, until {@link RecordedRun.resume}. */
+  /** Sets the run to `waiting`, until {@link RecordedRun.resume}. */
   waitFor(what: WaitingFor): void
   resume(): void
   complete(facts?: RunEnd): void
-  /** It came to an end before its work did: a limit of tokens or steps. */
+  /** Ends the run before its work was done, as by a limit of tokens or steps. */
   incomplete(facts?: RunEnd): void
-  /** @param error Its `name` is the type; its message, at most 2,000 characters, and a `code` that is a text are told with it. */
+  /** @param error Records its `name` as type, its message up to 2,000 characters, and its `code` where that is a string. */
   fail(error: unknown, facts?: RunEnd): void
   cancel(facts?: RunEnd): void
+}
+
+type Reported = { readonly [Field in keyof RunPost]?: RunPost[Field] | object | undefined }
+
+/** Starts a run; its posts go to the outbox. */
+export function startRun(
+  { sessionId, runId = `run_${crypto.randomUUID()}`, signal, ...known }: RunStart,
+  { open, add, settled }: Outbox,
+): RecordedRun {
+  const heartbeat = { sessionId, run: { runId } }
+  const totals: Record<string, number> = Object.create(null)
+  let seq = 0
+  let last: SessionRunRequest | undefined
+  let finishReason: string | undefined
+  let isStreaming = false
+
+  /** A deep copy: later changes of the caller's objects do not count. Throws where the data is not JSON. */
+  const postOf = (reported: Reported): SessionRunRequest => {
+    seq = Math.max(seq + 1, Date.now())
+    return JSON.parse(JSON.stringify({ sessionId, run: { ...reported, runId, seq } }))
+  }
+  const report = (reported: Reported): void => {
+    if (open.has(heartbeat)) last = add(postOf(reported), last)
+  }
+  const end = (status: string, facts?: Reported): void => {
+    if (!open.has(heartbeat)) return
+    const post = postOf({ status, finishReason, ...facts, timings: { endedAt: Date.now(), ...facts?.timings } })
+    open.delete(heartbeat)
+    signal?.removeEventListener('abort', cancel)
+    // The server keeps the earliest start: an end with timings is a separate post.
+    add(post, facts?.timings ? undefined : last)
+  }
+  const cancel = (): void => end('cancelled')
+  const leave = (): void => end('failed', { error: { type: 'left_open' } })
+
+  const first = postOf({ ...known, status: 'running', timings: { startedAt: Date.now() } })
+  open.set(heartbeat, cancel)
+  last = add(first, last)
+  signal?.addEventListener('abort', cancel)
+  if (signal?.aborted) cancel()
+  return {
+    sessionId,
+    runId,
+    update(facts) {
+      report(facts)
+      finishReason = facts.finishReason ?? finishReason
+    },
+    add(counts) {
+      const reported: Record<string, number> = {}
+      for (const name in counts) {
+        const count = counts[name] ?? -1
+        if (count >= 0 && count < 1 / 0) reported[name] = totals[name] = (totals[name] ?? 0) + count
+      }
+      report({ counts: reported })
+    },
+    firstToken() {
+      if (!isStreaming) report({ timings: { firstTokenAt: Date.now() } })
+      isStreaming = true
+    },
+    waitFor: (waitingFor) => report({ status: 'waiting', waitingFor }),
+    resume: () => report({ status: 'running' }),
+    complete: (facts) => end('completed', facts),
+    incomplete: (facts) => end('incomplete', facts),
+    fail: (error, facts) => end('failed', { error: describeError(error), ...facts }),
+    cancel: (facts) => end('cancelled', facts),
+    [Symbol.dispose]: leave,
+    [Symbol.asyncDispose]() {
+      leave()
+      return settled()
+    },
+  }
+}
+
+/** The error of a run, from any thrown value. Never throws. */
+function describeError(thrown: unknown): { type: string; message?: string; code?: string | undefined } {
+  try {
+    const { name, message = thrown, code }: Partial<Record<string, unknown>> = Object(thrown)
+    return {
+      type: cut(name || 'Error', 100),
+      message: cut(message, 2000),
+      code: typeof code === 'string' ? cut(code, 100) : undefined,
+    }
+  } catch {
+    return { type: 'Error' }
+  }
+}
+
+/** Cuts a text without leaving half of a surrogate pair. */
+function cut(text: unknown, max: number): string {
+  return String(text).slice(0, max).toWellFormed()
 }

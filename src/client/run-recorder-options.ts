@@ -2,7 +2,7 @@ import type { Problem } from '../errors.ts'
 import type { SessionRunRequest } from '../model/run-post.ts'
 import type { Client } from './client.ts'
 
-/** As much of Node's `process` as is needed to end runs with it. */
+/** As much of Node's `process` as the recorder uses. */
 export interface ProcessLike {
   readonly pid: number
   on(event: 'beforeExit', listener: (code: number) => void): unknown
@@ -12,30 +12,30 @@ export interface ProcessLike {
   kill(pid: number, signal: string): unknown
 }
 
-/** How runs are recorded. */
+/** Options of a run recorder. */
 export interface RunRecorderOptions {
   readonly client: Pick<Client, 'recordRuns'>
-  /** How often every open run is said to go on, in milliseconds, so that the stale sweep lets it be. Up to 2^31 - 1; 0: never. Default 15,000. */
+  /** Milliseconds between heartbeats of every open run, which keep it from the stale sweep. Up to 2^31 - 1; 0: none. Default 15,000. */
   readonly heartbeatMs?: number
-  /** How long what is told waits for more, in milliseconds. The end of a run waits for none. 1 to 2^31 - 1. Default 1,000. */
+  /** Milliseconds that data waits to be sent with more. The end of a run is sent at once. 1 to 2^31 - 1. Default 1,000. */
   readonly flushMs?: number
   /**
-   * Of how many runs something unsent is kept through an outage; one that has more than 20 tags, counts or metadata keys to tell is
-   * more than one, and so is one that is started again under its id. Beyond that, what is unsent of a run that has not ended is
-   * dropped, or of any: of that first which has told nothing for the longest time. 1 to 1,000,000. Default 1,000.
+   * Runs whose unsent data is kept during an outage. A run with more than 20 unsent tags, counts or metadata keys counts as several, as
+   * does a run that is started again under its id. Beyond the limit, the data of the run that reported least recently is dropped: of a run
+   * that has not ended, or else of any. 1 to 1,000,000. Default 1,000.
    */
   readonly maxRuns?: number
   /**
-   * Told of what will not be recorded, and why. A problem: the server refused it; where `why.errors` points to single facts, the others
-   * are recorded. `bad_answer`: something in between refused it, even alone. `overflow`: there was no room. `closed`: the recorder was
-   * closed before. The last two may yet be recorded if they are being sent just then. What it throws or rejects with is ignored.
+   * Called with data that is not recorded, and the reason. A problem: the server refused it; where `why.errors` points to single
+   * members, the others are recorded. `bad_answer`: an intermediary refused it, even alone. `overflow`: `maxRuns` was reached. `closed`:
+   * the recorder was closed. The last two may still be recorded if a send is in flight. Its errors and rejections are ignored.
    */
   readonly onDropped?: (post: SessionRunRequest, why: Problem | 'overflow' | 'bad_answer' | 'closed') => void
-  /** Where a process may be stopped after its answer: is given a promise for whatever is still to be sent. */
+  /** For runtimes that stop a process after its response: receives a promise for every pending send. */
   readonly waitUntil?: (work: Promise<unknown>) => void
   /**
-   * Node's `process`: with SIGTERM, SIGINT and at its natural end the open runs end as cancelled and everything is sent, for 2
-   * seconds at most. Then the signal is raised anew, if nobody else listens to it.
+   * Node's `process`. On SIGTERM, SIGINT and the natural end, open runs end as `cancelled` and everything is sent, within 2 seconds.
+   * Then the signal is raised again, if it has no other listener.
    */
   readonly endWith?: ProcessLike
 }

@@ -1,35 +1,37 @@
+import { withTimeout } from '../model/time-out.ts'
 import { fn, has, whole } from '../options/checks.ts'
 import { type Checks, required } from '../options/read-options.ts'
 import { checkOptions } from './check-options.ts'
-import type { AsyncDisposing } from './disposal.ts'
-import { endWithProcess } from './end-with-process.ts'
 import { createOutbox } from './outbox.ts'
-import type { RecordedRun, RunStart } from './recorded-run.ts'
-import type { RunRecorderOptions } from './run-recorder-options.ts'
-import { startRun } from './start-run.ts'
-import { withTimeout } from './time-out.ts'
+import { type AsyncDisposing, type RecordedRun, type RunStart, startRun } from './recorded-run.ts'
+import type { ProcessLike, RunRecorderOptions } from './run-recorder-options.ts'
+import { timers } from './timers.ts'
 
-/** Records runs in the background, many at a time. */
+/** Records runs in the background, in batches. */
 export interface RunRecorder extends AsyncDisposing {
-  /** Starts a run now. */
+  /** Starts a run. */
   start(run: RunStart): RecordedRun
   /**
-   * Records a run around some work, whose result or error it passes on: completed, or failed when the work throws, or cancelled
-   * when the run's signal aborts before that.
+   * Records a run around `work`, and returns its result or throws its error. The run is `completed`, `failed` when the work throws, or
+   * `cancelled` when the run's signal aborts first.
    */
   record<Result>(run: RunStart, work: (run: RecordedRun) => Result | Promise<Result>): Promise<Result>
-  /** Sends all that is unsent now, even if the server asked to be left alone. Resolves when that is recorded, refused, or still unsent after the client's retries. Never rejects. */
+  /**
+   * Sends all unsent data now, also during a `Retry-After`. Resolves when it is recorded, refused, or still unsent after the client's
+   * retries. Never rejects.
+   */
   flush(): Promise<void>
-  /** Ends the open runs as cancelled, flushes, drops what is unsent still, and stops all timers. Never rejects. */
+  /** Ends open runs as `cancelled`, flushes, drops data that is still unsent, and stops all timers. Never rejects. */
   close(): Promise<void>
 }
 
-const TIMER = 2 ** 31 - 1
+const MAX_TIMER_MS = 2 ** 31 - 1
+const PROCESS_END_MS = 2000
 
 const CHECKS: Checks<RunRecorderOptions> = {
   client: required(has('recordRuns')),
-  heartbeatMs: whole(0, TIMER),
-  flushMs: whole(1, TIMER),
+  heartbeatMs: whole(0, MAX_TIMER_MS),
+  flushMs: whole(1, MAX_TIMER_MS),
   maxRuns: whole(1, 1_000_000),
   onDropped: fn,
   waitUntil: fn,
@@ -37,9 +39,9 @@ const CHECKS: Checks<RunRecorderOptions> = {
 }
 
 /**
- * Makes a recorder: one for a process, or one for each request where requests share nothing.
+ * Creates a recorder: one for a process, or one for each request where requests share nothing.
  *
- * @throws {ClientError} `option_invalid`, with all that is wrong with the options.
+ * @throws {ClientError} `option_invalid`, with every fault of the options.
  */
 export function createRunRecorder(options: RunRecorderOptions): RunRecorder {
   checkOptions('createRunRecorder', options, CHECKS)
@@ -54,8 +56,12 @@ export function createRunRecorder(options: RunRecorderOptions): RunRecorder {
     outbox.close()
     unlisten?.()
   }
-  const unlisten =
-    options.endWith && endWithProcess(options.endWith, () => closeAfter(withTimeout(2000, undefined, end)))
+  const endInTime = (): Promise<void> => {
+    const stop = new AbortController()
+    const limits = { ms: PROCESS_END_MS, clock: timers, fallback: () => stop.abort() }
+    return closeAfter(withTimeout(end(stop.signal), limits))
+  }
+  const unlisten = options.endWith && endWithProcess(options.endWith, endInTime)
   const close = (): Promise<void> => closeAfter(end())
   return {
     start,
@@ -74,4 +80,17 @@ export function createRunRecorder(options: RunRecorderOptions): RunRecorder {
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** Calls `end` when the process ends. Returns the function that undoes this. */
+function endWithProcess(process: ProcessLike, end: () => Promise<unknown>): () => void {
+  const onEnd = async (signal: unknown): Promise<void> => {
+    await end()
+    if (typeof signal === 'string' && !process.listenerCount(signal)) process.kill(process.pid, signal)
+  }
+  const each = (method: 'on' | 'off'): void => {
+    for (const event of ['SIGTERM', 'SIGINT', 'beforeExit']) process[method](event as 'SIGTERM', onEnd)
+  }
+  each('on')
+  return () => each('off')
 }

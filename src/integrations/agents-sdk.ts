@@ -3,11 +3,11 @@ import type { RecordedRun, RunStart } from '../client/recorded-run.ts'
 import type { RunRecorder } from '../client/run-recorder.ts'
 import { fn, has } from '../options/checks.ts'
 import { required } from '../options/read-options.ts'
-import { addTime, type EndModelCall, startModelCall } from './model-call.ts'
-import { countsOf, openAITokens } from './token-counts.ts'
+import { openAITokens } from './model-answer.ts'
+import { addTime, countsOf, type EndModelCall, startModelCall } from './model-call.ts'
 import { type Members, textOf, untypedMembers } from './untyped.ts'
 
-/** As much of a trace of the OpenAI Agents SDK as is used. */
+/** A trace of the OpenAI Agents SDK, as much as is used. */
 export interface AgentsTrace {
   readonly traceId: string
   /** The runner's `workflowName`. */
@@ -18,7 +18,7 @@ export interface AgentsTrace {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
-/** As much of a span of the OpenAI Agents SDK as is used. */
+/** A span of the OpenAI Agents SDK, as much as is used. */
 export interface AgentsSpan {
   readonly spanId: string
   readonly parentId: string | null
@@ -27,7 +27,7 @@ export interface AgentsSpan {
   readonly error: { readonly message: string; readonly data?: Readonly<Record<string, unknown>> } | null
 }
 
-/** A `TracingProcessor` of the OpenAI Agents SDK. Nothing of it rejects. */
+/** A `TracingProcessor` of the OpenAI Agents SDK. Never rejects. */
 export interface AgentsProcessor {
   onTraceStart(trace: AgentsTrace): Promise<void>
   onTraceEnd(trace: AgentsTrace): Promise<void>
@@ -37,26 +37,24 @@ export interface AgentsProcessor {
   shutdown(timeout?: number): Promise<void>
 }
 
-/** What a run of the SDK is recorded as; `undefined`: it is not. */
+/** Gives the start data of a run of the SDK; `undefined`: the run is not recorded. */
 export type StartOfTrace = (trace: AgentsTrace) => Omit<RunStart, 'runId' | 'parentRunId'> | undefined
 
-/** Traces whose beginning is remembered: a trace whose run throws is never told to end. */
+/** Most traces kept: the SDK does not end a trace whose run throws. */
 const MAX_TRACES = 1000
 
 /**
  * Records every run of the OpenAI Agents SDK: `addTraceProcessor(agentsSdk(recorder))`, once, at start-up.
  *
- * A run is what one `run()` of a runner does, which is its task span: the SDK does not end a trace whose run throws. Its
- * `runId` is the span's id; its session the trace's `groupId`, or else the trace itself, or what `start` says. An agent that is
- * another one's tool has a run of its own, below that one's. A run that stops for an approval is completed, and its
- * continuation is another.
+ * A recorded run is one `run()` of a runner, which is its task span (the SDK does not end a trace whose run throws). Its `runId` is the
+ * span's id; its session is the trace's `groupId`, else the trace's id, or what `start` gives. An agent that is a tool of another has its
+ * own run, a child of the other's. A run that stops for an approval is `completed`; its continuation is another run.
  *
- * Counts `modelCalls` (those that were answered), tokens, `steps` (turns), `toolCalls`, `toolErrors`, `modelErrors` and
- * `unmeteredCalls` (answered without a word about tokens). Tells the agent, the models, `modelMs`, `toolMs`, how the run ended
- * and why, and `usageByModel` once there are several models. Not the first token, nor what the client behind it tried again:
- * the SDK does not tell. Of a prompt or an output nothing is recorded.
+ * Counts `modelCalls` (answered calls), tokens, `steps` (turns), `toolCalls`, `toolErrors`, `modelErrors` and `unmeteredCalls` (answered
+ * without tokens). Reports the agent, the models, `modelMs`, `toolMs`, the status and error, and `usageByModel` once there are several
+ * models. The SDK reports neither the first token nor retries of its client. Does not record prompts or outputs.
  *
- * @throws {ClientError} `option_invalid`, with all that is wrong with the arguments.
+ * @throws {ClientError} `option_invalid`, with every fault of the arguments.
  */
 export function agentsSdk(
   recorder: Pick<RunRecorder, 'start' | 'flush'>,
@@ -66,7 +64,7 @@ export function agentsSdk(
   const traces = new Map<string, AgentsTrace>()
   const open = new Map<string, OpenSpan>()
 
-  /** What a host says must not break what it is said of: a run that has no start, or one that cannot be, is not recorded. */
+  /** The task of a span. An error of `start`, or an invalid start, must not break the run: it is not recorded. */
   const taskOf = (span: AgentsSpan, parent: Task | undefined): Task | undefined => {
     const { spanId, traceId } = span
     try {
@@ -109,7 +107,7 @@ export function agentsSdk(
       else if (type === 'turn') spanned.task.run.add({ steps: 1 })
       else if (type === 'task') {
         endTask(span, spanned.task)
-        // The SDK may leave spans open, of which it tells nothing more.
+        // The SDK may leave child spans open.
         for (const [spanId, { task }] of open) if (task === spanned.task) open.delete(spanId)
       }
     },
@@ -118,15 +116,15 @@ export function agentsSdk(
   }
 }
 
-/** A run of the SDK, while it goes on. */
+/** A run of the SDK in progress. */
 interface Task {
   readonly run: RecordedRun
   readonly provider: string
-  /** Answered calls of its own, without those of agents below. */
+  /** Answered calls of its own, without those of child agents. */
   answers: number
-  /** One of them told its tokens. */
+  /** One of them reported its tokens. */
   isMetered?: boolean
-  /** The last answer was not waited for, or was aborted. */
+  /** The last call was aborted, or its answer not awaited. */
   isCutOff?: boolean
   isNamed?: boolean
 }
@@ -137,12 +135,12 @@ interface OpenSpan {
   readonly startedAt: number
 }
 
-/** How a text begins that tells of an abort: with the name of the error, or with what runtimes and clients say of it. */
+/** Matches an abort in an error text: the name of the error, or the messages of runtimes and clients. */
 const ABORTED = /^(?:Error: )?(?:\w*AbortError\b|(?:Request|\w+ operation) was aborted)/
 
 function endModel({ spanData, error }: AgentsSpan, task: Task, end: EndModelCall): void {
   const data: Members = { ...spanData }
-  // A chat completion is in the span's output, unless the SDK is told to keep data out of its traces.
+  // A chat completion is in the span's output, unless the SDK excludes data from its traces.
   const answer = untypedMembers(data._response ?? untypedMembers(data.output)[0])
   const usage = data.usage ?? answer.usage
   const isAborted = error !== null && ABORTED.test(textOfError(error))
@@ -162,7 +160,7 @@ function endTool({ error }: AgentsSpan, { task, startedAt }: OpenSpan): void {
   task.run.add({ toolCalls: 1, ...(error && { toolErrors: 1 }) })
 }
 
-/** A run has the name of the agent that it starts with; others may take over from that one. */
+/** Names the run after its first agent; others may take over from it. */
 function nameAgent(name: unknown, task: Task): void {
   const agent = textOf(name, 128)
   if (task.isNamed || agent === undefined) return
@@ -172,9 +170,9 @@ function nameAgent(name: unknown, task: Task): void {
 
 function endTask({ spanData, error }: AgentsSpan, { run, answers, isMetered, isCutOff }: Task): void {
   const usage = untypedMembers(untypedMembers(spanData).usage)
-  // What the SDK adds up holds the calls of agents below, too, and is of no use here then.
+  // The SDK's sum includes the calls of child agents; it is used only without any.
   if (!isMetered && usage.requests === answers && Number(usage.total_tokens) > 0) {
-    // It has a 0 for what nobody told.
+    // The SDK has 0 for counts that were not reported.
     const cached_tokens = usage.cached_input_tokens || undefined
     const cache_write_tokens = usage.cache_write_input_tokens || undefined
     run.add(countsOf(openAITokens({ ...usage, input_tokens_details: { cached_tokens, cache_write_tokens } })))
@@ -191,7 +189,7 @@ function textOfError({ message, data }: SpanError): string {
   return typeof error === 'string' ? error : message
 }
 
-/** The SDK tells of an error as a text: `MaxTurnsExceededError: Max turns (1) exceeded`. */
+/** The error behind the SDK's text: `MaxTurnsExceededError: Max turns (1) exceeded`. */
 function thrownFrom(error: SpanError): { name: string; message: string } {
   const text = textOfError(error)
   const [, name = 'Error', message = ''] = /^(\w+)(?:: (.*))?$/s.exec(text) ?? ['', 'Error', text]

@@ -6,16 +6,16 @@ import { addTime, type EndModelCall, isFailure, type ModelCallEnd, startModelCal
 import { ignoringErrors, untypedMembers } from './untyped.ts'
 import { watchedStream } from './watched-stream.ts'
 
-/** As much of a language model of the AI SDK as is used. */
+/** A language model of the AI SDK, as much as is used. */
 export interface RecordableModel {
-  /** Such as `openai.responses`: what stands before the first dot is the run's provider. */
+  /** Such as `openai.responses`: the part before the first dot is the run's provider. */
   readonly provider: string
   readonly modelId: string
   doGenerate(options: never): PromiseLike<AnswerOfModel & { readonly content: readonly PartOfAnswer[] }>
   doStream(options: never): PromiseLike<{ readonly stream: ReadableStream<PartOfAnswer> }>
 }
 
-/** What a model tells about its answer. */
+/** Data of a model's answer. */
 export interface AnswerOfModel {
   readonly usage: {
     readonly inputTokens: {
@@ -29,40 +29,40 @@ export interface AnswerOfModel {
   readonly response?: { readonly modelId?: string | undefined } | undefined
 }
 
-/** A part of what a model or a step gave. */
+/** A part of the content of a model's answer or of a step. */
 export interface PartOfAnswer {
   readonly type: string
 }
 
-/** What is spread into a call or an agent. */
+/** Settings to spread into a call or an agent. */
 export interface AiSdkSettings<Model> {
-  /** The model that was given, its calls recorded. */
+  /** The given model, with its calls recorded. */
   readonly model: Model
   readonly experimental_telemetry: { readonly integrations: AiSdkIntegration }
 }
 
-/** What the AI SDK tells as it goes. */
+/** Telemetry callbacks of the AI SDK. */
 export interface AiSdkIntegration {
   onStepFinish(step: { readonly content: readonly PartOfAnswer[] }): void
   onToolCallFinish(call: { readonly durationMs: number }): void
-  /** The name of the same in AI SDK 7. */
+  /** Name of `onToolCallFinish` in AI SDK 7. */
   onToolExecutionEnd(call: { readonly toolExecutionMs: number }): void
 }
 
 /**
- * Records what the AI SDK does: `generateText({ ...aiSdk(run, openai('gpt-5')), prompt })`. For `streamText` and
- * `new ToolLoopAgent(…)` too, and with `Output.object(…)`. The model is wrapped, since only there each attempt, the first
- * token and an abort are seen; steps and tools are told by the SDK, as telemetry, so that no callback of yours is replaced.
+ * Records calls of the AI SDK: `generateText({ ...aiSdk(run, openai('gpt-5')), prompt })`. Also for `streamText`,
+ * `new ToolLoopAgent(…)` and `Output.object(…)`. Wraps the model, where each attempt, the first token and an abort are visible; steps and
+ * tools come from the SDK's telemetry, so that none of your callbacks is replaced.
  *
- * Counts `modelCalls` (those that were answered), `retries`, tokens, `steps`, `toolCalls`, `toolErrors`, `modelErrors` (an
- * aborted call is none) and `unmeteredCalls` (answered without a word about tokens, as when a stream is left half-read). Tells
- * the models asked and answering, `finishReason`, `modelMs`, `toolMs`, the first token of a stream, and `usageByModel` once
- * there are several models. Of a prompt or an output nothing is recorded.
+ * Counts `modelCalls` (answered calls), `retries`, tokens, `steps`, `toolCalls`, `toolErrors`, `modelErrors` (not aborted calls) and
+ * `unmeteredCalls` (answered without tokens, as when a stream is not read to its end). Reports the requested and the answering model,
+ * `finishReason`, `modelMs`, `toolMs`, the first token of a stream, and `usageByModel` once there are several models. Does not record
+ * prompts or outputs.
  *
- * Telemetry settings of your own would take the place of these: put `experimental_telemetry.integrations` of what this gives
- * among your own. Does not end the run.
+ * Your own `experimental_telemetry` would replace these settings: add the returned `experimental_telemetry.integrations` to yours.
+ * Does not end the run.
  *
- * @throws {ClientError} `option_invalid`, with all that is wrong with the arguments.
+ * @throws {ClientError} `option_invalid`, with every fault of the arguments.
  */
 export function aiSdk<Model extends RecordableModel>(run: RecordedRun, model: Model): AiSdkSettings<Model> {
   checkOptions(
@@ -85,7 +85,7 @@ export function aiSdk<Model extends RecordableModel>(run: RecordedRun, model: Mo
   }
 }
 
-/** What a model is called with, as far as it matters here. */
+/** Options of a model call, as much as is used. */
 interface CallOptions {
   readonly prompt: object
   readonly abortSignal?: AbortSignal | undefined
@@ -105,7 +105,7 @@ function recordedModel<Model extends RecordableModel>(run: RecordedRun, model: M
     answered: (answer: Answer, end: EndModelCall) => Answer,
   ): Promise<Answer> => {
     const end = startModelCall(run, provider, model.modelId)
-    // A step has its prompt made once, and sends that same one again.
+    // A step creates its prompt once; a retry sends the same object.
     if (asked.has(prompt)) run.add({ retries: 1 })
     asked.add(prompt)
     let answer: Answer
@@ -151,7 +151,7 @@ function recordedModel<Model extends RecordableModel>(run: RecordedRun, model: M
       },
     )
 
-  // A copy is what the proxy stands before: it could not say otherwise than a frozen model does.
+  // The proxy's target is a copy: a proxy may not replace members of a frozen model.
   const copy: Model = Object.setPrototypeOf({ ...model }, Object.getPrototypeOf(model))
   return new Proxy(copy, {
     get(_, key) {
@@ -163,7 +163,7 @@ function recordedModel<Model extends RecordableModel>(run: RecordedRun, model: M
   })
 }
 
-/** What an answer, or the last part of a stream, tells of its call. The totals of the AI SDK include the cache and the reasoning. */
+/** The end of a call, from an answer or the last part of a stream. Totals of the AI SDK include cache and reasoning. */
 function endOf(answer: unknown): ModelCallEnd {
   const { usage, finishReason, response } = untypedMembers(answer)
   const { inputTokens, outputTokens } = untypedMembers(usage)

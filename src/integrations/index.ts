@@ -1,6 +1,6 @@
 /**
- * Runs of other libraries, recorded in one line each: the AI SDK, the OpenAI Agents SDK, and the clients of OpenAI and
- * Anthropic. None of them is loaded here.
+ * Records runs of other libraries in one line each: the AI SDK, the OpenAI Agents SDK, and the clients of OpenAI and Anthropic. Loads
+ * none of them.
  *
  * @module sallyport/integrations
  */

@@ -1,25 +1,50 @@
-import { anthropicTokens, openAITokens, type TokensReported } from './token-counts.ts'
+import type { TokensReported } from './model-call.ts'
 import { knownText, type Members, untypedMembers } from './untyped.ts'
 
-/** What has been read of a model's answer. */
+/** Data read from a model's answer so far. */
 export interface ModelAnswer {
   responseModel?: unknown
   finishReason?: unknown
   usage?: Members
   tokens?: TokensReported
-  /** The answer says itself that it went wrong. */
+  /** The answer reports an error. */
   failed?: boolean
-  /** Some of what the model wrote has come. */
+  /** Some of the model's output has arrived. */
   hasContent?: boolean
 }
 
-/** An API of models: which calls are of it, and how its answers are read. */
+/** A model API: the paths of its calls, and a reader of its answers. */
 export interface ModelApi {
   readonly provider: string
   readonly path: RegExp
-  /** Reads a whole answer, or one event of a streamed one. */
+  /** Reads a whole answer, or one event of a stream. */
   read(answer: ModelAnswer, value: Members): void
   tokens(usage: Members): TokensReported
+}
+
+/** Tokens of OpenAI's chat completions and responses, whose totals include cache and reasoning. */
+export function openAITokens(usage: Members): TokensReported {
+  const input = untypedMembers(usage.prompt_tokens_details ?? usage.input_tokens_details)
+  const output = untypedMembers(usage.completion_tokens_details ?? usage.output_tokens_details)
+  return {
+    inputTokens: usage.prompt_tokens ?? usage.input_tokens,
+    cacheReadTokens: input.cached_tokens,
+    cacheWriteTokens: input.cache_write_tokens,
+    outputTokens: usage.completion_tokens ?? usage.output_tokens,
+    reasoningTokens: output.reasoning_tokens,
+  }
+}
+
+/** Tokens of Anthropic's messages, whose input excludes the cache. */
+function anthropicTokens(usage: Members): TokensReported {
+  const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage
+  return {
+    inputTokens: Number(input_tokens) + Number(cache_read_input_tokens ?? 0) + Number(cache_creation_input_tokens ?? 0),
+    cacheReadTokens: cache_read_input_tokens,
+    cacheWriteTokens: cache_creation_input_tokens,
+    outputTokens: usage.output_tokens,
+    reasoningTokens: untypedMembers(usage.output_tokens_details).thinking_tokens,
+  }
 }
 
 const openAI: ModelApi = {
@@ -50,7 +75,7 @@ const anthropic: ModelApi = {
     const body = isStart ? untypedMembers(value.message) : value
     answer.responseModel = body.model ?? answer.responseModel
     answer.finishReason = body.stop_reason ?? untypedMembers(delta).stop_reason ?? answer.finishReason
-    // At its start a message tells the first few tokens of its output, and only at its end how many they were.
+    // The start of a message reports its first output tokens, only the end reports all.
     const early = isStart && { output_tokens: undefined }
     if (body.usage) answer.usage = { ...answer.usage, ...knownText(untypedMembers(body.usage)), ...early }
     if (type === 'error') answer.failed = true
@@ -59,10 +84,10 @@ const anthropic: ModelApi = {
   tokens: anthropicTokens,
 }
 
-/** The APIs that are known. */
+/** The known model APIs. */
 export const MODEL_APIS: readonly ModelApi[] = [openAI, anthropic]
 
-/** Whether a chat's delta has more than its author. */
+/** Whether a chat delta has content beside its role. */
 function isWritten({ role: _, ...written }: Members): boolean {
   return Object.values(written).some((part) => part && untypedMembers(part).length !== 0)
 }

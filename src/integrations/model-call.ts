@@ -1,25 +1,29 @@
 import type { RecordedRun } from '../client/recorded-run.ts'
 import type { RunCounts } from '../model/run.ts'
-import { countsOf, type TokensReported } from './token-counts.ts'
 import { knownText, textOf, untypedMembers } from './untyped.ts'
 
-/** What became of a call of a model. What of it is no text and no count is not told. */
+/** Tokens of one call, as its provider reports them: input includes the cache, output includes reasoning. */
+export type TokensReported = Partial<
+  Record<'inputTokens' | 'cacheReadTokens' | 'cacheWriteTokens' | 'outputTokens' | 'reasoningTokens', unknown>
+>
+
+/** The end of a model call. Values of the wrong type are not recorded. */
 export interface ModelCallEnd {
-  /** The model gave an answer, or began to. */
+  /** The model answered, or began to. */
   readonly answered?: boolean | undefined
-  /** It went wrong, before its answer or in the midst of it: see {@link isFailure}. */
+  /** The call failed, before its answer or during it: see {@link isFailure}. */
   readonly failed?: boolean | undefined
-  /** The model that was asked for, where that was not known before. */
+  /** The requested model, where it was not known at the start. */
   readonly model?: unknown
   readonly responseModel?: unknown
   readonly finishReason?: unknown
   readonly tokens?: TokensReported | undefined
 }
 
-/** Ends a call, once, and adds it to its run. */
+/** Ends a call and adds it to its run. To be called once. */
 export type EndModelCall = (end: ModelCallEnd) => void
 
-/** Starts a call of a model, and tells which. */
+/** Starts a model call, and reports its provider and model. */
 export function startModelCall(run: RecordedRun, provider: string, asked?: unknown): EndModelCall {
   const startedAt = performance.now()
   run.update(knownText({ provider: textOf(provider, 64), model: textOf(asked, 200) }))
@@ -33,44 +37,44 @@ export function startModelCall(run: RecordedRun, provider: string, asked?: unkno
     run.add({ ...counts, ...(isUnmetered && { unmeteredCalls: 1 }), ...(failed && { modelErrors: 1 }) })
     run.update({
       ...knownText({ model, responseModel, finishReason: textOf(facts.finishReason) }),
-      ...usageByModel(ledgerOf(run), provider, model ?? responseModel, counts),
+      ...usageByModel(totalsOf(run), provider, model ?? responseModel, counts),
     })
   }
 }
 
-/** Whether what a call threw, or broke off with, is a failure: an aborted call is none, unless because its time ran out. */
+/** Whether an error of a call is a failure. An abort is none, unless its reason is a time-out. */
 export function isFailure(error: unknown, signal: AbortSignal | null | undefined): boolean {
   const isAborted = signal?.aborted || untypedMembers(error).name === 'AbortError'
   return !isAborted || untypedMembers(signal?.reason).name === 'TimeoutError'
 }
 
-/** Adds to the time that the run's calls of models or tools took. Calls at the same time are added up, too. */
-export function addTime(run: RecordedRun, which: keyof Ledger['ms'], ms: number): void {
-  const { ms: totals } = ledgerOf(run)
-  totals[which] += ms
-  run.update({ timings: { [which]: Math.round(totals[which]) } })
+/** Adds to the run's time in model or tool calls. Concurrent calls are added up. */
+export function addTime(run: RecordedRun, which: keyof Totals['ms'], ms: number): void {
+  const { ms: spent } = totalsOf(run)
+  spent[which] += ms
+  run.update({ timings: { [which]: Math.round(spent[which]) } })
 }
 
-/** What a run is told as totals, and that nobody adds up for it. */
-interface Ledger {
+/** Totals of a run that the recorder does not add up. */
+interface Totals {
   readonly ms: { modelMs: number; toolMs: number }
   readonly byModel: Map<string, { provider: string; model: string; counts: Record<string, number> }>
 }
 
-/** By run and not by call, so that all that record into one run have one ledger. */
-const ledgers = new WeakMap<RecordedRun, Ledger>()
+/** By run: all integrations that record into one run share its totals. */
+const totalsByRun = new WeakMap<RecordedRun, Totals>()
 
-function ledgerOf(run: RecordedRun): Ledger {
-  const ledger = ledgers.get(run) ?? { ms: { modelMs: 0, toolMs: 0 }, byModel: new Map() }
-  ledgers.set(run, ledger)
-  return ledger
+function totalsOf(run: RecordedRun): Totals {
+  const totals = totalsByRun.get(run) ?? { ms: { modelMs: 0, toolMs: 0 }, byModel: new Map() }
+  totalsByRun.set(run, totals)
+  return totals
 }
 
-/** A run may tell of so many models. */
+/** Most models in `usageByModel`. */
 const MAX_MODELS = 16
 
-/** Each model's share, once there are several: a run has one `model`, by which it would be priced otherwise. */
-function usageByModel({ byModel }: Ledger, provider: string, model: string | undefined, counts: RunCounts): object {
+/** Usage of each model, once there are several: otherwise the run would be priced by its one `model`. */
+function usageByModel({ byModel }: Totals, provider: string, model: string | undefined, counts: RunCounts): object {
   const added = Object.entries(counts)
   if (model === undefined || added.length === 0) return {}
   const key = `${provider} ${model}`
@@ -78,4 +82,13 @@ function usageByModel({ byModel }: Ledger, provider: string, model: string | und
   byModel.set(key, share)
   for (const [name, count = 0] of added) share.counts[name] = (share.counts[name] ?? 0) + count
   return byModel.size > 1 ? { usageByModel: [...byModel.values()].slice(0, MAX_MODELS) } : {}
+}
+
+/** The valid counts among reported values. */
+export function countsOf(reported: TokensReported): RunCounts {
+  return Object.fromEntries(Object.entries(reported).filter(isCount))
+}
+
+function isCount(entry: [string, unknown]): entry is [string, number] {
+  return Number.isSafeInteger(entry[1]) && Number(entry[1]) >= 0
 }

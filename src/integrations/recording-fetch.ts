@@ -8,11 +8,11 @@ import { type EndModelCall, isFailure, startModelCall } from './model-call.ts'
 import { knownText, untypedMembers } from './untyped.ts'
 import { watchedStream } from './watched-stream.ts'
 
-/** How calls are made, and whose they are. */
+/** Options of {@link recordingFetch}. */
 export interface RecordingFetchOptions {
-  /** Makes the calls. Default: the `fetch` of the runtime, as it is at the time of each call. */
+  /** Sends the calls. Default: the `fetch` of the runtime, looked up at each call. */
   readonly fetch?: typeof fetch | undefined
-  /** Who answers, as prices name it. Default: `openai` or `anthropic`, by the API that is spoken. */
+  /** The provider's name in price tables. Default: `openai` or `anthropic`, by the API of the call. */
   readonly provider?: string | undefined
 }
 
@@ -23,19 +23,18 @@ const CHECKS: Checks<RecordingFetchOptions & { readonly run: RecordedRun }> = {
 }
 
 /**
- * Records the model calls of an OpenAI or Anthropic client, or of any that speaks as they do:
+ * Records the model calls of an OpenAI or Anthropic client, or of any client with the same API:
  * `openai.withOptions({ fetch: recordingFetch(run) })`.
  *
- * Counts `modelCalls` (those that were answered), `retries` (by the header of these clients), tokens as the answer tells them,
- * `modelErrors` (refused, unreachable or broken off; an aborted call is none) and `unmeteredCalls` (answered without a word
- * about tokens). Tells the models asked and answering, `finishReason`, `modelMs`, the first token of a streamed answer, and
- * `usageByModel` once there are several models.
+ * Counts `modelCalls` (answered calls), `retries` (by the header of these clients), the tokens that the answer reports, `modelErrors`
+ * (refused, unreachable or broken off; not aborted) and `unmeteredCalls` (answered without tokens). Reports the requested and the
+ * answering model, `finishReason`, `modelMs`, the first token of a streamed answer, and `usageByModel` once there are several models.
  *
- * Looks at POSTs to `…/chat/completions`, `…/completions`, `…/responses` and `…/v1/messages`; all else passes by. Requests are
- * passed on untouched; an answer is made anew around the same bytes, at the reader's pace, without a BYOB reader. Of a prompt or
- * an output nothing is recorded; of a `Request` not the model that it asks for, which only its body knows. Does not end the run.
+ * Records POSTs to `…/chat/completions`, `…/completions`, `…/responses` and `…/v1/messages`, and passes everything else through.
+ * Requests are unchanged; a response is a new one with the same bytes, at the reader's pace, without a BYOB reader. Does not record
+ * prompts or outputs, nor the model of a `Request`, which only its body has. Does not end the run.
  *
- * @throws {ClientError} `option_invalid`, with all that is wrong with the arguments.
+ * @throws {ClientError} `option_invalid`, with every fault of the arguments.
  */
 export function recordingFetch(run: RecordedRun, options: RecordingFetchOptions = {}): typeof fetch {
   checkOptions('recordingFetch', isRecord(options) ? { ...options, run } : options, CHECKS)
@@ -68,7 +67,7 @@ interface Asked {
   readonly signal: AbortSignal | undefined
 }
 
-/** What is asked for, as `fetch` takes it: what is in `init` goes before what is in a `Request`, which alone has any of these. */
+/** The request as `fetch` reads it: members of `init` replace those of a `Request`. */
 function askedOf(input: string | URL | Request, init: RequestInit | undefined): Asked {
   const { url = String(input), method = 'GET', headers, signal }: Partial<Request> = Object(input)
   return { url, method, headers, signal, ...knownText(init ?? {}) }
@@ -94,7 +93,7 @@ interface Recording {
   readonly signal: AbortSignal | null | undefined
 }
 
-/** The same response, whose body is looked at as it is read. */
+/** The same response, with a body that is observed as it is read. */
 function recorded(response: Response, { run, api, end, signal }: Recording): Response {
   const answer: ModelAnswer = {}
   const isStreamed = /^text\/event-stream/i.test(response.headers?.get('content-type') ?? '')
@@ -113,8 +112,8 @@ function recorded(response: Response, { run, api, end, signal }: Recording): Res
       end({ ...answer, answered: true, failed })
     },
   })
-  // What a fetch of the host's own gives may have another kind of body, or none, or have it read already.
+  // A host's fetch may give another kind of body, none, or one that is read already.
   if (body === undefined) return response
-  // A response that is made anew has forgotten where it is from.
+  // A new Response has no URL.
   return Object.defineProperty(new Response(body, response), 'url', { value: response.url })
 }

@@ -1,27 +1,27 @@
-/** An object of which nothing is known. */
+/** An object of unknown shape. */
 export type Members = Readonly<Record<string, unknown>>
 
-/** The members of a value; none, where it is no object. */
+/** The members of a value; empty where it is not an object. */
 export function untypedMembers(value: unknown): Members {
   return typeof value === 'object' && value !== null ? (value as Members) : {}
 }
 
-/** A text as a post takes it: not empty, and cut to its greatest length, of which no half of a surrogate pair is left. */
+/** A string as a post accepts it: not empty, and cut to `max` without half of a surrogate pair. */
 export function textOf(value: unknown, max = 100): string | undefined {
   return typeof value === 'string' && value !== '' ? value.slice(0, max).toWellFormed() : undefined
 }
 
-/** Those members that are known, which is neither `undefined` nor `null`: nothing is told of the others. */
+/** The members that are neither `undefined` nor `null`. */
 export function knownText<Facts extends object>(facts: Facts): { [Key in keyof Facts]?: NonNullable<Facts[Key]> } {
-  const reported = Object.entries(facts).filter(([, fact]) => (fact ?? undefined) !== undefined)
-  return Object.fromEntries(reported) as ReturnType<typeof knownText<Facts>>
+  const known = Object.entries(facts).filter(([, fact]) => (fact ?? undefined) !== undefined)
+  return Object.fromEntries(known) as ReturnType<typeof knownText<Facts>>
 }
 
-/** Looks at something of which nothing is known: what that throws must not break what is looked at. */
+/** Calls `look` and ignores its errors: reading foreign values must not break the call that is recorded. */
 export function ignoringErrors(look: () => void): void {
   try {
     look()
   } catch {
-    // Whatever it is, whoever asked for it shall have it.
+    // The caller still gets the value.
   }
 }

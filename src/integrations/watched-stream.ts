@@ -1,33 +1,33 @@
 import { ignoringErrors } from './untyped.ts'
 
-/** What looks on while somebody reads. What it throws is ignored: it must not break what it looks at. */
-export interface Onlooker<Chunk> {
-  /** Each chunk, before the reader has it. */
+/** Observes a stream. Its errors are ignored. */
+export interface StreamObserver<Chunk> {
+  /** Receives each chunk before the reader does. */
   see(chunk: Chunk): void
-  /** The stream ended, failed (with its error), or was cancelled: told once. */
+  /** Called once, when the stream ended, failed (with its error) or was cancelled. */
   end(error?: unknown): void
 }
 
 /**
- * Gives out a stream chunk by chunk as it is read, and no sooner: nothing is read ahead, nothing is kept, a cancelled reader
- * cancels the source. `undefined`, and at its end: there is no stream, or somebody else reads it.
+ * Passes a stream on chunk by chunk, at the reader's pace, without a buffer; cancelling it cancels the source. Gives `undefined` and
+ * calls `end` when there is no stream or it is locked.
  */
 export function watchedStream<Chunk>(
   source: ReadableStream<Chunk> | null | undefined,
-  onlooker: Onlooker<Chunk>,
+  observer: StreamObserver<Chunk>,
 ): ReadableStream<Chunk> | undefined {
   let hasEnded = false
   const end = (error?: unknown): void => {
     if (hasEnded) return
     hasEnded = true
-    ignoringErrors(() => onlooker.end(error))
+    ignoringErrors(() => observer.end(error))
   }
   if (typeof source?.getReader !== 'function' || source.locked) {
     end()
     return undefined
   }
   const reader = source.getReader()
-  // A source may fail while nobody reads, as when its request is aborted.
+  // The source may fail without a reader, as when its request aborts.
   reader.closed.catch(end)
   return new ReadableStream<Chunk>(
     {
@@ -37,7 +37,7 @@ export function watchedStream<Chunk>(
           end()
           return controller.close()
         }
-        ignoringErrors(() => onlooker.see(value))
+        ignoringErrors(() => observer.see(value))
         controller.enqueue(value)
       },
       cancel(reason) {

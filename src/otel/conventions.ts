@@ -1,7 +1,6 @@
 /**
- * Where the `gen_ai.*` names here come from, all of them. These conventions have no release: every one is in status
- * Development, and may be renamed. So they are pinned to a commit; the schema URL is what that commit's registry says of
- * itself. To move on to another version, change this file and nothing else.
+ * Source of all `gen_ai.*` names here. The conventions have no release: every name has status Development and may change. So they are
+ * pinned to a commit; the schema URL is that of the commit's registry. To update the version, change this file only.
  */
 export const CONVENTIONS = {
   repository: 'https://github.com/open-telemetry/semantic-conventions-genai',
@@ -14,7 +13,7 @@ export const CONVENTIONS = {
 /** `gen_ai.operation.name` of a run, and the first word of its span's name. */
 export const INVOKE_AGENT = 'invoke_agent'
 
-/** Attributes of the conventions. `session.id` and `error.type` are of the general ones, v1.44.0. */
+/** Attributes of the conventions. `session.id` and `error.type` are from the general conventions, v1.44.0. */
 export const ATTRIBUTE = {
   operationName: 'gen_ai.operation.name',
   conversationId: 'gen_ai.conversation.id',
@@ -35,7 +34,7 @@ export const ATTRIBUTE = {
   errorType: 'error.type',
 } as const
 
-/** Attributes of our own, for what the conventions have no name for. Durations are seconds, as theirs are. */
+/** Attributes that the conventions lack. Durations are in seconds, as in the conventions. */
 export const RUN_ATTRIBUTE = {
   id: 'agent.run.id',
   status: 'agent.run.status',
@@ -60,13 +59,13 @@ export const RUN_ATTRIBUTE = {
   costSource: 'agent.run.cost.source',
 } as const
 
-/** `error.type` of what failed and did not say how. */
+/** `error.type` of a failed run without an error type. */
 export const OTHER_ERROR = '_OTHER'
 
-/** `gen_ai.token.modality` of tokens that nobody told the kind of. */
+/** `gen_ai.token.modality` of tokens whose modality was not reported. */
 export const UNKNOWN_MODALITY = 'unknown'
 
-/** Histograms of one run, with the buckets that the conventions advise. */
+/** Histograms of one run, with the buckets of the conventions. */
 export const HISTOGRAM = {
   duration: {
     name: 'gen_ai.invoke_agent.duration',
@@ -88,7 +87,7 @@ export const HISTOGRAM = {
   },
 } as const
 
-/** Counters of tokens, by the count that each adds up. */
+/** Token counters, by the count that each adds up. */
 export const TOKEN_COUNTER = {
   inputTokens: {
     name: 'gen_ai.client.inference.usage.input_tokens',
@@ -112,7 +111,7 @@ export const TOKEN_COUNTER = {
   },
 } as const
 
-/** The values that the conventions have for `gen_ai.provider.name`, and other names that providers go by. */
+/** Values of `gen_ai.provider.name` in the conventions, each with other names of the provider. */
 const PROVIDER_NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     anthropic: [],
@@ -135,8 +134,8 @@ const PROVIDER_NAMES: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * What the conventions call a provider, whatever the case of its letters; `.chat` and the like, which SDKs put after it, do
- * not count. One that they do not know keeps its name.
+ * A provider's name in the conventions, ignoring case and suffixes of SDKs such as `.chat`. A provider that the conventions do not know
+ * keeps its name.
  */
 export function providerName(reported: string): string {
   let name = reported.toLowerCase()

@@ -1,5 +1,5 @@
 /**
- * Runs as spans and metrics of OpenTelemetry, by its conventions for generative AI.
+ * Exports runs as spans and metrics of OpenTelemetry, by its conventions for generative AI.
  *
  * @module sallyport/otel
  */
@@ -21,30 +21,29 @@ import { bool, fn, has, oneOf } from '../options/checks.ts'
 import { type Checks, readOptions } from '../options/read-options.ts'
 import type { EndedRun, RunExporter } from '../ports/run-exporter.ts'
 import { CONVENTIONS, INVOKE_AGENT } from './conventions.ts'
-import { attributesOf, costAttributesOf, errorTypeOf } from './run-attributes.ts'
 import { createRunMetrics, type RunMetrics } from './run-metrics.ts'
-import { timesOf } from './run-times.ts'
+import { attributesOf, costAttributesOf, errorTypeOf, timesOf } from './run-span.ts'
 
-/** What `otelRunExporter` passes on, and where to. */
+/** Options of {@link otelRunExporter}. */
 export interface OtelRunExporterOptions {
-  /** Takes the spans. Default: the one registered with `@opentelemetry/api`; none is, no spans. */
+  /** Receives the spans. Default: the provider registered with `@opentelemetry/api`; without one there are no spans. */
   readonly tracerProvider?: TracerProvider
-  /** Takes the metrics. Default: the one registered with `@opentelemetry/api`; none is, no metrics. */
+  /** Receives the metrics. Default: the provider registered with `@opentelemetry/api`; without one there are no metrics. */
   readonly meterProvider?: MeterProvider
-  /** `client`: the agents are a remote service, called over the network. Default: `internal`. */
+  /** `client`: the agents are a remote service. Default: `internal`. */
   readonly spanKind?: 'internal' | 'client'
-  /** Have cancelled runs be errors: OpenTelemetry has no status for them. Default: `false`, and they are not. */
+  /** Marks cancelled runs as errors: OpenTelemetry has no status for them. Default: `false`. */
   readonly cancelledIsError?: boolean
   /**
-   * Pass on `error.message` as the message of the span's status. Errors can quote what a person wrote, and whoever reads
-   * traces reads it too. Default: `false`.
+   * Exports `error.message` as the message of the span's status. Error messages can quote personal data, and every reader of the
+   * traces sees them. Default: `false`.
    */
   readonly errorMessages?: boolean
-  /** Pass on what runs cost, as `agent.run.cost.*`. Default: `false`. */
+  /** Exports the cost of runs, as `agent.run.cost.*`. Default: `false`. */
   readonly cost?: boolean
   /**
-   * Further attributes of a run's span, such as its tenant or one of its tags; they replace ours of the same name. Where it
-   * throws, the run is exported without them, and what it threw is logged. Default: none.
+   * Gives further attributes of a run's span, such as its tenant or a tag; they replace the exporter's attributes of the same name. If
+   * it throws, the run is exported without them and the error is logged. Default: none.
    */
   readonly attributes?: (run: EndedRun) => Attributes
 }
@@ -60,12 +59,12 @@ const CHECKS: Checks<OtelRunExporterOptions> = {
 }
 
 /**
- * Passes runs on to OpenTelemetry as they end: one `invoke_agent` span each, with its true times, and metrics. Follows the
- * GenAI semantic conventions, which are in development, in one pinned version: `docs/opentelemetry.md` has it all.
+ * Exports each run to OpenTelemetry when it ends: one `invoke_agent` span with the run's own times, and metrics. Follows one pinned
+ * version of the GenAI semantic conventions, which are in development: see `docs/opentelemetry.md`.
  *
- * Pass it to `createSallyport` as one of `exporters`. Needs `@opentelemetry/api` 1.9 or later.
+ * Pass it to `createSallyport` in `exporters`. Needs `@opentelemetry/api` 1.9 or later.
  *
- * @throws SallyportError `option_invalid`, with all that is wrong with the options.
+ * @throws SallyportError `option_invalid`, with every fault of the options.
  */
 export function otelRunExporter(options: OtelRunExporterOptions = {}): RunExporter {
   const { tracerProvider, meterProvider, spanKind, attributes, ...flags } = readOptions(
@@ -107,7 +106,7 @@ export function otelRunExporter(options: OtelRunExporterOptions = {}): RunExport
 
 const SCOPE = 'sallyport'
 
-/** The host's own attributes, or what it threw: that must not lose the run. */
+/** The host's attributes, or its error, which must not lose the run. */
 function ownAttributes(
   run: EndedRun,
   attributesFor: OtelRunExporterOptions['attributes'],
@@ -127,8 +126,8 @@ function nameOf({ agent }: EndedRun): string {
 }
 
 /**
- * The span that the run told of, else nothing: never the one that is active here, which is that of a request. A post tells no
- * trace flags, so the parent counts as sampled.
+ * The parent span reported by the run, else none: the active span here belongs to a request. A post has no trace flags, so the parent
+ * counts as sampled.
  */
 function parentOf({ trace: reported }: EndedRun): Context {
   if (reported === undefined) return ROOT_CONTEXT
@@ -141,7 +140,7 @@ function errorStatus({ error }: EndedRun, withMessage: boolean): SpanStatus {
   return withMessage && error?.message !== undefined ? { code, message: error.message } : { code }
 }
 
-/** The metrics of the provider that there is now: unlike tracers, meters do not notice one that is registered later. */
+/** The metrics of the current provider. Unlike tracers, meters do not follow a provider that is registered later. */
 function currentMetrics(reported: MeterProvider | undefined): () => RunMetrics {
   let provider: MeterProvider | undefined
   let current: RunMetrics | undefined

@@ -9,26 +9,26 @@ import {
   TOKEN_COUNTER,
   UNKNOWN_MODALITY,
 } from './conventions.ts'
-import { definedAttributes } from './run-attributes.ts'
+import { definedAttributes } from './run-span.ts'
 
-/** What is measured of a run, beside itself. */
+/** Measurements of a run that come from its span. */
 export interface Measured {
-  /** How long its span is. */
+  /** Duration of the span. */
   readonly seconds: number
   readonly errorType: string | undefined
-  /** Where its span is, for exemplars. */
+  /** Context of the span, for exemplars. */
   readonly context: Context
 }
 
-/** Measures ended runs. No id of a run, a session or a user is ever among the attributes. */
+/** Records the metrics of an ended run. Ids of runs, sessions or users are never attributes. */
 export type RunMetrics = (run: EndedRun, measured: Measured) => void
 
-/** What a model used, or the run as a whole. */
+/** Usage of one model, or of the whole run. */
 type Share = Pick<EndedRun, 'provider' | 'model' | 'responseModel' | 'counts'>
 
 type TokenCount = keyof typeof TOKEN_COUNTER
 
-/** The metrics of runs, on instruments of `meter`. */
+/** Creates the instruments on `meter`. */
 export function createRunMetrics(meter: Meter): RunMetrics {
   const duration = histogram(meter, HISTOGRAM.duration)
   const modelCalls = histogram(meter, HISTOGRAM.modelCalls)
@@ -39,7 +39,7 @@ export function createRunMetrics(meter: Meter): RunMetrics {
     const agent = definedAttributes({ [ATTRIBUTE.agentName]: run.agent?.name })
     const ended = { [RUN_ATTRIBUTE.status]: run.status, [ATTRIBUTE.requestModel]: run.model }
     duration.record(seconds, definedAttributes({ ...agent, ...ended, [ATTRIBUTE.errorType]: errorType }), context)
-    // Counts of a whole tree hold those of its child runs, which are measured by themselves.
+    // Counts of a tree include those of child runs, which are recorded separately.
     if (run.countsScope === 'tree') return
     if (run.counts?.modelCalls !== undefined) modelCalls.record(run.counts.modelCalls, agent, context)
     if (run.counts?.toolCalls !== undefined) toolCalls.record(run.counts.toolCalls, agent, context)

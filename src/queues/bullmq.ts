@@ -11,6 +11,7 @@ import {
   QueueEventsProducer,
   Worker,
 } from 'bullmq'
+import { withTimeout } from '../model/time-out.ts'
 import { has, like, word } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -20,35 +21,33 @@ import { consoleLogger } from '../runtime/console-logger.ts'
 import { systemClock } from '../runtime/system-clock.ts'
 import { type Coalescer, coalesced } from './coalescer.ts'
 import { faultLog } from './faults.ts'
-import { instantOf } from './instants.ts'
-import { connectionFault, connectionsOf } from './redis-connection.ts'
-import { withTimeout } from './time-out.ts'
+import { instantOf } from './timers.ts'
 import { createWakeEmitter } from './wake-emitter.ts'
 
-/** Where the alarms of {@link bullmqQueue} are kept. */
+/** Options of {@link bullmqQueue}. */
 export interface BullmqQueueOptions {
   /**
-   * As BullMQ takes it: the options of a Redis connection, or an ioredis client, of which only the options are used. One server
-   * or a Sentinel group.
+   * As for BullMQ: the options of a Redis connection, or an ioredis client, whose options are used. One server or a Sentinel
+   * group, no cluster.
    */
   readonly connection: ConnectionOptions
-  /** The name of the queue: processes with the same one wake each other. No colon. Default: `sallyport`. */
+  /** Name of the queue; processes with the same name wake each other. No colon. Default: `sallyport`. */
   readonly name?: string
-  /** What its keys begin with. Default: BullMQ's own, `bull`. */
+  /** Prefix of its keys. Default: BullMQ's own, `bull`. */
   readonly prefix?: string
-  /** Default: the machine's time. */
+  /** Default: the system clock. */
   readonly clock?: Clock
-  /** Is told once a minute, as `queue.unavailable`, while Redis cannot be used. Default: the console, as JSON lines. */
+  /** Logs `queue.unavailable` once a minute while Redis is unavailable. Default: the console, as JSON lines. */
   readonly logger?: Logger
 }
 
-/** Alarms through Redis, by BullMQ. */
+/** A queue over Redis and BullMQ. */
 export interface BullmqQueue extends DeliveryQueue {
-  /** Ends its connections, once the alarm that it still owes is out; within seconds, also without Redis. It rings no more. */
+  /** Sends the pending wake and ends the connections, within seconds, also without Redis. Wakes nobody afterwards. */
   close(): Promise<void>
 }
 
-/** A part of BullMQ. */
+/** A queue, a worker or an event stream of BullMQ. */
 interface Part {
   on(event: 'error', listener: (cause: Error) => void): unknown
   close(): Promise<unknown>
@@ -56,19 +55,25 @@ interface Part {
 }
 
 interface WakeEvents extends QueueEventsListener {
-  /** `from`: the queue that says so. */
+  /** `from`: the id of the queue that sends it. */
   due(event: { readonly from: string }): void
 }
 
-/** Of the stream of events: one would do, but for who reads slowly. */
+/** Length of the event stream. One event is enough for a fast reader. */
 const KEPT_EVENTS = 100
-/** Alarms for so many instants may wait to be set; those beyond are left to the workers' polls. */
+/** Most instants that may wait for Redis. Workers find later ones by polling. */
 const MAX_UNSET = 1_000
-/** What BullMQ can count, some decades. Alarms beyond are left to the workers' polls too. */
+/** Longest delay of a BullMQ job, some decades. Workers find later deliveries by polling. */
 const FARTHEST_MS = 2 ** 40
 const GOODBYE_MS = 1_000
-/** More than it takes BullMQ to notice that Redis is away, and that nobody waits for it any more. */
+/** Longer than BullMQ needs to notice that Redis is unavailable and the queue is closed. */
 const CLOSE_MS = 3_000
+
+const ANSWER_MS = 5_000
+/** Longer than a blocking read of BullMQ, 10 seconds. A connection that is silent for longer counts as dead. */
+const SILENT_MS = 15_000
+/** Also the longest time in which a disconnected connection notices the close of its queue. */
+const LONGEST_RETRY_MS = 2_000
 
 const CHECKS: Checks<BullmqQueueOptions> = {
   connection: required(connectionFault),
@@ -79,17 +84,16 @@ const CHECKS: Checks<BullmqQueueOptions> = {
 }
 
 /**
- * Wakes the workers of all processes that share a Redis, as their `queue`.
+ * Wakes the workers of all processes that share a Redis. Pass it as `queue`.
  *
- * `wake(0)` is an event that every process hears, and makes no job: each looks for what is due, and takes what it has places
- * for. `wake(delayMs)` is a delayed job, which outlives the process that set it; whichever process takes it, all hear of its
- * end. Alarms for the same instant are one job; instants are rounded up, to a tenth of a second within a minute, to a second within
- * an hour, to a minute beyond. `wake(0)` wakes the workers of its own process without Redis. Many wakes at once make few: one
- * every 10 ms.
+ * `wake(0)` publishes an event, no job: every process polls, and claims what it has free slots for. Workers of the same process are
+ * woken without Redis. `wake(delayMs)` adds a delayed job, which outlives its process; when it completes, every process polls. The
+ * due time is rounded up, to a tenth of a second within a minute, to a second within an hour, to a minute beyond; deliveries with the
+ * same due time share one job. Many wakes at once are coalesced to one every 10 ms.
  *
- * Nothing depends on Redis: while it is down or has lost everything, workers find what is due when they next look. Wakes never
- * wait and never throw; what is not yet said is said, once, when Redis is back. Needs `bullmq` 6 and `ioredis`. A process that
- * wakes has one connection, one more once it sets delayed alarms, and three more once it listens.
+ * Deliveries do not depend on Redis: while it is down or has lost its data, workers find due deliveries at their next poll. Wakes never
+ * wait and never throw; a pending wake is sent once when Redis is back. Needs `bullmq` 6 and `ioredis`. A process that wakes has one
+ * connection, one more with delayed wakes, and three more when it listens.
  *
  * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */
@@ -98,8 +102,8 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
   const { name = 'sallyport', prefix, clock = systemClock, logger = consoleLogger } = own
   const from = crypto.randomUUID()
   const connections = connectionsOf(own.connection, () => !closing)
-  const toReport = { connection: connections.telling, ...(prefix !== undefined && { prefix }) }
-  const toWait = { ...toReport, connection: connections.waiting }
+  const forWrites = { connection: connections.writing, ...(prefix !== undefined && { prefix }) }
+  const forReads = { ...forWrites, connection: connections.waiting }
   const wakeEmitter = createWakeEmitter()
   const onFault = faultLog('bullmq', logger, clock)
   const parts: Part[] = []
@@ -113,15 +117,15 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
     return part
   }
 
-  const producer = once(() => open(new QueueEventsProducer(name, toReport)))
-  const timers = once(() => open(new Queue(name, { ...toReport, streams: { events: { maxLen: KEPT_EVENTS } } })))
-  const telling = coalesced(() => producer().publishEvent({ eventName: 'due', from }, KEPT_EVENTS), clock, onFault)
-  const setting: Coalescer = coalesced(setTimers, clock, onFault)
+  const producer = once(() => open(new QueueEventsProducer(name, forWrites)))
+  const queue = once(() => open(new Queue(name, { ...forWrites, streams: { events: { maxLen: KEPT_EVENTS } } })))
+  const events = coalesced(() => producer().publishEvent({ eventName: 'due', from }, KEPT_EVENTS), clock, onFault)
+  const jobs: Coalescer = coalesced(addJobs, clock, onFault)
 
-  async function setTimers(): Promise<void> {
+  async function addJobs(): Promise<void> {
     const instants = [...unset]
-    // A job that is there already stays: whatever asked for it again is due by its end.
-    await timers().addBulk(
+    // An existing job of the same id stays: it completes at the same instant.
+    await queue().addBulk(
       instants.map((instant) => ({
         name: 'wake',
         data: {},
@@ -136,14 +140,14 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
     for (const instant of instants) unset.delete(instant)
   }
 
-  function receive(): void {
-    open(new Worker(name, async () => {}, { ...toWait, runRetryDelay: 1_000 }))
-    // From the first event that is kept: none is missed before this one reads, and one too many only makes a worker look.
-    const events = open(new QueueEvents(name, { ...toWait, lastEventId: '0-0' }))
-    events.on<WakeEvents, 'due'>('due', (event) => {
+  function subscribe(): void {
+    open(new Worker(name, async () => {}, { ...forReads, runRetryDelay: 1_000 }))
+    // From the first stored event: none is missed before the first read, and one too many only causes a poll.
+    const stream = open(new QueueEvents(name, { ...forReads, lastEventId: '0-0' }))
+    stream.on<WakeEvents, 'due'>('due', (event) => {
       if (event.from !== from) ring()
     })
-    events.on('completed', ring)
+    stream.on('completed', ring)
   }
 
   function ring(): void {
@@ -152,13 +156,13 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
 
   async function closeAll(): Promise<void> {
     await Promise.all(
-      [telling, setting].map((coalescers) => withTimeout(coalescers.close(), GOODBYE_MS, clock).catch(() => {})),
+      [events, jobs].map((calls) => withTimeout(calls.close(), { ms: GOODBYE_MS, clock }).catch(() => {})),
     )
     await Promise.all(parts.map(closePart))
   }
 
   async function closePart(part: Part): Promise<void> {
-    const inTime = (end: Promise<unknown>): Promise<unknown> => withTimeout(end, CLOSE_MS, clock)
+    const inTime = (end: Promise<unknown>): Promise<unknown> => withTimeout(end, { ms: CLOSE_MS, clock })
     await inTime(part.close()).catch(() => inTime(part.disconnect()).catch(() => {}))
   }
 
@@ -168,14 +172,14 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
       if (delayMs > 0) {
         if (unset.size >= MAX_UNSET || delayMs > FARTHEST_MS) return
         unset.add(instantOf(clock.now(), delayMs))
-        setting.ask()
+        jobs.ask()
       } else {
         wakeEmitter.ring()
-        telling.ask()
+        events.ask()
       }
     },
     listen(onDue) {
-      if (!isListening && !closing) receive()
+      if (!isListening && !closing) subscribe()
       isListening = true
       return wakeEmitter.listen(onDue)
     },
@@ -186,11 +190,69 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
   }
 }
 
-/** Makes it when it is first asked for. */
+/** Creates a value on first use. */
 function once<T>(make: () => T): () => T {
   let made: T | undefined
   return () => {
     made ??= make()
     return made
   }
+}
+
+/** Options of a queue's own connections to Redis, which BullMQ opens and closes. They reconnect after an outage of any length. */
+interface RedisConnections {
+  /** For writes. Fails at once while Redis is unavailable, so that nothing queues up in the process. */
+  readonly writing: ConnectionOptions
+  /** For blocking reads. */
+  readonly waiting: ConnectionOptions
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The fault of the option `connection`; `undefined` when it is valid. */
+function connectionFault(connection: unknown): string | undefined {
+  if (typeof connection !== 'object' || connection === null) {
+    return 'must be the options of a Redis connection, or an ioredis client'
+  }
+  if (Reflect.get(connection, 'isCluster') === true) return 'must be one server or a Sentinel group, no cluster'
+  const options = optionsOf(connection)
+  if (options === undefined) return 'must be an ioredis client: other clients cannot be connected anew'
+  return options.keyPrefix ? 'must have no keyPrefix: use the option "prefix"' : undefined
+}
+
+/**
+ * The options of both connections, from the host's options or its client. The client itself is not used: blocking reads need their own
+ * connections, and writes must not wait.
+ *
+ * @param isWanted Ends the reconnects: BullMQ would go on after a close for as long as Redis is unavailable.
+ */
+function connectionsOf(connection: ConnectionOptions, isWanted: () => boolean): RedisConnections {
+  const given = optionsOf(connection) ?? {}
+  const options = {
+    ...given,
+    reconnectOnError: given.reconnectOnError ?? reconnectOnError,
+    socketTimeout: SILENT_MS,
+    retryStrategy: (times: number) => (isWanted() ? retryMs(times) : null),
+  }
+  return {
+    writing: { ...options, enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: ANSWER_MS },
+    waiting: { ...options, enableOfflineQueue: true, maxRetriesPerRequest: null, commandTimeout: undefined },
+  }
+}
+
+/** The options behind the value; `undefined` for a client of another library. */
+function optionsOf(connection: object): Fields | undefined {
+  if (typeof Reflect.get(connection, 'connect') !== 'function') return connection as Fields
+  const options: unknown = Reflect.get(connection, 'options')
+  const isIoredis = typeof Reflect.get(connection, 'defineCommand') === 'function' && typeof options === 'object'
+  return isIoredis ? (options as Fields) : undefined
+}
+
+function retryMs(times: number): number {
+  return Math.min(50 * 2 ** times, LONGEST_RETRY_MS) * (0.5 + Math.random() / 2)
+}
+
+/** Reconnects after a failover: the connection leads to a server that is now read-only, the address to the new one. */
+function reconnectOnError(error: Error): boolean {
+  return error.message.startsWith('READONLY')
 }

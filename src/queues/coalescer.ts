@@ -1,33 +1,33 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** Makes few calls of many: whatever is asked for meanwhile is one more call. */
+/** Coalesces calls: all requests during a call or its pause cause one more call. */
 export interface Coalescer {
-  /** Asks for a call: at once when none was made just now. Never throws. */
+  /** Requests a call, which runs at once unless one ran just now. Never throws. */
   ask(): void
-  /** Makes the call that is still owed, tries no failed one again, and resolves when nothing goes on. */
+  /** Makes the pending call, without a retry of a failed one, and resolves when no call is in flight. */
   close(): Promise<void>
 }
 
-/** Between one call and the next, so that a thousand accepted events do not make every worker look a thousand times. */
+/** Pause between calls: a thousand accepted events do not make every worker poll a thousand times. */
 const QUIET_MS = 10
 
-/** After a call that failed. It stays owed, and it is only ever one. */
+/** Pause after a failed call, which stays pending. */
 const RETRY_MS = 1_000
 
-/** @param call One at a time. What it throws goes to `onFault`. */
+/** @param call One runs at a time. Its errors go to `onFault`. */
 export function coalesced(
   call: () => Promise<unknown>,
   clock: Pick<Clock, 'after'>,
   onFault: (cause: unknown) => void,
 ): Coalescer {
   let going: Promise<void> | undefined
-  let isOwed = false
+  let isPending = false
   let isClosed = false
   let endPause = (): void => {}
 
   async function run(): Promise<void> {
-    while (isOwed) {
-      isOwed = false
+    while (isPending) {
+      isPending = false
       const pauseMs = await attempt()
       if (!isClosed) await pause(pauseMs)
     }
@@ -40,16 +40,16 @@ export function coalesced(
       return QUIET_MS
     } catch (cause) {
       onFault(cause)
-      isOwed = !isClosed
+      isPending = !isClosed
       return RETRY_MS
     }
   }
 
   function pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const callOff = clock.after(ms, resolve)
+      const cancelTimer = clock.after(ms, resolve)
       endPause = () => {
-        callOff()
+        cancelTimer()
         resolve()
       }
     })
@@ -58,7 +58,7 @@ export function coalesced(
   return {
     ask() {
       if (isClosed) return
-      isOwed = true
+      isPending = true
       going ??= run()
     },
     async close() {

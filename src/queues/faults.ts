@@ -5,7 +5,7 @@ import type { LogFields, Logger } from '../ports/logger.ts'
 
 const ONCE_IN_MS = 60_000
 
-/** Logs faults of a queue as `queue.unavailable`, one a minute at most: while a server is down there are many. Never throws. */
+/** Logs errors of a queue as `queue.unavailable`, at most one a minute: an outage causes many. Never throws. */
 export function faultLog(queue: string, logger: Logger, clock: Pick<Clock, 'now'>): (cause: unknown) => void {
   let quietUntil = Number.NEGATIVE_INFINITY
   return (cause) => {
@@ -15,14 +15,15 @@ export function faultLog(queue: string, logger: Logger, clock: Pick<Clock, 'now'
     try {
       logger.log('warn', 'queue.unavailable', { queue, ...describe(cause) })
     } catch {
-      // There is nowhere left to say so.
+      // No other place to report it.
     }
   }
 }
 
-/** Redis has its codes in front of its messages, which may quote where one connects to, and as whom. */
+/** Name, code and stack, without the message, which may quote the server and the user. Redis puts its code before the message. */
 function describe(cause: unknown): Pick<LogFields, 'cause' | 'causeCode' | 'stack'> {
-  const reported = describeThrown(cause)
-  const code = reported.causeCode ?? (cause instanceof Error ? /^[A-Z]{2,64}(?= )/.exec(cause.message)?.[0] : undefined)
-  return { ...reported, ...(code !== undefined && { causeCode: code }), ...detailsOf(cause, 'none') }
+  const described = describeThrown(cause)
+  const redisCode = cause instanceof Error ? /^[A-Z]{2,64}(?= )/.exec(cause.message)?.[0] : undefined
+  const causeCode = described.causeCode ?? redisCode
+  return { ...described, ...(causeCode !== undefined && { causeCode }), ...detailsOf(cause, 'none') }
 }

@@ -1,10 +1,10 @@
 import { SallyportError } from '../errors.ts'
+import { withTimeout } from '../model/time-out.ts'
 import type { Clock } from '../ports/clock.ts'
-import { withTimeout } from './time-out.ts'
 
-/** One connection to PostgreSQL, of which a queue needs this much: a `Client` of `pg` fits. */
+/** A connection to PostgreSQL, as much as the queue uses: a `Client` of `pg` fits. */
 export interface NotificationClient {
-  /** Called once, after the queue listens to all events. */
+  /** Called once, after the queue added all its listeners. */
   connect(): Promise<unknown>
   query(text: string, values?: unknown[]): Promise<unknown>
   on(event: 'notification', listener: (message: { channel: string; payload?: string | undefined }) => void): unknown
@@ -13,51 +13,55 @@ export interface NotificationClient {
   end(): Promise<unknown>
 }
 
-/** A connection that is made when it is needed, and made anew when it is lost while somebody listens. */
+/** A connection that opens on first use, and opens again when it is lost while a listener needs it. */
 export interface ListenConnection {
-  /** Rejects when it was not sent, or nobody knows. Not to be called after `close`. */
+  /** Sends a notification. Rejects when it was not sent or the result is unknown. Must not be called after `close`. */
   notify(payload: string): Promise<void>
-  /** Hears notifications from now on, whatever becomes of connections. Never throws. */
+  /** Receives notifications from now on, and reconnects for them. Never throws. */
   listen(): void
   close(): Promise<void>
 }
 
 interface ListenConnectionOptions {
-  /** Makes a client that is not connected. */
+  /** Creates a client that is not connected. */
   readonly client: () => NotificationClient
   /** A plain identifier. */
   readonly channel: string
   readonly clock: Pick<Clock, 'after'>
   readonly onNotification: (payload: string) => void
-  /** It hears again, or for the first time: something may have been said before. */
-  readonly onHearing: () => void
+  /** LISTEN succeeded, at first or after a reconnect: earlier notifications may be missed. */
+  readonly onListening: () => void
   readonly onFault: (cause: unknown) => void
 }
 
-/** For a connection, and for each answer. After that it counts as lost. */
+/** Time-out of a connect and of each answer. After it the connection counts as lost. */
 const ANSWER_MS = 5_000
 const GOODBYE_MS = 1_000
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 30_000
 
 export function listenConnection(options: ListenConnectionOptions): ListenConnection {
-  const { channel, clock, onNotification, onHearing, onFault } = options
-  /** The connection that there is, or that is being made. */
-  let line: Promise<NotificationClient> | undefined
+  const { channel, clock, onNotification, onListening, onFault } = options
+  /** The open connection, or the one being opened. */
+  let connection: Promise<NotificationClient> | undefined
   let current: NotificationClient | undefined
   let isListening = false
   let isClosed = false
   let failures = 0
   let stopTimer: (() => void) | undefined
 
+  function inTime<T>(answer: Promise<T>, ms = ANSWER_MS): Promise<T> {
+    return withTimeout(answer, { ms, clock })
+  }
+
   function connected(): Promise<NotificationClient> {
-    if (line) return line
+    if (connection) return connection
     const opening = open()
-    line = opening
+    connection = opening
     opening.catch((cause: unknown) => {
-      if (line === opening) line = undefined
+      if (connection === opening) connection = undefined
       if (!isClosed) onFault(cause)
-      hearLater()
+      listenLater()
     })
     return opening
   }
@@ -65,7 +69,7 @@ export function listenConnection(options: ListenConnectionOptions): ListenConnec
   async function open(): Promise<NotificationClient> {
     const client = unconnected(options.client)
     let fault: unknown
-    // Before it connects: an error that arrives in one packet with ReadyForQuery is emitted at once, and ends a process without a listener.
+    // Before it connects: an error in one packet with ReadyForQuery is emitted at once, and without a listener ends the process.
     client.on('error', (cause) => {
       fault ??= cause
       lost(client, cause)
@@ -75,29 +79,29 @@ export function listenConnection(options: ListenConnectionOptions): ListenConnec
       if (client === current && message.channel === channel) onNotification(message.payload ?? '')
     })
     try {
-      await withTimeout(client.connect(), ANSWER_MS, clock)
+      await inTime(client.connect())
       if (fault !== undefined) throw fault
       if (isClosed) throw new Error('it was closed meanwhile')
     } catch (cause) {
       const hungUp = hangUp(client)
-      // A queue that closes waits for it.
+      // `close` waits for it.
       if (isClosed) await hungUp
       throw cause
     }
     current = client
-    if (isListening) await hear(client)
+    if (isListening) await listenOn(client)
     return client
   }
 
-  async function hear(client: NotificationClient): Promise<void> {
+  async function listenOn(client: NotificationClient): Promise<void> {
     await ask(client, `LISTEN "${channel}"`)
     failures = 0
-    onHearing()
+    onListening()
   }
 
   async function ask(client: NotificationClient, text: string, values?: unknown[]): Promise<void> {
     try {
-      await withTimeout(client.query(text, values), ANSWER_MS, clock)
+      await inTime(client.query(text, values))
     } catch (cause) {
       lost(client, cause)
       throw cause
@@ -107,29 +111,29 @@ export function listenConnection(options: ListenConnectionOptions): ListenConnec
   function lost(client: NotificationClient, cause?: unknown): void {
     if (client !== current) return
     current = undefined
-    line = undefined
+    connection = undefined
     if (cause !== undefined) onFault(cause)
     void hangUp(client)
-    hearLater()
+    listenLater()
   }
 
-  /** Each time later, up to half a minute, and never all processes together. */
-  function hearLater(): void {
+  /** Reconnects with exponential backoff up to 30 seconds, and with jitter: processes do not reconnect together. */
+  function listenLater(): void {
     if (!isListening || isClosed || stopTimer) return
     const mostMs = Math.min(FIRST_RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS)
-    stopTimer = clock.after(mostMs * (0.5 + Math.random() / 2), hearNow)
+    stopTimer = clock.after(mostMs * (0.5 + Math.random() / 2), listenNow)
   }
 
-  function hearNow(): void {
+  function listenNow(): void {
     stopTimer = undefined
     connected().catch(() => {})
   }
 
   async function hangUp(client: NotificationClient): Promise<void> {
     try {
-      await withTimeout(client.end(), ANSWER_MS, clock)
+      await inTime(client.end())
     } catch {
-      // It is not used any more, whatever becomes of it.
+      // The client is not used any more.
     }
   }
 
@@ -140,28 +144,28 @@ export function listenConnection(options: ListenConnectionOptions): ListenConnec
     listen() {
       if (isListening || isClosed) return
       isListening = true
-      if (current) hear(current).catch(() => {})
-      else hearNow()
+      if (current) listenOn(current).catch(() => {})
+      else listenNow()
     },
     async close() {
       isClosed = true
       stopTimer?.()
-      if (line) await withTimeout(line, GOODBYE_MS, clock).catch(() => {})
+      if (connection) await inTime(connection, GOODBYE_MS).catch(() => {})
       const client = current
       current = undefined
       if (!client) return
-      // Without an answer to this, `end` waits for none either.
-      await withTimeout(client.query('UNLISTEN *'), GOODBYE_MS, clock).catch(() => {})
+      // If this has no answer, `end` does not wait for one either.
+      await inTime(client.query('UNLISTEN *'), GOODBYE_MS).catch(() => {})
       await hangUp(client)
     },
   }
 }
 
-/** A client that is connected already may have emitted errors to which nobody listened, and `pg` connects none twice. */
+/** Checks a new client. A promise is refused: a connected client may have emitted errors without a listener, and `pg` connects only once. */
 function unconnected(make: () => NotificationClient): NotificationClient {
   const made: unknown = make()
   if (isClient(made)) return made
-  // Should it be a promise that rejects, that is no uncaught error.
+  // A promise that rejects must not become an uncaught error.
   Promise.resolve(made).catch(() => {})
   throw new SallyportError('option_invalid', 'The options of postgresQueue() are invalid', [
     { field: 'client', detail: 'must give a client that is not connected, and no promise: () => new pg.Client(…)' },

@@ -3,13 +3,13 @@ import type { DeliveryQueue } from '../ports/delivery-queue.ts'
 import { createTimers } from './timers.ts'
 import { createWakeEmitter } from './wake-emitter.ts'
 
-/** Wakes the workers of this process. Workers elsewhere find what is due when they next look. */
+/** Wakes the workers of this process. Workers of other processes find due deliveries at their next poll. */
 export function localQueue(clock: Pick<Clock, 'now' | 'after'>): DeliveryQueue {
   const wakeEmitter = createWakeEmitter()
   const timers = createTimers(clock, wakeEmitter.ringNow, (now, delayMs) => now + delayMs)
   return {
     wake(delayMs) {
-      if (!wakeEmitter.isHeard()) return
+      if (!wakeEmitter.hasListeners()) return
       if (delayMs > 0) timers.set(delayMs)
       else wakeEmitter.ring()
     },
@@ -17,7 +17,7 @@ export function localQueue(clock: Pick<Clock, 'now' | 'after'>): DeliveryQueue {
       const stop = wakeEmitter.listen(onDue)
       return () => {
         stop()
-        if (!wakeEmitter.isHeard()) timers.clear()
+        if (!wakeEmitter.hasListeners()) timers.clear()
       }
     },
   }

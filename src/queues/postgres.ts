@@ -3,6 +3,8 @@
  *
  * @module sallyport/queue/postgres
  */
+
+import { withTimeout } from '../model/time-out.ts'
 import { fn, has, like } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -12,57 +14,56 @@ import { consoleLogger } from '../runtime/console-logger.ts'
 import { systemClock } from '../runtime/system-clock.ts'
 import { coalesced } from './coalescer.ts'
 import { faultLog } from './faults.ts'
-import { instantOf } from './instants.ts'
 import { listenConnection, type NotificationClient } from './listen-connection.ts'
-import { withTimeout } from './time-out.ts'
-import { createTimers } from './timers.ts'
+import { createTimers, instantOf } from './timers.ts'
 import { createWakeEmitter } from './wake-emitter.ts'
 
 export type { NotificationClient }
 
-/** What {@link postgresQueue} needs. */
+/** Options of {@link postgresQueue}. */
 export interface PostgresQueueOptions {
   /**
-   * Makes a client that is not connected: `() => new pg.Client({ … })`. The queue listens to its errors, then connects it, has it
-   * to itself, and ends it. Called again whenever one was lost. Not through a pooler that shares connections between
-   * transactions, which cannot listen. Anything but such a client is logged as `queue.unavailable`, with the code `option_invalid`.
+   * Creates a client that is not connected: `() => new pg.Client({ … })`. The queue listens to its errors, connects it, uses it
+   * alone, and ends it. Called again whenever a connection was lost. A pooler in transaction mode does not work: its connections
+   * cannot listen. Any other value is logged as `queue.unavailable`, with the code `option_invalid`.
    */
   readonly client: () => NotificationClient
-  /** Processes with the same one wake each other: letters, digits and underscores, 63 at most. Default: `sallyport_due`. */
+  /** Channel of NOTIFY; processes with the same channel wake each other. Letters, digits and underscores, at most 63. Default: `sallyport_due`. */
   readonly channel?: string
-  /** Default: the machine's time. */
+  /** Default: the system clock. */
   readonly clock?: Clock
-  /** Is told once a minute, as `queue.unavailable`, while there is no connection. Default: the console, as JSON lines. */
+  /** Logs `queue.unavailable` once a minute while there is no connection. Default: the console, as JSON lines. */
   readonly logger?: Logger
 }
 
-/** Alarms through PostgreSQL. */
+/** A queue over LISTEN and NOTIFY of PostgreSQL. */
 export interface PostgresQueue extends DeliveryQueue {
-  /** Ends its connection, once the alarm that it still owes is out; within seconds, also without a server. It rings no more. */
+  /** Sends the pending notification and ends the connection, within seconds, also without a server. Wakes nobody afterwards. */
   close(): Promise<void>
 }
 
+/** Longest wait for the pending notification at close. */
 const CLOSE_MS = 3_000
 
 const CHECKS: Checks<PostgresQueueOptions> = {
   client: required(fn, 'is required: () => new pg.Client(…)'),
-  // It is written into a statement.
+  // An identifier: it becomes part of a statement.
   channel: like(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/, 'must be letters, digits and underscores, 63 at most, no digit first'),
   clock: has('now', 'after'),
   logger: has('log'),
 }
 
 /**
- * Wakes the workers of all processes that share a PostgreSQL, as their `queue`, by LISTEN and NOTIFY: nothing to install.
+ * Wakes the workers of all processes that share a PostgreSQL database, by LISTEN and NOTIFY: nothing to install. Pass it as `queue`.
  *
- * `wake(0)` is a notification that every process hears: each looks for what is due, and takes what it has places for. It goes
- * out on the queue's own connection, never within a transaction of an accept. `wake(delayMs)` is a timer of this process, and
- * ends with it: a little late, so that alarms share it, by a tenth of a second within a minute. The workers of its own process
- * are woken without the server. Many wakes at once make few: one every 10 ms.
+ * `wake(0)` notifies every process; each polls, and claims what it has free slots for. The notification uses the queue's own
+ * connection, never the transaction of an accept. `wake(delayMs)` sets a timer of this process, which ends with it; the delay is
+ * rounded up so that alarms share a timer, to a tenth of a second within a minute. Workers of the same process are woken without the
+ * server. Many wakes at once are coalesced to one every 10 ms.
  *
- * Nothing depends on it: without a connection, workers find what is due when they next look. Wakes never wait and never throw;
- * what is not yet said is said, once, when there is a connection again, and who listens looks once then. A connection that has
- * gone silent without an end is noticed by who wakes, after 5 seconds; a process that only listens waits for its polls meanwhile.
+ * Deliveries do not depend on it: without a connection, workers find due deliveries at their next poll. Wakes never wait and never
+ * throw; a pending notification is sent once when there is a connection again, and listeners poll once then. A connection that is
+ * dead without an end is noticed by the next notification, after 5 seconds; until then a process that only listens relies on its polls.
  *
  * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */
@@ -74,14 +75,14 @@ export function postgresQueue(options: PostgresQueueOptions): PostgresQueue {
   const onFault = faultLog('postgres', logger, clock)
   let closing: Promise<void> | undefined
 
-  const line = listenConnection({
+  const connection = listenConnection({
     ...{ client, channel, clock, onFault },
     onNotification: (payload) => {
       if (payload !== from) ring()
     },
-    onHearing: ring,
+    onListening: ring,
   })
-  const telling = coalesced(() => line.notify(from), clock, onFault)
+  const notifications = coalesced(() => connection.notify(from), clock, onFault)
 
   const timers = createTimers(clock, wakeNow, instantOf)
 
@@ -92,13 +93,13 @@ export function postgresQueue(options: PostgresQueueOptions): PostgresQueue {
   function wakeNow(): void {
     if (closing) return
     wakeEmitter.ring()
-    telling.ask()
+    notifications.ask()
   }
 
   async function closeAll(): Promise<void> {
     timers.clear()
-    await withTimeout(telling.close(), CLOSE_MS, clock).catch(onFault)
-    await line.close()
+    await withTimeout(notifications.close(), { ms: CLOSE_MS, clock }).catch(onFault)
+    await connection.close()
   }
 
   return {
@@ -107,7 +108,7 @@ export function postgresQueue(options: PostgresQueueOptions): PostgresQueue {
       else wakeNow()
     },
     listen(onDue) {
-      line.listen()
+      connection.listen()
       return wakeEmitter.listen(onDue)
     },
     close() {

@@ -1,29 +1,29 @@
-/** Those in this process who want to know when something may be due. */
+/** Listeners of this process that want to know when deliveries may be due. */
 export interface WakeEmitter {
-  /** Calls everybody who listens, soon and not within this call: once, however often it was rung until then. */
+  /** Calls every listener in a microtask: once, however often it rang until then. */
   ring(): void
-  /** Calls everybody who listens, now. What one of them throws is an uncaught error, and keeps it from nobody else. */
+  /** Calls every listener now. An error of a listener becomes an uncaught error; the other listeners are still called. */
   ringNow(): void
-  /** Calls `onDue` at each ring until the function returned is called. */
+  /** Calls `onDue` at each ring until the returned function is called. */
   listen(onDue: () => void): () => void
-  isHeard(): boolean
+  hasListeners(): boolean
 }
 
 export function createWakeEmitter(): WakeEmitter {
   const listeners = new Set<{ onDue(): void }>()
-  let isRung = false
+  let isRinging = false
 
   function ringNow(): void {
-    // Who begins to listen within a call hears the next ring, and who has stopped hears none.
+    // A listener added during the loop hears the next ring; a listener removed during the loop is not called.
     for (const listener of [...listeners]) if (listeners.has(listener)) call(listener)
   }
 
   return {
     ring() {
-      if (isRung) return
-      isRung = true
+      if (isRinging) return
+      isRinging = true
       queueMicrotask(() => {
-        isRung = false
+        isRinging = false
         ringNow()
       })
     },
@@ -33,7 +33,7 @@ export function createWakeEmitter(): WakeEmitter {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    isHeard: () => listeners.size > 0,
+    hasListeners: () => listeners.size > 0,
   }
 }
 

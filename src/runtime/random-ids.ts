@@ -2,12 +2,12 @@ import type { IdGenerator } from '../ports/id-generator.ts'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const TIME_CHARACTERS = 10
-const CHANCE_CHARACTERS = 16
+const RANDOM_CHARACTERS = 16
 const POOL_BYTES = 4096
 
 /**
- * Ids of 10 characters of time (milliseconds, so that they sort by age) and 16 of chance (80 bits, from the platform's
- * cryptographic source), in Crockford's base 32: a ULID in lower case behind its prefix.
+ * Generates ids of a prefix and a ULID in lower case: 10 characters of time in milliseconds, so that ids sort by age, and 16 random
+ * characters (80 bits of cryptographic randomness), in Crockford's base 32.
  */
 export function randomIds(now: () => number): IdGenerator {
   const codes = Array.from(ALPHABET, (character) => character.charCodeAt(0))
@@ -26,9 +26,9 @@ export function randomIds(now: () => number): IdGenerator {
         time = encodeTime(ms)
         timeOf = ms
       }
-      const chance = String.fromCharCode(...pool.slice(used, used + CHANCE_CHARACTERS))
-      used += CHANCE_CHARACTERS
-      return `${prefix}_${time}${chance}`
+      const random = String.fromCharCode(...pool.slice(used, used + RANDOM_CHARACTERS))
+      used += RANDOM_CHARACTERS
+      return `${prefix}_${time}${random}`
     },
   }
 }

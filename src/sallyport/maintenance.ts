@@ -1,7 +1,7 @@
 import { refusalOf } from '../core/answers/fault.ts'
 import { type FaultDeps, reportFault } from '../core/answers/report-fault.ts'
 import { type RunDueResult, readStopOptions, type StopOptions, type Worker } from '../core/delivery/worker.ts'
-import { raceTimeout } from '../core/time-out.ts'
+import { withTimeout } from '../model/time-out.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** The periodic tasks of a worker. */
@@ -66,7 +66,9 @@ export function withMaintenance(worker: Worker, maintenanceTasks: MaintenanceTas
 
   async function finish({ graceMs = Number.POSITIVE_INFINITY }: StopOptions): Promise<void> {
     const finished = Promise.all([going, published()])
-    await (graceMs === Number.POSITIVE_INFINITY ? finished : raceTimeout(finished, graceMs, clock))
+    await (graceMs === Number.POSITIVE_INFINITY
+      ? finished
+      : withTimeout(finished, { ms: graceMs, clock, fallback: () => {} }))
   }
 
   return {

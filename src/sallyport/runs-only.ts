@@ -1,5 +1,4 @@
-import { stayAlive } from '../core/delivery/stay-alive.ts'
-import { readStopOptions, type StopOptions, type Worker } from '../core/delivery/worker.ts'
+import { readStopOptions, type StopOptions, stayAlive, type Worker } from '../core/delivery/worker.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { sweepStale } from '../core/runs/sweep-stale.ts'
 import type { Clock } from '../ports/clock.ts'

@@ -86,7 +86,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   'src/queues/': {
     holds: 'wake-up signals for workers',
     layers: ['src/runtime/', 'src/options/', ...CONTRACTS],
-    modules: { 'src/queues/bullmq.ts': ['bullmq'], 'src/queues/redis-connection.ts': ['bullmq'] },
+    modules: { 'src/queues/bullmq.ts': ['bullmq'] },
   },
   'src/runtime/': { holds: 'the default clock, ids and logger', layers: ['src/ports/', 'src/model/'] },
   'src/storage/': {

@@ -1,54 +1,54 @@
 import type { DispatchAnswer, DispatchHead, DispatchView } from '../../model/dispatch.ts'
+import { withTimeout } from '../../model/time-out.ts'
 import type { DeliveryChange } from '../../ports/dispatch-store.ts'
 import type { LogFields } from '../../ports/logger.ts'
 import { type ErrorHooks, type FaultDeps, reportFault } from '../answers/report-fault.ts'
-import { raceTimeout } from '../time-out.ts'
 
 /** A dispatch that was stored. */
 export interface AcceptedEvent extends DispatchView {
   readonly tenant: string
 }
 
-/** Which dispatch it is about. */
+/** The dispatch of an event. */
 type EventHead = Pick<DispatchHead, 'dispatchId' | 'tenant' | 'eventType' | 'recipient' | 'sessionId' | 'sandboxed'>
 
-/** A delivery that came to its end. */
+/** A delivery with a final status. */
 export interface DeliveryEvent extends DeliveryChange, EventHead {
-  /** The last code that the channel gave for not having sent. */
+  /** The channel's last error code. */
   readonly lastCode?: string
   readonly providerMessageId?: string
 }
 
-/** Takes one event; what it gives is waited for where {@link Hooks} says so, and otherwise passed over. */
+/** Receives one event. A returned promise is awaited where {@link Hooks} says so; other results are ignored. */
 export type Hook<Event> = (event: Event) => unknown
-/** Those that are told of an event. */
 type EventHook = Exclude<keyof Hooks, keyof ErrorHooks>
 type AnyHooks = Readonly<Partial<Record<EventHook, Hook<unknown>>>>
 
 /**
- * What a host is told as it happens, once it is stored. Called in the process that did it and at most once: a process that is
- * killed in between never calls, and nothing repeats it. To react to every one without fail, read `dispatches.list`. A digest is told of once, with the dispatch of its oldest event.
+ * Functions of the host that are called after a change is stored. Each is called at most once, in the process that made the change: a
+ * process that is killed in between never calls it, and nothing repeats the call. For a reliable reaction to every change, read
+ * `dispatches.list`. A digest is reported once, with the dispatch of its oldest event.
  *
- * What a hook throws, or rejects with, is logged and changes nothing. A worker waits for what a hook gives, at most ten seconds;
- * the answer to a caller does not.
+ * An error or a rejection of a hook is logged and has no other effect. A worker waits for the promise of a hook, at most ten seconds;
+ * the answer to a caller does not wait.
  */
 export interface Hooks extends ErrorHooks {
-  /** A new dispatch; not for a replay, a refusal or a dry run. */
+  /** A new dispatch. Not called for a replay, a refusal or a dry run. */
   readonly onAccepted?: Hook<AcceptedEvent>
-  /** A provider took a delivery. */
+  /** A provider accepted a delivery. */
   readonly onSent?: Hook<DeliveryEvent>
-  /** A delivery is `failed` or `expired`: nothing more is tried. */
+  /** A delivery is `failed` or `expired`: no further attempt follows. */
   readonly onFailed?: Hook<DeliveryEvent>
-  /** A delivery is `skipped`, whether as it was accepted or later. */
+  /** A delivery is `skipped`, at acceptance or later. */
   readonly onSkipped?: Hook<DeliveryEvent>
 }
 
-/** What telling needs. */
+/** What calling hooks needs. */
 export interface HookDeps extends FaultDeps {
   readonly hooks?: Hooks | undefined
 }
 
-/** Tells of a dispatch that was accepted, and of those deliveries of it that came to their end by that. */
+/** Calls the hooks for an accepted dispatch, and for its deliveries that are final already. */
 export async function reportAccepted(answer: DispatchAnswer, head: EventHead, deps: HookDeps): Promise<void> {
   await call('onAccepted', () => acceptedEvent(answer, head.tenant), placeOf(head), deps)
   for (const { deliveryId, channel, status, reason, attempts } of answer.deliveries) {
@@ -56,7 +56,7 @@ export async function reportAccepted(answer: DispatchAnswer, head: EventHead, de
   }
 }
 
-/** Tells of a delivery, if it came to its end. */
+/** Calls the hook for a delivery, if its status is final. */
 export async function reportDelivery(
   change: DeliveryChange & Pick<DeliveryEvent, 'lastCode' | 'providerMessageId'>,
   { dispatchId, tenant, eventType, recipient, sessionId, sandboxed }: EventHead,
@@ -76,9 +76,9 @@ const HOOK_OF: Partial<Record<DeliveryChange['status'], 'onSent' | 'onFailed' | 
   skipped: 'onSkipped',
 }
 
-const PATIENCE_MS = 10_000
+const HOOK_TIMEOUT_MS = 10_000
 
-/** A copy: what a hook does to it is nobody else's matter. */
+/** A deep copy, which a hook may change. */
 function acceptedEvent(answer: DispatchAnswer, tenant: string): AcceptedEvent {
   const { duplicate, warnings, ...view } = structuredClone(answer)
   return { tenant, ...view }
@@ -99,10 +99,13 @@ async function call<Name extends EventHook>(
 ): Promise<void> {
   const { hooks, clock, logger } = deps
   try {
-    const reported: unknown = (hooks as AnyHooks | undefined)?.[name]?.(event())
-    if (typeof reported !== 'object' || reported === null || !('then' in reported)) return
-    const inTime = await raceTimeout(Promise.resolve(reported), PATIENCE_MS, clock)
-    if (!inTime) logger.log('warn', 'hook.slow', { hook: name, ...place })
+    const result: unknown = (hooks as AnyHooks | undefined)?.[name]?.(event())
+    if (typeof result !== 'object' || result === null || !('then' in result)) return
+    await withTimeout(Promise.resolve(result), {
+      ms: HOOK_TIMEOUT_MS,
+      clock,
+      fallback: () => logger.log('warn', 'hook.slow', { hook: name, ...place }),
+    })
   } catch (cause) {
     const line = { level: 'error', event: 'hook.threw', fields: { hook: name } } as const
     reportFault(cause, { operation: 'hook', ...place }, line, deps)

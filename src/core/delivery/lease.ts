@@ -1,17 +1,17 @@
+import type { Content, DeliveryReason } from '../../model/dispatch.ts'
 import { isThrown } from '../../model/thrown.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { DispatchStore, LeaseToken } from '../../ports/dispatch-store.ts'
+import type { ClaimedDelivery, DispatchStore, LeaseToken, Settled, Settlement } from '../../ports/dispatch-store.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
-import type { SwapRemoveList } from './swap-remove-list.ts'
 
-/** How long a delivery is this worker's. Counted from before it was claimed, so that a slow claim takes nothing from the end. */
+/** Time in which a claimed delivery belongs to this worker. Counts from before the claim, so that a slow claim does not extend it. */
 export interface Lease {
-  /** Epoch milliseconds, by the worker's clock, just before it claimed. */
+  /** Epoch milliseconds, by the worker's clock, just before the claim. */
   readonly since: number
   readonly ms: number
 }
 
-/** What holding a lease needs. */
+/** What {@link holdLease} needs. */
 export interface HoldDeps extends FaultDeps {
   readonly store: Pick<DispatchStore, 'renew'>
   readonly clock: Clock
@@ -19,31 +19,31 @@ export interface HoldDeps extends FaultDeps {
 
 /** What ends an attempt, beside its lease. */
 export interface HoldOptions {
-  /** Milliseconds that one step of the attempt may take. Default: 60,000. */
+  /** Milliseconds for one step of the attempt. Default: 60,000. */
   readonly timeoutMs?: number
-  /** While it is held, what stops it is among these: to be called when the worker does not wait any longer. */
-  readonly stops?: SwapRemoveList<() => void>
+  /** Receives the function that stops the attempt, for as long as the lease is held. A stopping worker calls it. */
+  readonly stops?: { add(stop: () => void): () => void }
 }
 
-/** A lease that is renewed until it is released, or lost. */
+/** A lease that is renewed until it is released or lost. */
 export interface Hold {
-  /** Aborted when the attempt must end: its `reason` is {@link aborted}. It is made when it is first asked for. */
+  /** Aborts when the attempt must end; its `reason` is {@link aborted}. Created on first use. */
   readonly signal: AbortSignal
-  /** Why the attempt must end: out of time, out of lease, or stopped. `undefined`: it need not. */
+  /** Why the attempt must end: time-out, end of the lease, or stop. `undefined`: it may go on. */
   readonly aborted: Interrupted['code'] | undefined
   /**
-   * Gives what `step` gives.
+   * Runs one step and gives its result.
    *
-   * @throws {Interrupted} When the attempt has to end before. What the step throws is thrown too.
+   * @throws {Interrupted} When the attempt must end first. Errors of the step pass through.
    */
   during<T>(step: () => Promise<T>): Promise<T>
-  /** Milliseconds that the lease, as it was last renewed, may still be used. */
+  /** Milliseconds of use that the lease has left since its last renewal. */
   leftMs(): number
-  /** Renews it no longer. */
+  /** Stops the renewals. */
   release(): void
 }
 
-/** An attempt that had to end before it was through. */
+/** An attempt that had to end before it was complete. */
 export class Interrupted extends Error {
   readonly code: 'send_timeout' | 'lease_ending' | 'lease_lost' | 'stopped'
 
@@ -53,17 +53,17 @@ export class Interrupted extends Error {
   }
 }
 
-/** Whether the worker, and nothing that was asked, is why a step gave nothing. */
+/** Whether a step has no result because the worker stops, not because the called port failed. */
 export function wasStopped(cause: unknown): boolean {
   return isThrown(cause, Interrupted) && cause.code === 'stopped'
 }
 
-/** The part of a lease in which it may be used; the rest is left for writing down how it went. */
+/** The share of a lease that an attempt may use; the rest is for its settlement. */
 const USABLE_SHARE = 0.9
-/** What a step may still take once it was told to stop. */
+/** Time that a step has to end after its signal aborts. */
 export const STOPPING_MS: number = 1_000
 
-/** Keeps a lease: renews it every third of its time, and ends the attempt when that does not succeed until it is nearly over. */
+/** Holds a lease: renews it every third of its time, and interrupts the attempt when no renewal succeeds until it is nearly over. */
 export function holdLease(
   { deliveryId, fence }: LeaseToken,
   lease: Lease,
@@ -73,12 +73,12 @@ export function holdLease(
   const { store, clock } = deps
   let controller: AbortController | undefined
   let aborted: Interrupted['code'] | undefined
-  let over = false
+  let isOver = false
   let interrupt: (code: Interrupted['code']) => void = () => {}
   const interrupted = new Promise<never>((_, reject) => {
     interrupt = (code) => {
-      over = true
-      // In this order, so that what a channel throws for being aborted comes second.
+      isOver = true
+      // Reject first: what a channel throws on abort must come second.
       reject(new Interrupted(code))
       abort(code)
     }
@@ -90,50 +90,49 @@ export function holdLease(
     controller?.abort(aborted)
   }
 
-  let callOffRenewal = (): void => {}
-  let callOffEnding = (): void => {}
-  let callOffStopping = (): void => {}
+  let cancelRenewal = (): void => {}
+  let cancelEnding = (): void => {}
+  let cancelStopping = (): void => {}
 
   let usableUntil = 0
   const leftMs = (): number => usableUntil - clock.now()
 
-  function endBefore(since: number): void {
-    callOffEnding()
+  function scheduleEnding(since: number): void {
+    cancelEnding()
     usableUntil = since + lease.ms * USABLE_SHARE
     const left = leftMs()
-    if (left > 0) callOffEnding = clock.after(left, () => interrupt('lease_ending'))
+    if (left > 0) cancelEnding = clock.after(left, () => interrupt('lease_ending'))
     else interrupt('lease_ending')
   }
 
-  function renewAfter(since: number): void {
-    callOffRenewal = clock.after(Math.max(0, since + lease.ms / 3 - clock.now()), renew)
+  function scheduleRenewal(since: number): void {
+    cancelRenewal = clock.after(Math.max(0, since + lease.ms / 3 - clock.now()), renew)
   }
 
   async function renew(): Promise<void> {
     const since = clock.now()
     try {
       const live = await store.renew({ deliveryId, fence }, lease.ms)
-      if (over) return
+      if (isOver) return
       if (!live) return interrupt('lease_lost')
-      endBefore(since)
+      scheduleEnding(since)
     } catch (cause) {
       const line = { level: 'warn', event: 'delivery.renew_failed' } as const
       reportFault(cause, { operation: 'store', deliveryId }, line, deps)
     }
-    if (!over) renewAfter(since)
+    if (!isOver) scheduleRenewal(since)
   }
 
-  /** Asks the step to end, and leaves it a moment to say itself how it ended. */
-  function callOff(code: 'send_timeout' | 'stopped'): void {
-    if (over || aborted) return
+  /** Aborts the signal; the step has {@link STOPPING_MS} to report how it ended. */
+  function stopWith(code: 'send_timeout' | 'stopped'): void {
+    if (isOver || aborted) return
     abort(code)
-    callOffStopping = clock.after(STOPPING_MS, () => interrupt(code))
+    cancelStopping = clock.after(STOPPING_MS, () => interrupt(code))
   }
-  const stop = (): void => callOff('stopped')
 
-  endBefore(lease.since)
-  if (!over) renewAfter(lease.since)
-  const leave = stops?.add(stop)
+  scheduleEnding(lease.since)
+  if (!isOver) scheduleRenewal(lease.since)
+  const removeStop = stops?.add(() => stopWith('stopped'))
 
   return {
     get signal() {
@@ -145,20 +144,74 @@ export function holdLease(
       return aborted
     },
     async during(step) {
-      const inTime = clock.after(timeoutMs, () => callOff('send_timeout'))
+      const cancelTimer = clock.after(timeoutMs, () => stopWith('send_timeout'))
       try {
         return await Promise.race([interrupted, step()])
       } finally {
-        inTime()
+        cancelTimer()
       }
     },
     leftMs,
     release() {
-      over = true
-      callOffRenewal()
-      callOffEnding()
-      callOffStopping()
-      leave?.()
+      isOver = true
+      cancelRenewal()
+      cancelEnding()
+      cancelStopping()
+      removeStop?.()
     },
   }
+}
+
+/** Wait after an event type or a channel that this worker does not know. A worker with a newer deployment may know it. */
+export const UNKNOWN_MS = 60_000
+
+/** Settlement that queues a delivery again, unsent. It is due after `delayMs`; the attempt is not counted. */
+export function putBack({ deliveryId, fence }: LeaseToken, delayMs: number, content?: Content): Settlement {
+  return { deliveryId, fence, to: 'queued', delayMs, ...(content && { content }) }
+}
+
+/** Settlement that ends a delivery, unsent. */
+export function endUnsent(
+  { deliveryId, fence }: LeaseToken,
+  to: 'failed' | 'skipped',
+  reason: DeliveryReason,
+): Settlement {
+  return { deliveryId, fence, to, reason }
+}
+
+const FIRST_RETRY_MS = 100
+
+/**
+ * Stores how an attempt ended. While the store throws, retries with exponential backoff until the lease is nearly over: an attempt
+ * that is not stored is sent again. Throws the last error of the store.
+ */
+export async function settleLeased(
+  settlement: Settlement,
+  hold: Pick<Hold, 'leftMs'>,
+  deps: FaultDeps & { readonly store: Pick<DispatchStore, 'settle'>; readonly clock: Clock },
+): Promise<Settled> {
+  for (let waitMs = FIRST_RETRY_MS; ; waitMs *= 2) {
+    try {
+      return await deps.store.settle(settlement)
+    } catch (cause) {
+      if (waitMs >= hold.leftMs()) throw cause
+      const line = { level: 'warn', event: 'delivery.settle_retried' } as const
+      reportFault(cause, { operation: 'store', deliveryId: settlement.deliveryId }, line, deps)
+      await new Promise<void>((resolve) => void deps.clock.after(waitMs, resolve, 'keepAlive'))
+    }
+  }
+}
+
+/** Identifies a delivery in the log. */
+export function placeOf({ deliveryId, channel, dispatch }: ClaimedDelivery): {
+  deliveryId: string
+  dispatchId: string
+  channel: string
+} {
+  return { deliveryId, dispatchId: dispatch.dispatchId, channel }
+}
+
+/** Identifies a delivery, with its event type, in a reported error. */
+export function faultPlaceOf(claimed: ClaimedDelivery): ReturnType<typeof placeOf> & { eventType: string } {
+  return { eventType: claimed.dispatch.eventType, ...placeOf(claimed) }
 }

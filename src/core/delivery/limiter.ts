@@ -3,39 +3,40 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ClaimedDelivery, ClaimRequest } from '../../ports/dispatch-store.ts'
 import type { ChannelLimits, WorkerOptions } from './worker-options.ts'
 
-/** Where one message is being sent. */
+/** The permit to send one message. */
 export interface Slot {
-  /** It is being sent now: from here it counts against the rate. */
+  /** Starts the send: from here it counts against the rate limit. */
   begin(): void
-  /** It has been sent, or has not. */
+  /** Frees the slot. Further calls do nothing. */
   leave(): void
 }
 
-/** The free places of a worker. */
+/** The concurrency and rate limits of a worker: a semaphore for each channel and receiver, and a sliding window for each channel. */
 export interface Limiter {
-  /** What may be claimed now. A channel that has no free place is not named. */
+  /** Limits of a claim now. Channels without a free slot are left out. */
   request(): Pick<ClaimRequest, 'limits' | 'busy'>
-  /** Asks for nothing of the channels that have a place, but that their rate keeps from sending now: only when it is due. */
-  heldUp(): Pick<ClaimRequest, 'limits' | 'busy'>
-  /** A place for a delivery, or `undefined` when its channel or its receiver has none. */
+  /** Limits of a claim that takes nothing, for the channels that only their rate limit holds back: its answer says when they are due. */
+  rateLimited(): Pick<ClaimRequest, 'limits' | 'busy'>
+  /** Takes a slot for a delivery; `undefined` when its channel or its receiver has none free. */
   take(claimed: Pick<ClaimedDelivery, 'channel' | 'concurrencyKey'>): Slot | undefined
-  /** Milliseconds until a rate lets a channel send that it keeps from sending now; `undefined`: there is none. */
+  /** Milliseconds until a rate limit allows another send; `undefined`: no rate limit holds one back. */
   freeInMs(): number | undefined
 }
 
-/** One channel's places. */
-interface ReceiverQueue {
+/** The state of one channel. */
+interface ChannelState {
   readonly concurrency: number
   readonly perReceiver: number
   readonly rate: ChannelLimits['rate']
+  /** Slots taken. */
   taken: number
-  /** Taken, but not begun: they will count against the rate. */
+  /** Slots taken whose send has not begun: they will count against the rate limit. */
   waiting: number
-  /** When those sends were begun that still count against the rate, oldest first. */
+  /** Times of the sends that count against the rate limit, oldest first. */
   readonly begun: number[]
-  /** Places that are taken, by receiver. */
+  /** Slots taken, by receiver. */
   readonly receivers: Map<string, number>
-  /** Receivers of which more came than there were places, and whether fewer were asked for since. */
+  /** Receivers with more claimed deliveries than slots; the value says whether a claim was reduced for them since. */
   readonly crowded: Map<string, boolean>
 }
 
@@ -44,45 +45,45 @@ export function createLimiter(
   options: WorkerOptions,
   clock: Pick<Clock, 'now'>,
 ): Limiter {
-  const queues = new Map(Object.entries(channels).map(([name, channel]) => [name, queueOf(name, channel, options)]))
+  const states = new Map(Object.entries(channels).map(([name, channel]) => [name, stateOf(name, channel, options)]))
 
   return {
     request() {
       const limits: Record<string, number> = {}
       const busy: { channel: string; concurrencyKey: string }[] = []
-      for (const [channel, queue] of queues) {
-        const free = Math.min(queue.concurrency - queue.taken, freeByRate(queue, clock.now()))
+      for (const [channel, state] of states) {
+        const free = Math.min(state.concurrency - state.taken, freeByRate(state, clock.now()))
         if (free <= 0) continue
-        limits[channel] = Math.min(free, placesOfCrowded(queue))
-        for (const [concurrencyKey, taken] of queue.receivers) {
-          if (taken >= queue.perReceiver) busy.push({ channel, concurrencyKey })
+        limits[channel] = Math.min(free, slotsOfCrowded(state))
+        for (const [concurrencyKey, taken] of state.receivers) {
+          if (taken >= state.perReceiver) busy.push({ channel, concurrencyKey })
         }
       }
       return { limits, busy }
     },
 
     take({ channel, concurrencyKey: key }) {
-      const queue = queues.get(channel)
-      if (!queue || queue.taken >= queue.concurrency || freeByRate(queue, clock.now()) <= 0) return undefined
-      const isFull = key !== undefined && placesOf(queue, key) <= 0
-      if (key !== undefined && (isFull || queue.crowded.has(key))) queue.crowded.set(key, false)
-      return isFull ? undefined : slotIn(queue, key, clock)
+      const state = states.get(channel)
+      if (!state || state.taken >= state.concurrency || freeByRate(state, clock.now()) <= 0) return undefined
+      const isFull = key !== undefined && freeOf(state, key) <= 0
+      if (key !== undefined && (isFull || state.crowded.has(key))) state.crowded.set(key, false)
+      return isFull ? undefined : takeSlot(state, key, clock)
     },
 
-    heldUp() {
-      const held = [...queues].filter(([, queue]) => freeByRateInMs(queue, clock.now()) !== undefined)
-      return { limits: Object.fromEntries(held.map(([channel]) => [channel, 0])), busy: [] }
+    rateLimited() {
+      const limited = [...states].filter(([, state]) => freeByRateInMs(state, clock.now()) !== undefined)
+      return { limits: Object.fromEntries(limited.map(([channel]) => [channel, 0])), busy: [] }
     },
 
     freeInMs() {
-      const waits = [...queues.values()].map((queue) => freeByRateInMs(queue, clock.now()))
+      const waits = [...states.values()].map((state) => freeByRateInMs(state, clock.now()))
       const soonest = Math.min(...waits.filter((wait) => wait !== undefined))
       return soonest < Number.POSITIVE_INFINITY ? soonest : undefined
     },
   }
 }
 
-function queueOf(name: string, { concurrencyKey }: Channel, options: WorkerOptions): ReceiverQueue {
+function stateOf(name: string, { concurrencyKey }: Channel, options: WorkerOptions): ChannelState {
   const own = options.channels?.[name]
   const concurrency = own?.concurrency ?? options.concurrency ?? 10
   const perReceiver = own?.perReceiver ?? options.perReceiver ?? Math.max(1, Math.floor(concurrency / 5))
@@ -98,60 +99,61 @@ function queueOf(name: string, { concurrencyKey }: Channel, options: WorkerOptio
   }
 }
 
-function slotIn(queue: ReceiverQueue, key: string | undefined, clock: Pick<Clock, 'now'>): Slot {
-  let state: 'waiting' | 'begun' | 'left' = 'waiting'
-  queue.taken++
-  queue.waiting++
-  if (key !== undefined) queue.receivers.set(key, (queue.receivers.get(key) ?? 0) + 1)
+function takeSlot(state: ChannelState, key: string | undefined, clock: Pick<Clock, 'now'>): Slot {
+  let phase: 'waiting' | 'begun' | 'left' = 'waiting'
+  state.taken++
+  state.waiting++
+  if (key !== undefined) state.receivers.set(key, (state.receivers.get(key) ?? 0) + 1)
   return {
     begin() {
-      if (state !== 'waiting') return
-      state = 'begun'
-      queue.waiting--
-      if (queue.rate) queue.begun.push(clock.now())
+      if (phase !== 'waiting') return
+      phase = 'begun'
+      state.waiting--
+      if (state.rate) state.begun.push(clock.now())
     },
     leave() {
-      if (state === 'left') return
-      if (state === 'waiting') queue.waiting--
-      state = 'left'
-      queue.taken--
-      const left = key === undefined ? 0 : (queue.receivers.get(key) ?? 0) - 1
-      if (key !== undefined && left > 0) queue.receivers.set(key, left)
-      else if (key !== undefined) queue.receivers.delete(key)
+      if (phase === 'left') return
+      if (phase === 'waiting') state.waiting--
+      phase = 'left'
+      state.taken--
+      const left = key === undefined ? 0 : (state.receivers.get(key) ?? 0) - 1
+      if (key !== undefined && left > 0) state.receivers.set(key, left)
+      else if (key !== undefined) state.receivers.delete(key)
     },
   }
 }
 
-function placesOf({ perReceiver, receivers }: ReceiverQueue, key: string): number {
+function freeOf({ perReceiver, receivers }: ChannelState, key: string): number {
   return perReceiver - (receivers.get(key) ?? 0)
 }
 
 /**
- * With much queued for one receiver, a claim of every free place brings mostly what must be put back. So no more is asked for
- * than such receivers have places, as long as that brings some of theirs.
+ * The free slots of crowded receivers, as a limit of the next claim. With many deliveries queued for one receiver, a claim for every
+ * free slot brings mostly deliveries that must be queued again. So the claim is limited while it still brings deliveries of such
+ * receivers.
  */
-function placesOfCrowded(queue: ReceiverQueue): number {
-  let places = 0
-  for (const [key, wasAsked] of [...queue.crowded]) {
-    if (placesOf(queue, key) <= 0) continue
-    if (wasAsked) queue.crowded.delete(key)
+function slotsOfCrowded(state: ChannelState): number {
+  let slots = 0
+  for (const [key, wasReduced] of [...state.crowded]) {
+    if (freeOf(state, key) <= 0) continue
+    if (wasReduced) state.crowded.delete(key)
     else {
-      queue.crowded.set(key, true)
-      places += placesOf(queue, key)
+      state.crowded.set(key, true)
+      slots += freeOf(state, key)
     }
   }
-  return places || Number.POSITIVE_INFINITY
+  return slots || Number.POSITIVE_INFINITY
 }
 
-/** How many more sends the rate lets begin now, those included that have a place and have not begun. */
-function freeByRate({ rate, begun, waiting }: ReceiverQueue, now: number): number {
+/** Sends that the rate limit allows now, less the slots whose send has not begun. */
+function freeByRate({ rate, begun, waiting }: ChannelState, now: number): number {
   if (!rate) return Number.POSITIVE_INFINITY
   while (begun[0] !== undefined && begun[0] <= now - rate.perMs) begun.shift()
   return rate.max - begun.length - waiting
 }
 
-/** Milliseconds until the rate lets one send begin for which there is a place; `undefined`: that is not what keeps it. */
-function freeByRateInMs({ rate, begun, waiting, taken, concurrency }: ReceiverQueue, now: number): number | undefined {
+/** Milliseconds until the rate limit allows a send that has a free slot; `undefined`: the rate limit does not hold one back. */
+function freeByRateInMs({ rate, begun, waiting, taken, concurrency }: ChannelState, now: number): number | undefined {
   const [oldest] = begun
   if (!rate || oldest === undefined || taken >= concurrency || begun.length + waiting < rate.max) return undefined
   return Math.max(0, oldest + rate.perMs - now)

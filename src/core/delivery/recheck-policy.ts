@@ -5,57 +5,48 @@ import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
 import { type ErrorOperation, type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { askPolicy } from '../dispatch/plan/ask-policy.ts'
 import { adHocRecipient, findRecipient } from '../dispatch/plan/resolve-recipient.ts'
-import { type Hold, wasStopped } from './lease.ts'
-import { endUnsent, faultPlaceOf, putBack } from './settlements.ts'
+import { endUnsent, faultPlaceOf, type Hold, putBack, wasStopped } from './lease.ts'
 
-/** What asking again needs. */
+/** What {@link recheckPolicy} needs. */
 export interface RecheckDeps extends FaultDeps {
   readonly policy?: DeliveryPolicy
   readonly recipients?: RecipientDirectory
   readonly clock: Clock
 }
 
-const FRESH_MS = 60_000
 const UNAVAILABLE_MS = 30_000
 const MIN_DEFER_MS = 1_000
 const MAX_DEFER_MS = 31 * 86_400_000
 
 /**
- * Asks the policy once more about a delivery that does not go out at once, as its recipient is now: it was deferred, tried
- * before, or has waited over a minute for a worker. `undefined`: send it. One whose recipient the directory no longer knows
- * is skipped. While the policy or the directory throws, or does not answer, the delivery waits.
+ * Asks the policy again, with the recipient's current data. `undefined`: send the delivery. A delivery whose recipient the directory
+ * no longer knows is skipped. While the policy or the directory throws or does not answer, the delivery waits.
  */
 export async function recheckPolicy(
   claimed: ClaimedDelivery,
+  policy: DeliveryPolicy,
   hold: Hold,
   deps: RecheckDeps,
 ): Promise<Settlement | undefined> {
-  const { policy, clock } = deps
-  if (!policy || isFresh(claimed)) return undefined
-  let asked: ErrorOperation = 'directory'
+  let operation: ErrorOperation = 'directory'
   const onFound = (): void => {
-    asked = 'policy'
+    operation = 'policy'
   }
   try {
     const verdict = await hold.during(() => ask(policy, claimed, deps, onFound))
     if (!verdict) return endUnsent(claimed, 'skipped', 'no_address')
     if (verdict.verdict === 'skip') return endUnsent(claimed, 'skipped', verdict.reason)
-    const waitMs = verdict.verdict === 'defer' ? Math.ceil(verdict.until - clock.now()) : 0
+    const waitMs = verdict.verdict === 'defer' ? Math.ceil(verdict.until - deps.clock.now()) : 0
     return waitMs > 0 ? putBack(claimed, Math.min(Math.max(waitMs, MIN_DEFER_MS), MAX_DEFER_MS)) : undefined
   } catch (cause) {
     if (wasStopped(cause)) return putBack(claimed, 0)
     const line = { level: 'error', event: 'delivery.policy_unavailable' } as const
-    reportFault(cause, { operation: asked, ...faultPlaceOf(claimed) }, line, deps)
+    reportFault(cause, { operation, ...faultPlaceOf(claimed) }, line, deps)
     return putBack(claimed, UNAVAILABLE_MS)
   }
 }
 
-/** What the policy said when it was accepted still holds. */
-function isFresh({ deferred, attempts, waitedMs }: ClaimedDelivery): boolean {
-  return !deferred && attempts === 1 && waitedMs <= FRESH_MS
-}
-
-/** `undefined`: there is nobody of that id. */
+/** The policy's verdict; `undefined` when the directory has no recipient of that id. */
 async function ask(
   policy: DeliveryPolicy,
   { channel, dispatch }: ClaimedDelivery,

@@ -4,24 +4,23 @@ import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { type EventFault, reportEventFaults } from '../dispatch/event-faults.ts'
 import { type ContentFault, renderFields } from '../dispatch/plan/render-fields.ts'
-import { type Hold, wasStopped } from './lease.ts'
-import { ELSEWHERE_MS, endUnsent, faultPlaceOf, placeOf, putBack } from './settlements.ts'
+import { endUnsent, faultPlaceOf, type Hold, placeOf, putBack, UNKNOWN_MS, wasStopped } from './lease.ts'
 
-/** What rendering needs. */
+/** What {@link renderDigest} needs. */
 export interface RenderDeps extends FaultDeps {
   readonly events: Pick<EventCatalog, 'find'>
 }
 
 /**
- * Renders a digest from its events and puts it back with what it says, to be sent like any other. Events that the schema does
- * not take any more are left out. One of which none is left, or that its templates cannot render, fails; while its event is not
- * known here, or its schema does not answer, it waits.
+ * Renders a digest from its events and queues it again with its content; the next attempt sends it. Events that their schema no longer
+ * accepts are left out. The digest fails when no event is left or a template fails. It waits while this worker does not know its event
+ * type, or the schema does not answer.
  */
 export async function renderDigest(claimed: ClaimedDelivery, hold: Hold, deps: RenderDeps): Promise<Settlement> {
   const event = deps.events.find(claimed.dispatch.eventType)
   if (!event) {
     deps.logger.log('warn', 'delivery.event_unknown', placeOf(claimed))
-    return putBack(claimed, ELSEWHERE_MS)
+    return putBack(claimed, UNKNOWN_MS)
   }
   try {
     const content = await hold.during(() => render(claimed, event, deps))
@@ -30,7 +29,7 @@ export async function renderDigest(claimed: ClaimedDelivery, hold: Hold, deps: R
     if (wasStopped(cause)) return putBack(claimed, 0)
     const line = { level: 'error', event: 'delivery.render_failed', isLibrary: true } as const
     reportFault(cause, { operation: 'template', ...faultPlaceOf(claimed) }, line, deps)
-    return putBack(claimed, ELSEWHERE_MS)
+    return putBack(claimed, UNKNOWN_MS)
   }
 }
 
@@ -43,14 +42,15 @@ async function render(claimed: ClaimedDelivery, event: CatalogEvent, deps: Fault
   for (const { eventData } of digest.events) {
     const checked = await event.checkData(eventData)
     if (checked.outcome === 'valid') events.push(checked.data)
-    else if (checked.cause !== undefined)
+    else if (checked.cause !== undefined) {
       report({ operation: 'data_schema', detail: 'the data schema threw', cause: checked.cause })
+    }
   }
   const leftOut = digest.events.length - events.length
   if (leftOut > 0) deps.logger.log('warn', 'delivery.event_left_out', { ...placeOf(claimed), events: leftOut })
   if (events.length === 0) return undefined
   const facts = { data: events.at(-1), recipient: digest.recipient, events }
-  // No caller is there any more who could send what is missing.
+  // Missing data is not listed: no caller waits who could send it.
   const onFault = ({ missing, ...fault }: ContentFault): void => report(fault)
   return renderFields(channel.fields, facts, onFault, 'digest')
 }

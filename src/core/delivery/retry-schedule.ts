@@ -1,23 +1,23 @@
-/** Milliseconds before each further attempt at a message, for channels that have no schedule of their own. */
+/** Default retry schedule of a channel: milliseconds before each further attempt. */
 export const MESSAGE_RETRIES: readonly number[] = [1, 5, 15, 45, 120, 240, 480, 900].map((seconds) => seconds * 1000)
 
 const JITTER = 0.2
 
-/** The bounds of a retry, beside its schedule. */
+/** Limits of a retry, beside its schedule. */
 export interface RetryBounds {
   /** Milliseconds until the delivery expires. */
   readonly leftMs: number
-  /** The wait that the provider asked for, in milliseconds: any number. Negative ones and `NaN` ask for nothing. */
+  /** The provider's `Retry-After`, in milliseconds. Negative numbers and `NaN` are ignored. */
   readonly retryAfterMs?: number | undefined
 }
 
 /**
- * How long to wait after a failed attempt: the schedule's step, varied by +-20 %. A longer wait that the provider asked for
- * takes the place of the step's least; the variation comes on top, so that those who were asked together do not come back together.
- * `undefined`: that was the last attempt, or the next one would come after the expiry.
+ * Backoff with jitter: milliseconds to wait after a failed attempt. The wait is the schedule's step, +-20 %. A longer `Retry-After`
+ * replaces the lower bound; the jitter is added, so that deliveries do not return together. `undefined`: it was the last attempt, or
+ * the next one would come after the expiry.
  *
- * The variation is drawn from the delivery's id, so that it needs no source of chance and spreads deliveries all the same. Where
- * it alone would pass the expiry, it is left out.
+ * The jitter is a hash of the delivery's id and the attempt: pure, and spread over deliveries. It is left out when it alone would pass
+ * the expiry.
  *
  * @param attempt The attempt that failed, 1 for the first.
  */
@@ -32,8 +32,8 @@ export function retryDelay(
   const least = Math.ceil(step * (1 - JITTER))
   const spread = Math.max(0, Math.floor(step * (1 + JITTER)) - least)
   const soonest = retryAfterMs > least ? Math.ceil(retryAfterMs) : least
-  const varied = soonest + Math.floor((spread + 1) * unitHash(`${deliveryId}:${attempt}`))
-  return [varied, soonest].find((delayMs) => delayMs < leftMs)
+  const jittered = soonest + Math.floor((spread + 1) * unitHash(`${deliveryId}:${attempt}`))
+  return [jittered, soonest].find((delayMs) => delayMs < leftMs)
 }
 
 /** FNV-1a with a final mix, as a number from 0 to below 1. */

@@ -1,144 +1,140 @@
+import { withTimeout } from '../../model/time-out.ts'
 import type { ClaimedDelivery, Claims, DispatchStore } from '../../ports/dispatch-store.ts'
 import { reportFault } from '../answers/report-fault.ts'
-import { raceTimeout } from '../time-out.ts'
-import { type AttemptDeps, type Attempted, attemptDelivery } from './attempt-delivery.ts'
+import { type AttemptDeps, type Attempted, attemptDelivery } from './attempt.ts'
 import { reportDelivery } from './hooks.ts'
-import { inFlight } from './in-flight.ts'
-import { type Lease, STOPPING_MS } from './lease.ts'
+import { type Lease, placeOf, putBack, STOPPING_MS } from './lease.ts'
 import { createLimiter, type Slot } from './limiter.ts'
-import { placeOf, putBack } from './settlements.ts'
-import { swapRemoveList } from './swap-remove-list.ts'
 import type { WorkerOptions } from './worker-options.ts'
 
-/** What sending needs. */
+/** What {@link createSendLoop} needs. */
 export interface SendLoopDeps extends AttemptDeps {
   readonly store: DispatchStore
-  /** Nothing is claimed, and nothing sent. */
+  /** Claims and sends nothing. */
   readonly sandbox?: boolean
 }
 
-/** What came of one claim. */
-export interface Found {
+/** The result of one claim. */
+export interface ClaimOutcome {
   readonly expired: number
-  /** Something was found, and there is more that is due now. */
+  /** Deliveries were found, and more are due now. */
   readonly isMore: boolean
-  /** Milliseconds until another claim may find something, if the store knows. */
+  /** Milliseconds until another claim may find deliveries, if the store knows. */
   readonly dueInMs?: number | undefined
 }
 
-/** `held`: nothing, but how long until something of what a rate holds up is due. */
-export type ClaimOf = 'free' | 'held'
+/** `free`: claims for all free slots. `rate-limited`: claims nothing, and asks when a delivery of a rate-limited channel is due. */
+export type ClaimKind = 'free' | 'rate-limited'
 
-/** What a worker is sending. It lives from one stop to the next: a claim of an earlier life begins nothing. */
+/** The deliveries in flight of one worker. Each stop starts a new generation: a claim of an earlier generation starts no send. */
 export interface SendLoop {
-  readonly life: number
+  readonly generation: number
   /**
-   * Begins what may be begun. One claim at a time, so that no two count on the same place. Rejects when the store does.
+   * Claims deliveries and starts their attempts. One claim runs at a time, so that no two use the same slot. Rejects when the store does.
    *
-   * @param onBegun Given each attempt, which rejects with what the store threw.
-   * @param of Default: `free`.
+   * @param onStart Receives each attempt, which rejects with the error of the store.
+   * @param kind Default: `free`.
    */
   claim(
-    life: number,
-    onBegun: (attempt: Promise<Attempted>, claimed: ClaimedDelivery) => void,
-    of?: ClaimOf,
-  ): Promise<Found>
-  /** Everything else has just had its turn: a timer rang, or a call came in. */
-  turned(): void
-  /** Milliseconds until a rate lets more be sent; `undefined`: no rate holds anything up. */
+    generation: number,
+    onStart: (attempt: Promise<Attempted>, claimed: ClaimedDelivery) => void,
+    kind?: ClaimKind,
+  ): Promise<ClaimOutcome>
+  /** Records that the event loop has just run other work. */
+  yielded(): void
+  /** Milliseconds until a rate limit allows another send; `undefined`: no rate limit holds one back. */
   freeInMs(): number | undefined
-  /** Resolves when the host was told of all that has ended. */
+  /** Resolves when all hooks of ended attempts have ended. */
   reported(): Promise<void>
-  /** Resolves when a place has become free, after `ms` milliseconds if given, or when it is stopped. */
+  /** Resolves when a slot is free, after `ms` milliseconds if given, or on stop. */
   pause(ms: number | undefined): Promise<void>
   /**
-   * Begins nothing more, and resolves when nothing is being sent and the host was told. What still is being sent after `graceMs`
-   * is aborted; a second later it does not wait any longer for the store's claims or the host's hooks, and after one more for
-   * nothing at all. Gives what it left undone.
+   * Starts nothing more, and resolves when no attempt and no hook is in flight. After `graceMs`, sends are aborted. One second later it
+   * stops waiting for claims and hooks, and after one more second for everything. Gives the unfinished work.
    */
-  stop(graceMs: number | undefined): Promise<Left>
+  stop(graceMs: number | undefined): Promise<Unfinished>
 }
 
-/** Deliveries that a worker left undone when it stopped. */
-export interface Left {
-  /** Deliveries that it had claimed and put back unsent. */
+/** Deliveries that a stopped worker did not finish. */
+export interface Unfinished {
+  /** Deliveries claimed and queued again, unsent. */
   readonly givenBack: number
-  /** Sends that it aborted. */
+  /** Sends aborted. */
   readonly aborted: number
 }
 
 type ClaimArgs = Parameters<SendLoop['claim']>
 
-/** Deliveries follow one another so long before everything else has its turn. */
+/** Longest time without a turn for other work of the event loop. */
 const MAX_BUSY_MS = 20
 
-const NOTHING: Found = { expired: 0, isMore: false }
+const NOTHING: ClaimOutcome = { expired: 0, isMore: false }
 
-/** @param onFree Called whenever a place has become free. */
-export function createSending(deps: SendLoopDeps, options: WorkerOptions, onFree: () => void): SendLoop {
+/** @param onFree Called whenever a slot is free again. */
+export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFree: () => void): SendLoop {
   const { leaseMs = 30_000, sendTimeoutMs: timeoutMs = 60_000 } = options
   const { store, clock, logger, sandbox } = deps
-  const slots = createLimiter(deps.channels, options, clock)
+  const limiter = createLimiter(deps.channels, options, clock)
   const stops = swapRemoveList<() => void>()
-  const pausing = swapRemoveList<() => void>()
+  const pauses = swapRemoveList<() => void>()
   const claims = inFlight()
   const attempts = inFlight()
-  const publishing = inFlight()
-  let turn: Promise<unknown> = Promise.resolve()
-  let turnedAt = clock.now()
-  let life = 0
-  let left = { givenBack: 0, aborted: 0 }
+  const hooks = inFlight()
+  let lastClaim: Promise<unknown> = Promise.resolve()
+  let yieldedAt = clock.now()
+  let generation = 0
+  let unfinished = { givenBack: 0, aborted: 0 }
 
-  /** Channels that answer at once would keep the process from all else until nothing is due. */
+  /** Lets other work run: channels that answer at once would block the event loop until nothing is due. */
   async function yieldToEventLoop(): Promise<void> {
     await new Promise<void>((resolve) => void clock.after(0, resolve, 'keepAlive'))
-    turnedAt = clock.now()
+    yieldedAt = clock.now()
   }
 
-  async function claimNow(...[mine, onBegun, of]: ClaimArgs): Promise<Found> {
-    if (clock.now() - turnedAt > MAX_BUSY_MS) await yieldToEventLoop()
-    const { limits, busy } = of === 'held' ? slots.heldUp() : slots.request()
-    if (mine !== life || sandbox || Object.keys(limits).length === 0) return NOTHING
+  async function claimNow(...[mine, onStart, kind]: ClaimArgs): Promise<ClaimOutcome> {
+    if (clock.now() - yieldedAt > MAX_BUSY_MS) await yieldToEventLoop()
+    const { limits, busy } = kind === 'rate-limited' ? limiter.rateLimited() : limiter.request()
+    if (mine !== generation || sandbox || Object.keys(limits).length === 0) return NOTHING
     const lease = { since: clock.now(), ms: leaseMs }
     const { deliveries, expired, nextDueInMs } = await store.claim({ leaseMs, limits, busy })
     const surplus: ClaimedDelivery[] = []
     for (const claimed of deliveries) {
-      const slot = mine === life ? slots.take(claimed) : undefined
-      if (slot) begin(claimed, lease, slot, onBegun)
+      const slot = mine === generation ? limiter.take(claimed) : undefined
+      if (slot) start(claimed, lease, slot, onStart)
       else surplus.push(claimed)
     }
-    if (expired.length > 0) publishing.keep(reportExpired(expired))
-    if (mine !== life) left.givenBack += surplus.length
-    await Promise.all(surplus.map(release))
+    if (expired.length > 0) hooks.add(reportExpired(expired))
+    if (mine !== generation) unfinished.givenBack += surplus.length
+    await Promise.all(surplus.map(giveBack))
     const hasFound = deliveries.length > surplus.length || expired.length > 0
     return { expired: expired.length, isMore: hasFound && nextDueInMs === 0, dueInMs: nextDueInMs }
   }
 
-  function begin(claimed: ClaimedDelivery, lease: Lease, slot: Slot, onBegun: ClaimArgs[1]): void {
+  function start(claimed: ClaimedDelivery, lease: Lease, slot: Slot, onStart: ClaimArgs[1]): void {
     if (claimed.reclaimed) logger.log('warn', 'delivery.reclaimed', { attempt: claimed.attempts, ...placeOf(claimed) })
-    onBegun(attempt(claimed, lease, slot), claimed)
+    onStart(attempt(claimed, lease, slot), claimed)
   }
 
-  /** It leaves its place once it is written down: a hook that hangs holds up no other message. */
+  /** Frees its slot once the result is stored: a hook that hangs blocks no other message. */
   function attempt(claimed: ClaimedDelivery, lease: Lease, slot: Slot): Promise<Attempted> {
+    const startedIn = generation
     const options = { timeoutMs, stops, onSend: slot.begin }
-    const begunIn = life
     const attempted = attemptDelivery(claimed, lease, deps, options).finally(slot.leave)
     attempted.then(({ result, reported }) => {
-      if (result === 'released' && begunIn !== life) left.givenBack++
-      if (reported) publishing.keep(reported)
-      placeLeft()
-    }, placeLeft)
-    return attempts.keep(attempted)
+      if (result === 'released' && startedIn !== generation) unfinished.givenBack++
+      if (reported) hooks.add(reported)
+      slotFreed()
+    }, slotFreed)
+    return attempts.add(attempted)
   }
 
-  function placeLeft(): void {
-    for (const wake of pausing) wake()
+  function slotFreed(): void {
+    for (const resume of pauses) resume()
     onFree()
   }
 
-  /** Gives a delivery up at once. Should that fail, its lease ends. */
-  async function release(claimed: ClaimedDelivery): Promise<void> {
+  /** Queues a delivery again at once. If that fails, its lease expires. */
+  async function giveBack(claimed: ClaimedDelivery): Promise<void> {
     try {
       await store.settle(putBack(claimed, 0))
     } catch (cause) {
@@ -148,67 +144,128 @@ export function createSending(deps: SendLoopDeps, options: WorkerOptions, onFree
   }
 
   async function reportExpired(expired: Claims['expired']): Promise<void> {
-    const telling = expired.map(({ dispatch, ...change }) => {
+    const reports = expired.map(({ dispatch, ...change }) => {
       const { deliveryId, channel, attempts: attempt } = change
       logger.log('warn', 'delivery.expired', { deliveryId, dispatchId: dispatch.dispatchId, channel, attempt })
       return reportDelivery(change, dispatch, deps)
     })
-    await Promise.all(telling)
+    await Promise.all(reports)
   }
 
   async function allEnded(): Promise<void> {
     await claims.empty()
     await attempts.empty()
-    await publishing.empty()
+    await hooks.empty()
   }
 
   return {
-    get life() {
-      return life
+    get generation() {
+      return generation
     },
     claim(...args) {
-      const found = claims.keep(turn.then(() => claimNow(...args)))
-      turn = found.catch(() => {})
-      return found
+      const outcome = claims.add(lastClaim.then(() => claimNow(...args)))
+      lastClaim = outcome.catch(() => {})
+      return outcome
     },
-    turned() {
-      turnedAt = clock.now()
+    yielded() {
+      yieldedAt = clock.now()
     },
-    freeInMs: slots.freeInMs,
-    reported: publishing.empty,
+    freeInMs: limiter.freeInMs,
+    reported: hooks.empty,
     pause: (ms) =>
       new Promise((resolve) => {
-        let callOff = (): void => {}
-        const wake = (): void => {
-          leave()
-          callOff()
+        let cancelTimer = (): void => {}
+        const resume = (): void => {
+          remove()
+          cancelTimer()
           resolve()
         }
-        const leave = pausing.add(wake)
-        if (ms !== undefined) callOff = clock.after(ms, wake, 'keepAlive')
+        const remove = pauses.add(resume)
+        if (ms !== undefined) cancelTimer = clock.after(ms, resume, 'keepAlive')
       }),
     async stop(graceMs = Number.POSITIVE_INFINITY) {
-      life++
+      generation++
       const own = { givenBack: 0, aborted: 0 }
-      left = own
-      for (const wake of pausing) wake()
-      const begun = [...stops]
-      // What an earlier claim still brings is given back: those after another start need not wait for it.
-      turn = Promise.resolve()
+      unfinished = own
+      for (const resume of pauses) resume()
+      const atStop = [...stops]
+      // A claim that is under way gives its deliveries back: claims after the next start need not wait for it.
+      lastClaim = Promise.resolve()
       if (graceMs === Number.POSITIVE_INFINITY) {
         await allEnded()
         return own
       }
-      const callOff = clock.after(graceMs, () => {
+      const cancelAbort = clock.after(graceMs, () => {
         const going = new Set(stops)
-        own.aborted = begun.filter((stop) => going.has(stop)).length
-        for (const stop of begun) stop()
+        own.aborted = atStop.filter((stop) => going.has(stop)).length
+        for (const stop of atStop) stop()
       })
-      const inTime = await raceTimeout(allEnded(), graceMs + STOPPING_MS, clock)
-      callOff()
-      // What has been aborted only now is still to be written down.
-      if (!inTime) await raceTimeout(attempts.empty(), STOPPING_MS, clock)
+      // Sends that ended only by the abort have one more second to be stored.
+      const waitForSettlements = (): Promise<void> =>
+        withTimeout(attempts.empty(), { ms: STOPPING_MS, clock, fallback: () => {} })
+      await withTimeout(allEnded(), { ms: graceMs + STOPPING_MS, clock, fallback: waitForSettlements })
+      cancelAbort()
       return own
     },
+  }
+}
+
+/** Promises in flight. */
+interface InFlight {
+  /** Counts a promise until it settles, and returns it. */
+  add<T>(work: Promise<T>): Promise<T>
+  /** Resolves when none is in flight. */
+  empty(): Promise<void>
+}
+
+function inFlight(): InFlight {
+  let count = 0
+  let waiting: (() => void)[] = []
+
+  function settled(): void {
+    count--
+    if (count > 0) return
+    for (const resolve of waiting) resolve()
+    waiting = []
+  }
+
+  return {
+    add(work) {
+      count++
+      work.then(settled, settled)
+      return work
+    },
+    async empty() {
+      if (count > 0) await new Promise<void>((resolve) => waiting.push(resolve))
+    },
+  }
+}
+
+/**
+ * A list with swap-remove: removing a member moves the last one to its place. For thousands of short-lived members: a `Set` allocates a
+ * new table every few changes, and the old tables keep removed members alive past the young generation of the garbage collector.
+ */
+export interface SwapRemoveList<T> extends Iterable<T> {
+  /** Adds a member and returns the function that removes it; further calls do nothing. */
+  add(member: T): () => void
+}
+
+export function swapRemoveList<T>(): SwapRemoveList<T> {
+  const entries: { readonly member: T; at: number }[] = []
+  return {
+    add(member) {
+      const entry = { member, at: entries.length }
+      entries.push(entry)
+      return () => {
+        if (entry.at < 0) return
+        const last = entries.pop()
+        if (last && last !== entry) {
+          entries[entry.at] = last
+          last.at = entry.at
+        }
+        entry.at = -1
+      }
+    },
+    [Symbol.iterator]: () => entries.map(({ member }) => member)[Symbol.iterator](),
   }
 }

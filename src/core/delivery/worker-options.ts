@@ -1,27 +1,30 @@
-/** How much a worker sends on one channel. */
+/** Limits of a worker on one channel. */
 export interface ChannelLimits {
-  /** Messages that are sent at the same time. Default: 10. */
+  /** Messages in flight at the same time. Default: 10. */
   readonly concurrency?: number
   /**
-   * Of these, how many to one receiver, on a channel that tells receivers apart: one that has died takes no more places.
+   * Messages in flight to one receiver, on a channel that has a `concurrencyKey`: a dead receiver does not occupy the whole channel.
    * Default: a fifth of `concurrency`, at least 1.
    */
   readonly perReceiver?: number
-  /** At most `max` sends are begun in any `perMs` milliseconds, by this worker. Default: no limit. */
+  /** Rate limit of this worker: at most `max` sends start in any `perMs` milliseconds. Default: no limit. */
   readonly rate?: { readonly max: number; readonly perMs: number }
 }
 
-/** How a worker works. `concurrency`, `perReceiver` and `rate` are each channel's own. */
+/** Options of a worker. `concurrency`, `perReceiver` and `rate` apply to each channel separately. */
 export interface WorkerOptions extends ChannelLimits {
-  /** Channels that differ from the others, by their names. */
+  /** Limits of single channels, by name. They replace the limits above. */
   readonly channels?: Readonly<Record<string, ChannelLimits>>
-  /** Milliseconds after which a delivery whose worker died is taken up again; renewed while it is being sent. Default: 30,000. */
+  /**
+   * Milliseconds of a lease. It is renewed while the delivery is in flight; when its worker dies, another claims the delivery after this
+   * time. Default: 30,000.
+   */
   readonly leaseMs?: number
   /**
-   * Milliseconds that a channel may take to send one message: then its signal is aborted, and a second later it may have been
-   * sent. Default: 60,000.
+   * Milliseconds for a channel to send one message. Then its signal aborts; a channel that does not answer within one more second has
+   * the outcome `unknown`. Default: 60,000.
    */
   readonly sendTimeoutMs?: number
-  /** Milliseconds between looks when nothing wakes it. Default: 1,000. */
+  /** Milliseconds between polls when nothing wakes the worker. Default: 1,000. */
   readonly pollMs?: number
 }

@@ -1,55 +1,66 @@
 import { matching } from '../../options/checks.ts'
 import { type Checks, readOptions } from '../../options/read-options.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery } from '../../ports/dispatch-store.ts'
 import { reportFault } from '../answers/report-fault.ts'
-import type { Attempted } from './attempt-delivery.ts'
-import { type RunDueResult, runDue } from './run-due.ts'
-import { createSending, type SendLoopDeps } from './send-loop.ts'
-import { stayAlive } from './stay-alive.ts'
+import type { Attempted } from './attempt.ts'
+import { type ClaimKind, type ClaimOutcome, createSendLoop, type SendLoop, type SendLoopDeps } from './send-loop.ts'
 import type { WorkerOptions } from './worker-options.ts'
 
-export type { RunDueResult, WorkerOptions }
+export type { WorkerOptions }
 
-/** What a worker needs. */
+/** What {@link createWorker} needs. */
 export interface WorkerDeps extends SendLoopDeps {
   readonly queue: DeliveryQueue
 }
 
-/** How {@link Worker.stop} is to stop. */
+/** Options of {@link Worker.stop}. */
 export interface StopOptions {
   /**
-   * Milliseconds that what is being sent may still take. After that the signals of its sends are aborted, and a second later
-   * they count as `unknown`; hooks and the store's claims are not waited for any longer then, and a store that does not write
-   * down how they ended one second more. What comes later is still written, or given back. Default, and `Infinity`: as long as
-   * it takes, which `sendTimeoutMs` bounds when the store answers.
+   * Milliseconds of grace for sends in flight. Then their signals abort, and one second later they count as `unknown`; the worker no
+   * longer waits for hooks or claims. After one more second it stops waiting for a store that does not store the results. Later
+   * results are still stored, and later claims given back. Default, and `Infinity`: no limit but `sendTimeoutMs`, when the store answers.
    */
   readonly graceMs?: number
 }
 
-/** Delivers what is due: claim, send, settle, over and over. Any number of them may work on one store. */
+/** Result of one `Worker.runDue`. Deliveries that were queued again unsent are not counted. */
+export interface RunDueResult {
+  /** Deliveries sent, retried, failed, cancelled meanwhile, or whose lease was lost. */
+  readonly attempted: number
+  readonly sent: number
+  readonly retried: number
+  readonly failed: number
+  readonly skipped: number
+  readonly expired: number
+}
+
+/** Delivers what is due: claims, sends and settles. Any number of workers may share one store. */
 export interface Worker {
   /**
-   * Delivers from now on, in the background, until {@link Worker.stop}. Calling it again changes nothing. Where there are run
-   * events, or `staleAfterMs`, it also sees to these every minute.
+   * Delivers in the background until {@link Worker.stop}. Further calls do nothing. With run events or `staleAfterMs`, it also runs
+   * their maintenance every minute.
    *
-   * A started worker keeps its process alive, also while its database is away and in sandbox mode, until a `stop` has resolved.
-   * A store that throws is logged, reported to `onError`, and asked again after `pollMs`. Throws what the `listen` of a queue throws;
-   * nothing is started then.
+   * A started worker keeps its process alive until a `stop` has resolved, also while the database is unavailable and in sandbox mode.
+   * An error of the store is logged, reported to `onError`, and the store is polled again after `pollMs`. Throws what the `listen` of
+   * a queue throws; then nothing is started.
    */
   start(): void
   /**
-   * Claims nothing more, puts back what was not begun, and resolves when what was being sent has been settled; `runDue` too.
-   * It may be called again, and started again. At the end of a process, `stop` of Sallyport stops the rest too.
+   * Claims nothing more, queues again what was not begun, and resolves when the deliveries in flight are settled, those of `runDue` too.
+   * May be called again; the worker may be started again. At the end of a process, `stop` of Sallyport stops the rest too.
    *
-   * @throws {SallyportError} `option_invalid`, by a rejection, when `graceMs` cannot be; nothing is stopped then.
+   * @throws {SallyportError} `option_invalid`, as a rejection, when `graceMs` is invalid; then nothing is stopped.
    */
   stop(options?: StopOptions): Promise<void>
   /**
-   * Delivers everything that is due now, and what that makes due, then resolves: for cron, serverless and tests. Before that it
-   * expires stale runs and dispatches what is untold of runs, where a host has either. What this
-   * worker is sending already, or another run of it, is theirs: it is not waited for, and not counted.
-   * Once it has resolved, it does not keep the process alive. Waits for a rate that holds up what is due by the time it lets it go. Throws when the store does, once all it began has ended.
+   * Delivers everything that is due now, and what becomes due by that, then resolves: for cron, serverless and tests. First it
+   * expires stale runs and dispatches pending run events, where these are configured. Deliveries in flight of this worker or of
+   * another `runDue` are neither awaited nor counted. Does not keep the process alive after it resolves.
+   *
+   * Waits for a rate limit when a delivery of that channel is due by the time it allows a send. Throws when the store does, once all
+   * attempts it started have ended.
    */
   runDue(): Promise<RunDueResult>
 }
@@ -58,60 +69,60 @@ const STOP_CHECKS: Checks<StopOptions> = {
   graceMs: matching((ms) => typeof ms === 'number' && ms >= 0, 'must be milliseconds from 0 on, or Infinity'),
 }
 
-/** @throws {SallyportError} `option_invalid`: then nothing is stopped. */
+/** @throws {SallyportError} `option_invalid` */
 export function readStopOptions(options: StopOptions, call = 'worker.stop'): StopOptions {
   return readOptions(call, options, STOP_CHECKS)
 }
 
-/** Between looks that find nothing to send, whatever the store says. */
-const SHORT_WAIT_MS = 10
+/** Least time between polls that find nothing to send, whatever the store answers. */
+const MIN_POLL_MS = 10
 
 export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Worker {
   const { pollMs = 1_000 } = options
   const { clock, logger, queue, sandbox } = deps
-  const sending = createSending(deps, options, look)
-  let running = false
-  /** The life in which a look is under way. */
-  let looking: number | undefined
-  let lookAgain = false
-  let stopTimer = (): void => {}
+  const sendLoop = createSendLoop(deps, options, poll)
+  let isRunning = false
+  /** The generation in which a poll is under way. */
+  let pollingIn: number | undefined
+  let pollAgain = false
+  let cancelTimer = (): void => {}
   let stopListening = (): void => {}
   let letProcessEnd = (): void => {}
 
-  /** Begins all that may be begun; one look at a time, and one more when it was asked for meanwhile. */
-  function look(): void {
-    if (!running) return
-    const { life } = sending
-    lookAgain = looking === life
-    if (lookAgain) return
-    looking = life
-    stopTimer()
-    void fill(life)
+  /** Starts every send that may start. One poll runs at a time; calls meanwhile cause one more. */
+  function poll(): void {
+    if (!isRunning) return
+    const { generation } = sendLoop
+    pollAgain = pollingIn === generation
+    if (pollAgain) return
+    pollingIn = generation
+    cancelTimer()
+    void fillSlots(generation)
       .catch((cause: unknown) => {
         reportFault(cause, { operation: 'store' }, { level: 'error', event: 'worker.claim_failed' }, deps)
         return pollMs
       })
       .then((delayMs) => {
-        if (looking !== life) return
-        looking = undefined
-        if (running) stopTimer = clock.after(lookAgain ? 0 : delayMs, ring)
+        if (pollingIn !== generation) return
+        pollingIn = undefined
+        if (isRunning) cancelTimer = clock.after(pollAgain ? 0 : delayMs, onTimer)
       })
   }
 
-  function ring(): void {
-    sending.turned()
-    look()
+  function onTimer(): void {
+    sendLoop.yielded()
+    poll()
   }
 
-  /** Claims while there is more; gives the milliseconds until another look is worth it. */
-  async function fill(life: number): Promise<number> {
+  /** Claims while more is due; gives the milliseconds until the next poll. */
+  async function fillSlots(generation: number): Promise<number> {
     for (;;) {
-      const { isMore, dueInMs = pollMs } = await sending.claim(life, logFault)
-      if (!isMore) return Math.max(SHORT_WAIT_MS, Math.min(dueInMs, sending.freeInMs() ?? pollMs, pollMs))
+      const { isMore, dueInMs = pollMs } = await sendLoop.claim(generation, logFault)
+      if (!isMore) return Math.max(MIN_POLL_MS, Math.min(dueInMs, sendLoop.freeInMs() ?? pollMs, pollMs))
     }
   }
 
-  /** A store that fails to settle leaves the lease to end: the delivery is taken up again. */
+  /** Logs a store that fails to settle: the lease expires, and the delivery is claimed again. */
   function logFault(attempt: Promise<Attempted>, { deliveryId }: ClaimedDelivery): void {
     const line = { level: 'error', event: 'delivery.settle_failed' } as const
     attempt.catch((cause: unknown) => reportFault(cause, { operation: 'store', deliveryId }, line, deps))
@@ -119,24 +130,93 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
 
   return {
     start() {
-      if (running) return
-      if (!sandbox) stopListening = queue.listen(look)
-      running = true
+      if (isRunning) return
+      if (!sandbox) stopListening = queue.listen(poll)
+      isRunning = true
       letProcessEnd = stayAlive(clock)
       if (sandbox) return logger.log('warn', 'worker.sandboxed', {})
       logger.log('info', 'worker.started', {})
-      ring()
+      onTimer()
     },
     async stop(options = {}) {
       const { graceMs } = readStopOptions(options)
-      const wasWorking = running && !sandbox
-      running = false
+      const wasWorking = isRunning && !sandbox
+      isRunning = false
       stopListening()
-      stopTimer()
-      // Not that of a start which comes meanwhile.
-      const left = await sending.stop(graceMs).finally(letProcessEnd)
-      if (wasWorking) logger.log('info', 'worker.stopped', { ...left })
+      cancelTimer()
+      // Reads `letProcessEnd` now: a start meanwhile sets another.
+      const unfinished = await sendLoop.stop(graceMs).finally(letProcessEnd)
+      if (wasWorking) logger.log('info', 'worker.stopped', { ...unfinished })
     },
-    runDue: () => runDue(sending),
+    runDue: () => runDue(sendLoop),
   }
+}
+
+/**
+ * Sends until nothing that may be sent is due, and none of its own attempts is in flight. After a stop or an error of the store, it
+ * starts nothing more.
+ */
+async function runDue(sendLoop: SendLoop): Promise<RunDueResult> {
+  const { generation } = sendLoop
+  sendLoop.yielded()
+  const counts = { sent: 0, retried: 0, failed: 0, skipped: 0, cancelled: 0, released: 0, lost: 0 }
+  const faults: unknown[] = []
+  let expired = 0
+  let open = 0
+  let ended = 0
+
+  function mayClaim(): boolean {
+    return sendLoop.generation === generation && faults.length === 0
+  }
+
+  async function claim(kind: ClaimKind): Promise<ClaimOutcome | undefined> {
+    const outcome = await sendLoop.claim(generation, watch, kind).catch((cause: unknown) => void faults.push(cause))
+    expired += outcome?.expired ?? 0
+    return outcome
+  }
+
+  function watch(attempt: Promise<Attempted>): void {
+    const end = (note: () => void): void => {
+      note()
+      open--
+      ended++
+    }
+    open++
+    attempt.then(
+      ({ result }) => end(() => counts[result]++),
+      (cause) => end(() => faults.push(cause)),
+    )
+  }
+
+  for (;;) {
+    const before = ended
+    if (mayClaim()) {
+      const outcome = await claim('free')
+      if (!outcome || outcome.isMore || ended !== before) continue
+    }
+    const freeInMs = mayClaim() ? sendLoop.freeInMs() : undefined
+    if (open === 0) {
+      if (freeInMs === undefined) break
+      const limited = await claim('rate-limited')
+      if (!mayClaim() || limited?.dueInMs === undefined || limited.dueInMs > freeInMs) break
+    }
+    await sendLoop.pause(freeInMs)
+  }
+  await sendLoop.reported()
+  if (faults.length > 0) throw faults[0]
+  const { sent, retried, failed, skipped, cancelled, lost } = counts
+  return { attempted: sent + retried + failed + cancelled + lost, sent, retried, failed, skipped, expired }
+}
+
+/** Shorter than the longest timer of every runtime. */
+const HOUR_MS = 3_600_000
+
+/** Keeps the process alive until the returned function is called. */
+export function stayAlive(clock: Pick<Clock, 'after'>): () => void {
+  let release = (): void => {}
+  const hold = (): void => {
+    release = clock.after(HOUR_MS, hold, 'keepAlive')
+  }
+  hold()
+  return () => release()
 }

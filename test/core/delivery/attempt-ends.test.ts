@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { attemptDelivery } from '../../../src/core/delivery/attempt-delivery.ts'
+import { attemptDelivery } from '../../../src/core/delivery/attempt.ts'
 import type { DeliveryEvent } from '../../../src/core/delivery/hooks.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { claimOne } from '../dispatch/dispatching.ts'
@@ -8,7 +8,7 @@ import { attempt, attemptClaimed, depsFor, leased } from './attempting.ts'
 const PLACE = { deliveryId: 'dlv_2', dispatchId: 'dsp_1', channel: 'a' }
 
 describe('the end of an attempt', () => {
-  it('is waited for by nobody where the host wants to hear nothing', async () => {
+  it('an attempt gives no promise of hooks where there are no hooks', async () => {
     const deps = await depsFor(recordingChannel())
     expect(await attemptDelivery(await claimOne(deps), leased(deps), deps)).toEqual({ result: 'sent' })
     const hearing = await depsFor(recordingChannel(), { hooks: {} })
@@ -16,7 +16,7 @@ describe('the end of an attempt', () => {
     expect(reported).toBeInstanceOf(Promise)
   })
 
-  it('on a channel that is not known here is logged as that', async () => {
+  it('an attempt on an unknown channel logs delivery.channel_unknown', async () => {
     const deps = await depsFor(recordingChannel())
     const claimed = await claimOne(deps)
     expect(await attemptClaimed(claimed, leased(deps), { ...deps, channels: {} })).toBe('released')
@@ -26,7 +26,7 @@ describe('the end of an attempt', () => {
     ])
   })
 
-  it('names no delay for what was cancelled meanwhile', async () => {
+  it('the log of a delivery that was cancelled meanwhile has no delay', async () => {
     const deps = await depsFor(recordingChannel([{ outcome: 'retry', code: 'busy' }]))
     const claimed = await claimOne(deps)
     await deps.store.cancel('default', claimed.dispatch.dispatchId)
@@ -34,7 +34,7 @@ describe('the end of an attempt', () => {
     expect(deps.logger.lines.map(({ fields }) => fields)).toEqual([{ ...PLACE, attempt: 1, code: 'busy' }])
   })
 
-  it('is told with the last code that there was, however many attempts since had none', async () => {
+  it('a hook receives the last error code, also when later attempts had none', async () => {
     const events: DeliveryEvent[] = []
     const deps = await depsFor(recordingChannel(), { hooks: { onSent: (event) => void events.push(event) } })
     const claimed = await claimOne(deps)
@@ -48,7 +48,7 @@ describe('the end of an attempt', () => {
     expect(events).toMatchObject([{ lastCode: 'away' }])
   })
 
-  it('is told without what the provider did not say', async () => {
+  it('a hook receives no provider fields that the provider did not give', async () => {
     const events: DeliveryEvent[] = []
     const deps = await depsFor(recordingChannel([{ outcome: 'sent' }]), {
       hooks: { onSent: (event) => void events.push(event) },

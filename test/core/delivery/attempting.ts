@@ -1,8 +1,4 @@
-import {
-  type AttemptOptions,
-  type AttemptResult,
-  attemptDelivery,
-} from '../../../src/core/delivery/attempt-delivery.ts'
+import { type AttemptOptions, type AttemptResult, attemptDelivery } from '../../../src/core/delivery/attempt.ts'
 import type { Lease } from '../../../src/core/delivery/lease.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { DispatchDeps } from '../../../src/core/dispatch/handle-dispatch.ts'

@@ -28,18 +28,18 @@ function held(agoMs = 0): Held {
 }
 
 describe('a lease that is over when it is to be held', () => {
-  it('is renewed by nobody', async () => {
+  it('a lease that is over at its start is not renewed', async () => {
     const { deps, hold, renewals } = held(LEASE)
     await pass(deps.clock, LEASE)
     expect([hold.aborted, renewals.length]).toEqual(['lease_ending', 0])
   })
 
-  it('gives a signal that is aborted with the reason, when it is asked for only then', () => {
+  it('the signal of an ended lease is aborted with its reason on first use', () => {
     const { signal } = held(LEASE).hold
     expect([signal.aborted, signal.reason]).toEqual([true, 'lease_ending'])
   })
 
-  it('leaves no rejection behind when no step was under way', () =>
+  it('an ended lease without a step leaves no unhandled rejection', () =>
     withoutStrayRejections(async () => {
       const { deps } = held(LEASE)
       await settled(deps.clock)
@@ -62,7 +62,7 @@ describe('a lease that was released', () => {
 })
 
 describe('a lease that cannot be renewed', () => {
-  it('is asked for again every third of it, and used no longer than nine tenths', async () => {
+  it('a failed renewal is retried every third of the lease, which is used for nine tenths at most', async () => {
     const { deps, hold, renewals } = held()
     expect(hold.leftMs()).toBe(LEASE * 0.9)
     for (const turn of [1, 2]) {

@@ -51,7 +51,7 @@ describe('a hook', () => {
     })
   })
 
-  it('that changes what it is told changes nothing of the answer, nor of what is stored', async () => {
+  it('a hook that changes its event changes neither the answer nor the stored dispatch', async () => {
     const spoil = (event: object): void => {
       for (const value of Object.values(event)) if (Array.isArray(value)) value.length = 0
       Object.assign(event, { status: 'spoilt', deliveries: 'spoilt' })
@@ -64,7 +64,7 @@ describe('a hook', () => {
     expect(await sallyport.dispatches.get('dsp_1')).toEqual(await quiet.dispatches.get('dsp_1'))
   })
 
-  it('that never ends keeps no answer back, and no worker for longer than ten seconds', async () => {
+  it('a hook that never ends delays no answer, and a worker by ten seconds at most', async () => {
     const { sallyport, clock, logger } = composed(events, { hooks: all(() => new Promise(() => {})) })
     expect(await sallyport.dispatch(SENT)).toMatchObject({ status: 202 })
     const running = sallyport.worker.runDue()
@@ -78,7 +78,7 @@ describe('a hook', () => {
     expect(slow()).toEqual(['onAccepted', 'onSent'])
   })
 
-  it('that is in time sets no timer that stays', async () => {
+  it('a hook that ends in time leaves no timer behind', async () => {
     const { sallyport, clock } = composed(events, { hooks: all(async () => {}) })
     await sallyport.dispatch(SENT)
     await sallyport.worker.runDue()
@@ -86,7 +86,7 @@ describe('a hook', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('may give a query, which runs only when it is awaited', async () => {
+  it('a hook may return a lazy query that runs when it is awaited', async () => {
     let ran = 0
     const query = {
       // biome-ignore lint/suspicious/noThenProperty: what the query builders of databases have
@@ -105,7 +105,7 @@ describe('a hook', () => {
     expect(logger.lines).toMatchObject([{ event: 'hook.threw', fields: { cause: 'RangeError' } }])
   })
 
-  it('may be one of four, on an object that it needs', async () => {
+  it('a hook may be a method that uses its object', async () => {
     const hooks = {
       seen: [] as (string | undefined)[],
       onSkipped({ reason }: DeliveryEvent) {

@@ -37,7 +37,7 @@ function listening(): { readonly hooks: Hooks; readonly reported: Reported[]; na
 const settled = (): Promise<void> => new Promise(setImmediate)
 
 describe('onAccepted', () => {
-  it('is told of a new dispatch, as the caller is, with its tenant', async () => {
+  it('onAccepted receives the answer of a new dispatch, with its tenant', async () => {
     const { hooks, reported } = listening()
     const { sallyport } = composed(events, { hooks })
     const event = { ...SENT, sessionId: 's1', extra: 1 }
@@ -47,7 +47,7 @@ describe('onAccepted', () => {
     expect(reported).toEqual([['onAccepted', { ...view, tenant: 'acme' }]])
   })
 
-  it('is told once: not of replays, refusals or dry runs', async () => {
+  it('onAccepted is not called for replays, refusals or dry runs', async () => {
     const { hooks, names } = listening()
     let down = false
     const policy: DeliveryPolicy = { decide: () => (down ? fail() : { verdict: 'send' }) }
@@ -66,7 +66,7 @@ describe('onAccepted', () => {
     expect(names()).toEqual(['onAccepted'])
   })
 
-  it('is told of what came by HTTP as well', async () => {
+  it('onAccepted is called for dispatches over HTTP too', async () => {
     const { hooks, names } = listening()
     const { sallyport } = composed(events, { hooks })
     await sallyport.endpoints.handle('dispatch', APP, { headers: {}, body: SENT })
@@ -74,7 +74,7 @@ describe('onAccepted', () => {
     expect(names()).toEqual(['onAccepted'])
   })
 
-  it('is told of what is stored already', async () => {
+  it('onAccepted is called after the dispatch is stored', async () => {
     const seen: unknown[] = []
     const store = memoryStore()
     const onAccepted = async ({ tenant, dispatchId }: AcceptedEvent): Promise<void> => {
@@ -88,7 +88,7 @@ describe('onAccepted', () => {
 })
 
 describe('what ended as it was accepted', () => {
-  it('is told after it: what was skipped, and what failed', async () => {
+  it('onSkipped and onFailed are called after onAccepted for deliveries that are final at acceptance', async () => {
     const { hooks, reported, names } = listening()
     const { sallyport } = composed(events, { hooks })
     const event = { ...JANE, eventType: 'mixed', sessionId: 's1' } as const
@@ -109,7 +109,7 @@ describe('what ended as it was accepted', () => {
     })
   })
 
-  it('is what the policy skipped or throttled, too', async () => {
+  it('onSkipped is called for deliveries that the policy skips or throttles', async () => {
     const { hooks, names } = listening()
     const limits = [{ key: 'k', max: 1, windowMs: 1_000 }]
     const policy: DeliveryPolicy = {
@@ -129,7 +129,7 @@ describe('what ended as it was accepted', () => {
     ])
   })
 
-  it('says of sandbox mode that it is', async () => {
+  it('the event of a sandboxed delivery says so', async () => {
     const { hooks, reported, names } = listening()
     const { sallyport } = composed(events, { hooks, sandbox: true })
     await sallyport.dispatch(SENT)
@@ -161,7 +161,7 @@ describe('what a worker does', () => {
     return { reported, names: names() }
   }
 
-  it('is told: sent, with the id that the provider gave', async () => {
+  it('onSent receives the provider message id', async () => {
     const { reported } = await of('sent', [{ outcome: 'sent', providerMessageId: 'p9' }])
     expect(reported).toEqual([
       [
@@ -182,24 +182,24 @@ describe('what a worker does', () => {
     ])
   })
 
-  it('is told: failed, with the last code; not that it is tried again', async () => {
+  it('onFailed receives the last code, and no hook is called for a retry', async () => {
     const { reported, names } = await of('sent', [{ outcome: 'retry', code: 'busy' }], 1_200)
     expect(names).toEqual(['onFailed a attempts_exhausted'])
     expect(reported[0]?.[1]).toMatchObject({ status: 'failed', attempts: 2, lastCode: 'busy' })
   })
 
-  it('is told: expired, of all that did', async () => {
+  it('onFailed is called for each expired delivery', async () => {
     const { names, reported } = await of('fallback', [{ outcome: 'retry', code: 'busy' }], 5_000)
     expect(names).toEqual(['onFailed a expired', 'onFailed b expired', 'onFailed c expired'])
     expect(reported.map(([, { tenant }]) => tenant)).toEqual(['acme', 'acme', 'acme'])
   })
 
-  it('is told: what was not needed any more', async () => {
+  it('onSkipped is called for a delivery that is no longer needed', async () => {
     const { names } = await of('fallback', [{ outcome: 'rejected', code: 'gone' }])
     expect(names).toEqual(['onFailed a provider_rejected', 'onSent b sent', 'onSkipped c fallback_unneeded'])
   })
 
-  it('is told of a delivery that was tried again by hand', async () => {
+  it('a hook is called for a delivery that was retried by hand', async () => {
     const { hooks, names } = listening()
     const a = recordingChannel([{ outcome: 'rejected', code: 'gone' }, { outcome: 'sent' }])
     const { sallyport } = composed(events, { hooks, channels: { a, b: a, c: a } })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { AttemptOptions, AttemptResult } from '../../../src/core/delivery/attempt-delivery.ts'
-import { swapRemoveList } from '../../../src/core/delivery/swap-remove-list.ts'
+import type { AttemptOptions, AttemptResult } from '../../../src/core/delivery/attempt.ts'
+import { swapRemoveList } from '../../../src/core/delivery/send-loop.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { SendOutcome } from '../../../src/ports/channel.ts'
 import type { Verdict } from '../../../src/ports/delivery-policy.ts'
@@ -65,7 +65,7 @@ async function sending(
 }
 
 describe('a lease', () => {
-  it('counts the attempt when it is claimed, though nothing is ever settled', async () => {
+  it('a claim counts the attempt, also when it is never settled', async () => {
     const deps = await depsFor(recordingChannel())
     expect(await claimOne(deps)).toMatchObject({ attempts: 1 })
     expect(await outcomes(deps)).toEqual(['a: sending 1'])
@@ -74,7 +74,7 @@ describe('a lease', () => {
     expect(await outcomes(deps)).toEqual(['a: sending 2'])
   })
 
-  it('that has gone to another lets the first write nothing, and says so in the log', async () => {
+  it('settle refuses a lease token that is no longer current, and the log says delivery.lease_lost', async () => {
     const a = recordingChannel([{ outcome: 'rejected', code: 'bad_address' }, SENT])
     const deps = await depsFor(a)
     const zombie = await claimOne(deps, LEASE)
@@ -92,7 +92,7 @@ describe('a lease', () => {
     expect(await stored(deps)).toEqual(after)
   })
 
-  it('is renewed every third of its time, so that nobody else takes up what is being sent', async () => {
+  it('a lease is renewed every third of its time, so that no other worker claims the delivery', async () => {
     const own = await sending()
     await pass(own.deps.clock, 9_999, 9_999)
     expect(own.renewals()).toBe(0)
@@ -104,7 +104,7 @@ describe('a lease', () => {
     expect((await own.deps.store.claim({ leaseMs: LEASE, limits: { a: 1 }, busy: [] })).deliveries).toEqual([])
   })
 
-  it('that another has ends the attempt at the next renewal, and nothing is settled', async () => {
+  it('a lost lease ends the attempt at the next renewal, without a settlement', async () => {
     const own = await sending(undefined, { ...PATIENT, renew: () => async () => false })
     const before = await stored(own.deps)
     await pass(own.deps.clock, 10_000)
@@ -154,7 +154,7 @@ describe('a lease', () => {
     expect((await delivery(own.deps)).attemptLog).toMatchObject([{ outcome: 'unknown', code: 'lease_ending' }])
   })
 
-  it('ends nine tenths after its last renewal when the next ones fail', async () => {
+  it('a lease ends nine tenths after its last successful renewal', async () => {
     let successes = 2
     const renew: (real: DispatchStore['renew']) => DispatchStore['renew'] =
       (real) =>
@@ -167,7 +167,7 @@ describe('a lease', () => {
     expect(own.ended()).toBe(true)
   })
 
-  it('that a slow claim has used up is given back unsent', async () => {
+  it('a delivery whose lease was used up by a slow claim is queued again unsent', async () => {
     const a = recordingChannel()
     const deps = await depsFor(a)
     const lease = leased(deps)
@@ -181,7 +181,7 @@ describe('a lease', () => {
 })
 
 describe('a renewal', () => {
-  it.each([true, false])('that comes (%j) after the attempt has ended changes nothing', async (live) => {
+  it.each([true, false])('a renewal that answers %j after the end of the attempt changes nothing', async (live) => {
     const renewal = gate<boolean>()
     const answer = gate<SendOutcome>()
     const own = await sending(() => answer.promise, { renew: () => () => renewal.promise })
@@ -210,7 +210,7 @@ describe('the time that a channel has', () => {
     expect(own.deps.clock.timers).toBe(0)
   })
 
-  it('leaves the channel a second to say itself how it ended', async () => {
+  it('a channel has one second after its time-out to give its outcome', async () => {
     const own = await sending(
       (signal) =>
         new Promise((resolve) =>
@@ -223,7 +223,7 @@ describe('the time that a channel has', () => {
     expect((await delivery(own.deps)).attemptLog).toMatchObject([{ outcome: 'retry', code: 'aborted', provider: '2' }])
   })
 
-  it('being over is what counts, whatever the channel throws for it', async () => {
+  it('the time-out is the outcome, whatever the channel throws after it', async () => {
     const own = await sending(
       (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
       { timeoutMs: 5_000 },
@@ -244,7 +244,7 @@ describe('the time that a channel has', () => {
     expect(await stored(own.deps)).toEqual(before)
   })
 
-  it('leaves no timer and an untouched signal behind when the channel answers in time', async () => {
+  it('a channel that answers in time leaves no timer and no aborted signal', async () => {
     const own = await sending(async () => SENT)
     expect(await own.result).toBe('sent')
     expect(own.deps.clock.timers).toBe(0)
@@ -259,7 +259,7 @@ describe('an attempt that is stopped', () => {
     for (const stop of stops) stop()
   }
 
-  it('aborts its signal, and counts as unknown when the channel takes no notice for a second', async () => {
+  it('a stopped attempt aborts its signal, and is unknown after one second', async () => {
     const stops = swapRemoveList<() => void>()
     const own = await sending(ignoring, { stops })
     halt(stops)
@@ -272,7 +272,7 @@ describe('an attempt that is stopped', () => {
     expect(own.deps.clock.timers).toBe(0)
   })
 
-  it('takes what the channel gives within that second', async () => {
+  it('a stopped attempt takes the outcome that the channel gives within one second', async () => {
     const stops = swapRemoveList<() => void>()
     const answer = gate<SendOutcome>()
     const own = await sending(() => answer.promise, { stops })
@@ -283,7 +283,7 @@ describe('an attempt that is stopped', () => {
     expect(own.deps.clock.timers).toBe(0)
   })
 
-  it('may have been sent when the channel throws for it', async () => {
+  it('a stopped attempt is unknown when the channel throws', async () => {
     const stops = swapRemoveList<() => void>()
     const own = await sending(
       (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
@@ -294,7 +294,7 @@ describe('an attempt that is stopped', () => {
     expect((await delivery(own.deps)).attemptLog).toMatchObject([{ outcome: 'unknown', code: 'stopped' }])
   })
 
-  it('before it sent gives the delivery back', async () => {
+  it('an attempt stopped before its send queues the delivery again', async () => {
     const stops = swapRemoveList<() => void>()
     const verdict = gate<Verdict>()
     let isPlanning = true
@@ -314,7 +314,7 @@ describe('an attempt that is stopped', () => {
     expect(await waitForDue(deps)).toBe(0)
   })
 
-  it('twice has no more time for it', async () => {
+  it('a second stop gives the channel no more time', async () => {
     const stops = swapRemoveList<() => void>()
     const own = await sending(ignoring, { stops })
     halt(stops)
@@ -324,7 +324,7 @@ describe('an attempt that is stopped', () => {
     expect([await own.result, own.deps.clock.timers]).toEqual(['retried', 0])
   })
 
-  it('twice, and then answered, leaves no timer behind', async () => {
+  it('an attempt stopped twice leaves no timer behind when the channel answers', async () => {
     const stops = swapRemoveList<() => void>()
     const answer = gate<SendOutcome>()
     const own = await sending(() => answer.promise, { stops })
@@ -334,7 +334,7 @@ describe('an attempt that is stopped', () => {
     expect([await own.result, own.deps.clock.timers]).toEqual(['sent', 0])
   })
 
-  it('keeps nothing of its worker once it has ended', async () => {
+  it('an ended attempt leaves no stop function with its worker', async () => {
     const stops = swapRemoveList<() => void>()
     const own = await sending(async () => SENT, { stops })
     await own.result

@@ -15,15 +15,15 @@ describe('a rate', () => {
   const NO_MORE = { limits: { a: 0 }, busy: [] }
   const NOTHING = { limits: {}, busy: [] }
 
-  it('holds nothing up while what has a place has not begun: nobody knows for how long', () => {
+  it('a rate limit gives no waiting time while a slot has not begun its send', () => {
     const { slots } = slotsOf({ rate: { max: 1, perMs: 1_000 } })
     const slot = slots.take({ channel: 'a' })
-    expect([slots.heldUp(), slots.freeInMs()]).toEqual([NOTHING, undefined])
+    expect([slots.rateLimited(), slots.freeInMs()]).toEqual([NOTHING, undefined])
     slot?.begin()
-    expect([slots.heldUp(), slots.freeInMs()]).toEqual([NO_MORE, 1_000])
+    expect([slots.rateLimited(), slots.freeInMs()]).toEqual([NO_MORE, 1_000])
   })
 
-  it('counts what has a place along with what has begun', () => {
+  it('a rate limit counts slots that have not begun their send', () => {
     const { slots, clock } = slotsOf({ rate: { max: 2, perMs: 1_000 } })
     slots.take({ channel: 'a' })?.begin()
     expect(slots.freeInMs()).toBeUndefined()
@@ -34,18 +34,18 @@ describe('a rate', () => {
     expect([slots.request().limits, slots.freeInMs()]).toEqual([{ a: 1 }, undefined])
   })
 
-  it('holds nothing up that has no place anyhow', () => {
+  it('a rate limit gives no waiting time for a channel without a free slot', () => {
     const { slots } = slotsOf({ concurrency: 1, rate: { max: 1, perMs: 1_000 } })
     const slot = slots.take({ channel: 'a' })
     slot?.begin()
-    expect([slots.heldUp(), slots.freeInMs()]).toEqual([NOTHING, undefined])
+    expect([slots.rateLimited(), slots.freeInMs()]).toEqual([NOTHING, undefined])
     slot?.leave()
-    expect([slots.heldUp(), slots.freeInMs()]).toEqual([NO_MORE, 1_000])
+    expect([slots.rateLimited(), slots.freeInMs()]).toEqual([NO_MORE, 1_000])
   })
 })
 
 describe('a receiver', () => {
-  it('is busy until enough of its places are left, and one that has no name is none', () => {
+  it('a receiver is busy until enough of its slots are free', () => {
     const { slots } = slotsOf({ concurrency: 10, perReceiver: 2 })
     const places = [1, 2].map(() => slots.take({ channel: 'a', concurrencyKey: 'x' }))
     for (const _ of [1, 2, 3]) expect(slots.take({ channel: 'a' })).toBeDefined()

@@ -25,18 +25,18 @@ function slotsOf(
 }
 
 describe('the places of a channel', () => {
-  it('are ten, and as many for every other', () => {
+  it('a channel has ten slots by default', () => {
     const { slots } = slotsOf({}, { a: recordingChannel(), b: keyed })
     expect(slots.request()).toEqual({ limits: { a: 10, b: 10 }, busy: [] })
   })
 
-  it('are as many as the worker is told, or the channel', () => {
+  it('the slots of a channel follow the options of the worker or the channel', () => {
     const options = { concurrency: 3, channels: { b: { concurrency: 7 }, gone: { concurrency: 1 } } }
     const { slots } = slotsOf(options, { a: recordingChannel(), b: keyed })
     expect(slots.request().limits).toEqual({ a: 3, b: 7 })
   })
 
-  it('are taken one by one, and free again once left, however often', () => {
+  it('a slot is free again once it is left, and leaving it twice frees one', () => {
     const { slots, taken } = slotsOf({ concurrency: 2 })
     const [first] = taken(1)
     expect(slots.request().limits).toEqual({ a: 1 })
@@ -47,7 +47,7 @@ describe('the places of a channel', () => {
     expect(slots.request().limits).toEqual({ a: 1 })
   })
 
-  it('are none on a channel that is not there', () => {
+  it('an unknown channel has no slots', () => {
     expect(slotsOf({}).slots.take({ channel: 'b' })).toBeUndefined()
   })
 })
@@ -67,7 +67,7 @@ describe('a receiver', () => {
     expect(slots.request().busy).toEqual([{ channel: 'a', concurrencyKey: 'x' }])
   })
 
-  it('leaves the others theirs, and is free again once left', () => {
+  it('a full receiver leaves the slots of the others free', () => {
     const { slots, taken } = slotsOf({}, { a: keyed })
     const [first] = taken(2, 'x')
     expect(taken(2, 'y')).toHaveLength(2)
@@ -76,18 +76,18 @@ describe('a receiver', () => {
     expect(taken(2, 'x')).toHaveLength(1)
   })
 
-  it('is no matter where the channel does not tell them apart, or the delivery has none', () => {
+  it('perReceiver does not apply without a concurrency key', () => {
     expect(slotsOf({}).taken(100, 'x')).toHaveLength(10)
     expect(slotsOf({}, { a: keyed }).taken(100)).toHaveLength(10)
   })
 
-  it('is not named as busy where the whole channel is', () => {
+  it('a claim names no busy receivers of a full channel', () => {
     const { slots, taken } = slotsOf({ concurrency: 1 }, { a: keyed })
     taken(1, 'x')
     expect(slots.request()).toEqual({ limits: {}, busy: [] })
   })
 
-  it('of which too many came is asked for by its free places, until none of it comes', () => {
+  it('a claim is limited to the free slots of a crowded receiver, until none of its deliveries come', () => {
     const { slots, taken } = slotsOf({ concurrency: 10, perReceiver: 2 }, { a: keyed })
     const [first, second] = taken(10, 'x')
     expect(slots.request().limits).toEqual({ a: 8 })
@@ -107,7 +107,7 @@ describe('a receiver', () => {
 describe('a rate', () => {
   const rate = { max: 3, perMs: 1_000 }
 
-  it('lets so many begin at once, and another as each of them is long enough ago', () => {
+  it('a rate limit is a sliding window over the starts of sends', () => {
     const { slots, clock, taken } = slotsOf({ rate })
     taken(1)
     clock.advance(400)
@@ -122,24 +122,24 @@ describe('a rate', () => {
     expect(slots.freeInMs()).toBe(400)
   })
 
-  it('is why a channel is asked only when something of it is due', () => {
+  it('a rate-limited channel is claimed with a limit of zero, which asks when it is due', () => {
     const { slots, clock, taken } = slotsOf({ rate, channels: { b: { rate } } }, { a: recordingChannel(), b: keyed })
-    expect(slots.heldUp()).toEqual({ limits: {}, busy: [] })
+    expect(slots.rateLimited()).toEqual({ limits: {}, busy: [] })
     const [first] = taken(3)
-    expect(slots.heldUp()).toEqual({ limits: { a: 0 }, busy: [] })
+    expect(slots.rateLimited()).toEqual({ limits: { a: 0 }, busy: [] })
     clock.advance(1_000)
     first?.leave()
     expect(slots.request().limits).toEqual({ a: 3, b: 3 })
-    expect(slots.heldUp()).toEqual({ limits: {}, busy: [] })
+    expect(slots.rateLimited()).toEqual({ limits: {}, busy: [] })
   })
 
-  it('is not freed by a message that was sent', () => {
+  it('the end of a send does not free the rate limit', () => {
     const { slots, taken } = slotsOf({ rate })
     for (const slot of taken(3)) slot.leave()
     expect(slots.request().limits).toEqual({})
   })
 
-  it('does not count what was not sent after all', () => {
+  it('a slot left without a send does not count against the rate limit', () => {
     const { slots } = slotsOf({ rate })
     const waiting = [1, 2, 3].map(() => slots.take({ channel: 'a' }))
     expect(slots.request().limits).toEqual({})
@@ -148,7 +148,7 @@ describe('a rate', () => {
     expect(slots.request().limits).toEqual({ a: 3 })
   })
 
-  it('counts from when a send begins, not from when it had its place', () => {
+  it('the rate limit counts from the start of the send, not from taking the slot', () => {
     const { slots, clock } = slotsOf({ rate: { max: 1, perMs: 1_000 } })
     const slot = slots.take({ channel: 'a' })
     clock.advance(5_000)
@@ -161,26 +161,26 @@ describe('a rate', () => {
     expect(slots.request().limits).toEqual({ a: 1 })
   })
 
-  it('says nothing while there are places', () => {
+  it('freeInMs is undefined while the rate limit allows a send', () => {
     const { slots, taken } = slotsOf({ rate })
     taken(2)
     expect(slots.freeInMs()).toBeUndefined()
   })
 
-  it('says nothing of when a place is free that a send has taken', () => {
+  it('freeInMs is undefined while every slot is taken', () => {
     const { slots, taken } = slotsOf({ rate, concurrency: 3 })
     taken(3)
     expect(slots.freeInMs()).toBeUndefined()
   })
 
-  it('is each channel’s own', () => {
+  it('each channel has its own rate limit', () => {
     const channels = { a: recordingChannel(), b: recordingChannel() }
     const { slots, taken } = slotsOf({ rate, channels: { b: { rate: { max: 9, perMs: 10 } } } }, channels)
     taken(2)
     expect(slots.request().limits).toEqual({ a: 1, b: 9 })
   })
 
-  it('is never exceeded, in any stretch of its length, whatever begins, waits and leaves', () => {
+  it('no window of the rate limit is ever exceeded, whatever the order of calls', () => {
     const step = fc.record({
       do: fc.constantFrom('take', 'begin', 'leave'),
       at: fc.nat(20),

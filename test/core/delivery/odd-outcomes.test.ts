@@ -23,7 +23,7 @@ describe('the name that a provider gives a message', () => {
 })
 
 describe('the wait that a provider asks for', () => {
-  it('changes nothing where it refuses for good', async () => {
+  it('Retry-After is ignored on a rejection', async () => {
     const rejected = { outcome: 'rejected', code: 'odd', retryAfterMs: 20_000 } as SendOutcome
     const deps = await depsFor(recordingChannel([rejected], { retrySchedule: [10_000] }))
     expect(await attempt(deps)).toBe('failed')
@@ -32,7 +32,7 @@ describe('the wait that a provider asks for', () => {
 })
 
 describe('a run of what is due', () => {
-  it('counts as attempted what was cancelled while it was sent', async () => {
+  it('runDue counts a delivery that was cancelled during its send as attempted', async () => {
     const own = app({
       a: recordingChannel([
         async () => {
@@ -49,7 +49,7 @@ describe('a run of what is due', () => {
 })
 
 describe('a worker', () => {
-  it('asks for nothing while all its places are taken', async () => {
+  it('a worker claims nothing while all its slots are taken', async () => {
     const { channel, gates } = gated()
     const own = app({ a: channel }, { concurrency: 1 })
     await acceptMany(own.deps, 2)
@@ -63,7 +63,7 @@ describe('a worker', () => {
     expect(own.claims).toHaveLength(before)
   })
 
-  it('goes on when the store does not take back what there was no place for', async () => {
+  it('a worker goes on when the store fails to take surplus deliveries back', async () => {
     const { channel, gates } = gated(byAddress)
     let isDown = true
     const own = app(
@@ -97,7 +97,7 @@ describe('a worker', () => {
 })
 
 describe('a queue that rejects when it is woken', () => {
-  it('is logged, and leaves nothing behind', () =>
+  it('a wake that rejects is logged, and leaves no unhandled rejection', () =>
     withoutStrayRejections(async () => {
       const { logger, clock } = testDeps({})
       const queue = { wake: () => Promise.reject(new TypeError('down')) } as unknown as DeliveryQueue
@@ -112,7 +112,7 @@ describe('a queue that rejects when it is woken', () => {
 describe('a digest', () => {
   const digest = { windowMs: 60_000 }
 
-  it('of a channel without fields is its events, and nothing is said to be left out', async () => {
+  it('a digest of a channel without fields has its events, and none is left out', async () => {
     const a = recordingChannel()
     const deps = testDeps({ a }, { events: defineEvents({ e: { digest, channels: { a: {} } } }) })
     for (const n of [1, 2]) await accepted(deps, { eventType: 'e', recipient: 'j@example.com', eventData: { n } })
@@ -123,7 +123,7 @@ describe('a digest', () => {
     expect(deps.logger.lines.map(({ event }) => event)).not.toContain('delivery.event_left_out')
   })
 
-  it('whose template reads what is missing of its events says where that is in this one', async () => {
+  it('a digest template that reads missing data reports the place in its own event', async () => {
     const text = '{{ events.0.order.id }} {{ other.x }} {{ data.total }}'
     const definitions = { e: { digest, channels: { a: { text }, b: { text: '{{ other.x }}' } } } }
     const events = defineEvents(definitions, { templates: braces })

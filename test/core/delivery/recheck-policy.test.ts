@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { swapRemoveList } from '../../../src/core/delivery/swap-remove-list.ts'
+import { swapRemoveList } from '../../../src/core/delivery/send-loop.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { SendOutcome } from '../../../src/ports/channel.ts'
 import type { DeliveryPolicy, PolicyQuestion, Verdict } from '../../../src/ports/delivery-policy.ts'
@@ -51,13 +51,13 @@ async function deferred(
 }
 
 describe('the policy', () => {
-  it('is not asked again about what goes out at once', async () => {
+  it('the policy is not asked again about a fresh delivery', async () => {
     const { deps, questions } = await asked(() => ({ verdict: 'skip', reason: 'opted_out' }))
     expect(await attempt(deps)).toBe('sent')
     expect(questions).toEqual([])
   })
 
-  it('is asked again about what has waited over a minute for a worker', async () => {
+  it('the policy is asked again after a delivery has waited over a minute', async () => {
     const { a, deps, questions } = await asked(() => ({ verdict: 'skip', reason: 'opted_out' }))
     deps.clock.advance(60_001)
     expect(await attempt(deps)).toBe('skipped')
@@ -84,7 +84,7 @@ describe('the policy', () => {
     },
   )
 
-  it('is asked again about what was deferred, at the time of sending', async () => {
+  it('the policy is asked again about a deferred delivery when it is due', async () => {
     const { a, deps, questions } = await deferred(() => SEND)
     expect(await attempt(deps)).toBe('sent')
     expect(a.sent).toHaveLength(1)
@@ -100,7 +100,7 @@ describe('the policy', () => {
     ])
   })
 
-  it('is asked again before every further attempt', async () => {
+  it('the policy is asked again before every further attempt', async () => {
     const { deps, questions } = await asked(() => SEND, {}, [{ outcome: 'retry', code: 'busy' }])
     for (const asks of [0, 1, 2]) {
       await attempt(deps)
@@ -109,14 +109,14 @@ describe('the policy', () => {
     }
   })
 
-  it('is told what is critical', async () => {
+  it('the policy knows which deliveries are critical', async () => {
     const events = defineEvents({ e: { delayMs: 10_000, critical: true, channels: { a: {} } } })
     const { deps, questions } = await deferred(() => SEND, { events })
     await attempt(deps)
     expect(questions).toMatchObject([{ critical: true }])
   })
 
-  it.each(['opted_out', 'throttled'])('may skip it: %s', async (reason) => {
+  it.each(['opted_out', 'throttled'])('the policy may skip a delivery with the reason %s', async (reason) => {
     const { a, deps } = await deferred(() => ({ verdict: 'skip', reason }))
     expect(await attempt(deps)).toBe('skipped')
     expect(a.sent).toEqual([])
@@ -151,7 +151,7 @@ describe('the policy', () => {
     expect(a.sent).toEqual([])
   })
 
-  it('takes its own time from what is left', async () => {
+  it('the time of the policy counts against the expiry', async () => {
     const { deps } = await deferred(
       ({ at }) => {
         deps.clock.advance(6_000)
@@ -163,7 +163,7 @@ describe('the policy', () => {
     expect(await waitForDue(deps)).toBe(14_000)
   })
 
-  it('that has no answer yet when its worker is stopped is asked again at once by another, and is no fault', async () => {
+  it('a policy that has not answered at a stop is no error, and the delivery is due at once', async () => {
     const { deps } = await deferred(() => new Promise(() => {}))
     const stops = swapRemoveList<() => void>()
     const result = attempt(deps, { stops })
@@ -175,7 +175,7 @@ describe('the policy', () => {
     expect(deps.logger.lines).toMatchObject([{ event: 'delivery.queued', fields: { delayMs: 0 } }])
   })
 
-  it.each([0, -1])('that puts it off by %d ms lets it go', async (ms) => {
+  it.each([0, -1])('a deferral by %d ms sends the delivery', async (ms) => {
     const { deps } = await deferred(({ at }) => ({ verdict: 'defer', until: at + ms }))
     expect(await attempt(deps)).toBe('sent')
   })
@@ -208,7 +208,7 @@ describe('the policy', () => {
     expect(JSON.stringify(deps.logger.lines)).not.toContain('jane')
   })
 
-  it('that never answers lets the delivery wait too, and takes no place for ever', async () => {
+  it('a delivery waits when the policy never answers, and its slot is freed', async () => {
     const { a, deps } = await deferred(() => new Promise(() => {}))
     const result = attemptClaimed(await claimOne(deps, LEASE), leased(deps), deps, { timeoutMs: 5_000 })
     await pass(deps.clock, 6_000)
@@ -240,13 +240,13 @@ describe('the recipient that the policy is asked about', () => {
     return { a, deps, questions }
   }
 
-  it('is looked up afresh', async () => {
+  it('the policy receives the current recipient', async () => {
     const { deps, questions } = await lookedUp(async (id, tenant) => ({ ...person, attributes: { id, tenant } }))
     expect(await attempt(deps)).toBe('sent')
     expect(questions).toMatchObject([{ recipient: { ...person, attributes: { id: 'user_42', tenant: 'default' } } }])
   })
 
-  it.each([undefined, null])('that the directory does not know any more (%j) is not written to', async (none) => {
+  it.each([undefined, null])('a recipient that the directory no longer knows (%j) is skipped', async (none) => {
     const { a, deps, questions } = await lookedUp(async () => none as undefined)
     expect(await attempt(deps)).toBe('skipped')
     expect([a.sent, questions]).toEqual([[], []])
@@ -255,7 +255,7 @@ describe('the recipient that the policy is asked about', () => {
     expect(JSON.stringify(deps.logger.lines)).not.toMatch(/user_42|jane/)
   })
 
-  it('is the bare id where there is no directory', async () => {
+  it('the policy receives the bare id where there is no directory', async () => {
     const { deps, questions } = await lookedUp(async () => person)
     const { recipients: _, ...without } = deps
     expect(await attempt(without)).toBe('sent')
@@ -275,7 +275,7 @@ describe('the recipient that the policy is asked about', () => {
     ])
   })
 
-  it('is not looked up where there is no policy', async () => {
+  it('the recipient is not looked up without a policy', async () => {
     let finds = 0
     const find = async () => {
       finds++

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { MESSAGE_RETRIES, retryDelay } from '../../../src/core/delivery/retry-schedule.ts'
 
 describe('the schedule of messages', () => {
-  it('is 8 retries over about 30 minutes', () => {
+  it('the default schedule is 8 retries over about 30 minutes', () => {
     expect(MESSAGE_RETRIES).toEqual([1_000, 5_000, 15_000, 45_000, 120_000, 240_000, 480_000, 900_000])
     expect(MESSAGE_RETRIES.reduce((sum, ms) => sum + ms, 0) / 60_000).toBeCloseTo(30.1, 1)
   })
@@ -25,7 +25,7 @@ describe('retryDelay', () => {
   const left = fc.oneof(fc.constant(FOREVER.leftMs), fc.integer({ min: 0, max: 31 * 86_400_000 }))
   const attempts = fc.integer({ min: 1, max: 15 })
 
-  it('is no sooner than the provider asked, and before the expiry, or there is none', () => {
+  it('retryDelay is not before Retry-After and not after the expiry', () => {
     fc.assert(
       fc.property(schedule, fc.string(), attempts, retryAfter, left, (steps, id, attempt, asked, leftMs) => {
         const bounds = { leftMs, retryAfterMs: asked }
@@ -45,13 +45,13 @@ describe('retryDelay', () => {
     )
   })
 
-  it('honours an hour in full after a step of a second', () => {
+  it('retryDelay honours a Retry-After of an hour in full', () => {
     const delay = retryDelay([1_000], 1, 'dlv_1', { ...FOREVER, retryAfterMs: 3_600_000 })
     expect(delay).toBeGreaterThanOrEqual(3_600_000)
     expect(delay).toBeLessThanOrEqual(3_600_400)
   })
 
-  it('leaves out the variation where that alone would pass the expiry', () => {
+  it('retryDelay leaves out the jitter where it alone would pass the expiry', () => {
     const bounds = { leftMs: 3_600_001, retryAfterMs: 3_600_000 }
     for (let at = 0; at < 100; at++) expect(retryDelay([900_000], 1, `dlv_${at}`, bounds)).toBe(3_600_000)
   })
@@ -64,19 +64,19 @@ describe('retryDelay', () => {
     expect(retryDelay([1_000], 1, 'dlv_1', { leftMs: 60_000, retryAfterMs: asked })).toBeUndefined()
   })
 
-  it('does not come back all at once where many were asked to wait for the same time', () => {
+  it('deliveries with the same Retry-After are spread by jitter', () => {
     const bounds = { ...FOREVER, retryAfterMs: 60_000 }
     const delays = Array.from({ length: 100 }, (_, at) => retryDelay([5_000], 1, `dlv_${at}`, bounds))
     expect(new Set(delays).size).toBeGreaterThan(80)
   })
 
-  it.each([Number.NaN, -1, Number.NEGATIVE_INFINITY])('takes no notice of a provider that asks for %s', (asked) => {
+  it.each([Number.NaN, -1, Number.NEGATIVE_INFINITY])('a Retry-After of %s is ignored', (asked) => {
     expect(retryDelay([1_000], 1, 'dlv_1', { ...FOREVER, retryAfterMs: asked })).toBe(
       retryDelay([1_000], 1, 'dlv_1', FOREVER),
     )
   })
 
-  it('gives nothing after the last step', () => {
+  it('retryDelay is undefined after the last step', () => {
     for (const attempt of [9, 10, 1_000]) {
       expect(retryDelay(MESSAGE_RETRIES, attempt, 'dlv_1', FOREVER)).toBeUndefined()
       expect(retryDelay(MESSAGE_RETRIES, attempt, 'dlv_1', { ...FOREVER, retryAfterMs: 5_000 })).toBeUndefined()
@@ -84,7 +84,7 @@ describe('retryDelay', () => {
     expect(retryDelay([], 1, 'dlv_1', FOREVER)).toBeUndefined()
   })
 
-  it('spreads deliveries over the whole of the fifth, evenly', () => {
+  it('the jitter is spread evenly over its 20 %', () => {
     const tenths = new Array<number>(10).fill(0)
     for (let at = 0; at < 10_000; at++) {
       const delay = retryDelay([1_000_000], 1, `dlv_${at}`, FOREVER) ?? 0
@@ -94,7 +94,7 @@ describe('retryDelay', () => {
     for (const count of tenths) expect(Math.abs(count - 1_000)).toBeLessThan(200)
   })
 
-  it('varies from attempt to attempt of one delivery', () => {
+  it('the jitter differs between attempts of one delivery', () => {
     const steps = new Array<number>(8).fill(1_000_000)
     expect(new Set(steps.map((_, at) => retryDelay(steps, at + 1, 'dlv_1', FOREVER))).size).toBe(8)
   })

@@ -6,7 +6,7 @@ import { accepted, gate } from '../dispatch/dispatching.ts'
 import { acceptMany, app, BODY, pass, settled } from './test-app.ts'
 
 describe('runDue', () => {
-  it('waits for a rate, and until then leaves no other channel waiting', async () => {
+  it('runDue waits for a rate limit without blocking other channels', async () => {
     const both = defineEvents({ e: { channels: { a: {}, b: {} } } })
     const [a, b] = [recordingChannel(), recordingChannel()]
     const own = app({ a, b }, { channels: { a: { rate: { max: 2, perMs: 1_000 } } } }, { events: both })
@@ -23,7 +23,7 @@ describe('runDue', () => {
     expect(own.deps.clock.timers).toBe(0)
   })
 
-  it('does not wait for a rate when nothing is left to send', async () => {
+  it('runDue does not wait for a rate limit when nothing is left to send', async () => {
     const a = recordingChannel()
     const own = app({ a }, { rate: { max: 2, perMs: 3_600_000 } })
     await acceptMany(own.deps, 2)
@@ -47,7 +47,7 @@ describe('runDue', () => {
     expect(own.deps.clock.timers).toBe(0)
   })
 
-  it('does not wait for a rate when what is due by then goes by another channel', async () => {
+  it('runDue does not wait for a rate limit when only another channel has a due delivery', async () => {
     const events = defineEvents({ e: { channels: { a: {} } }, later: { delayMs: 1_000, channels: { b: {} } } })
     const channels = { a: { rate: { max: 1, perMs: 3_600_000 } } }
     const own = app({ a: recordingChannel(), b: recordingChannel() }, { channels }, { events })
@@ -56,7 +56,7 @@ describe('runDue', () => {
     expect(await own.worker.runDue()).toMatchObject({ sent: 1 })
   })
 
-  it('that is stopped while it asks what a rate holds up does not wait for it', async () => {
+  it('runDue that is stopped during its rate-limit claim does not wait', async () => {
     const asking = gate<void>()
     const store = (real: DispatchStore): Partial<DispatchStore> => ({
       async claim(request) {
@@ -77,7 +77,7 @@ describe('runDue', () => {
     expect(await run).toMatchObject({ sent: 1 })
   })
 
-  it('throws what the store throws when it asks what a rate holds up', async () => {
+  it('runDue throws the error of the store in its rate-limit claim', async () => {
     const store = (real: DispatchStore): Partial<DispatchStore> => ({
       claim: (request) => (request.limits.a === 0 ? Promise.reject(new Error('down')) : real.claim(request)),
     })

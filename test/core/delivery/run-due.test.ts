@@ -11,7 +11,7 @@ import { acceptMany, app, BODY, gated, pass, SENT, settled, totals } from './tes
 const NONE = { attempted: 0, sent: 0, retried: 0, failed: 0, skipped: 0, expired: 0 }
 
 describe('runDue', () => {
-  it('counts what it attempted and how that went', async () => {
+  it('runDue counts attempts by their result', async () => {
     const a = recordingChannel([SENT, { outcome: 'retry', code: 'busy' }, { outcome: 'rejected', code: 'no' }, SENT])
     const own = app({ a })
     await acceptMany(own.deps, 4)
@@ -19,12 +19,12 @@ describe('runDue', () => {
     expect(await totals(own.deps)).toEqual({ sent: 2, queued: 1, failed: 1 })
   })
 
-  it('does nothing when nothing is due', async () => {
+  it('runDue does nothing when nothing is due', async () => {
     const own = app({ a: recordingChannel() })
     expect(await own.worker.runDue()).toEqual(NONE)
   })
 
-  it('goes on until nothing is due, past its concurrency', async () => {
+  it('runDue sends more deliveries than its concurrency', async () => {
     const { channel, gates, most } = gated()
     const own = app({ a: channel }, { concurrency: 10 })
     await acceptMany(own.deps, 25)
@@ -37,13 +37,13 @@ describe('runDue', () => {
     expect(most()).toBe(10)
   })
 
-  it('makes what is due again at once part of it', async () => {
+  it('runDue sends deliveries that are due again at once', async () => {
     const own = app({ a: recordingChannel([{ outcome: 'retry', code: 'busy' }, SENT], { retrySchedule: [0] }) })
     await accepted(own.deps, BODY)
     expect(await own.worker.runDue()).toEqual({ ...NONE, attempted: 2, sent: 1, retried: 1 })
   })
 
-  it('leaves nothing running and nothing set', async () => {
+  it('runDue leaves no work in flight and no timer', async () => {
     const own = app({ a: recordingChannel() })
     await accepted(own.deps, BODY)
     await own.worker.runDue()
@@ -53,7 +53,7 @@ describe('runDue', () => {
     expect(await totals(own.deps)).toEqual({ sent: 1, queued: 1 })
   })
 
-  it('works beside a worker that was started', async () => {
+  it('runDue works beside a started worker', async () => {
     const a = recordingChannel()
     const own = app({ a })
     await acceptMany(own.deps, 20)
@@ -65,12 +65,12 @@ describe('runDue', () => {
     await own.worker.stop()
   })
 
-  it('throws what the store throws when it claims', async () => {
+  it('runDue throws the error of a claim', async () => {
     const own = app({ a: recordingChannel() }, { store: () => ({ claim: () => Promise.reject(new Error('down')) }) })
     await expect(own.worker.runDue()).rejects.toThrow('down')
   })
 
-  it('throws what the store throws when it settles, and not before all it began has ended', async () => {
+  it('runDue throws the error of a settlement after all its attempts have ended', async () => {
     const { channel, gates, open } = gated()
     const own = app(
       { a: channel },
@@ -95,7 +95,7 @@ describe('runDue', () => {
     expect(await outcome).toBe('down')
   })
 
-  it('counts what was skipped, and what has expired, apart; what was put off, not at all', async () => {
+  it('runDue counts skipped and expired deliveries separately, and deferred ones not at all', async () => {
     const verdicts: Verdict[] = [
       { verdict: 'skip', reason: 'opted_out' },
       { verdict: 'send' },
@@ -115,7 +115,7 @@ describe('runDue', () => {
     expect(await totals(own.deps)).toEqual({ sent: 1, skipped: 1, queued: 1, expired: 1 })
   })
 
-  it('fills a place as soon as it is free: a slow message does not hold up the others', async () => {
+  it('runDue fills a free slot at once: a slow message does not block the others', async () => {
     const { channel, gates, open } = gated()
     const own = app({ a: channel }, { concurrency: 2 })
     await acceptMany(own.deps, 6)
@@ -132,7 +132,7 @@ describe('runDue', () => {
     expect(await run).toMatchObject({ attempted: 6, sent: 6 })
   })
 
-  it('looks again when a place became free while it was looking', async () => {
+  it('runDue claims again when a slot became free during a claim', async () => {
     const both = defineEvents({ e: { channels: { a: {}, b: {} } } })
     const [first, second] = [gated(), gated()]
     const looking = gate<void>()
@@ -159,7 +159,7 @@ describe('runDue', () => {
     expect(await run).toMatchObject({ sent: 3 })
   })
 
-  it('shares the places of the worker that was started', async () => {
+  it('runDue shares the slots of the started worker', async () => {
     const { channel, gates, most } = gated()
     const own = app({ a: channel }, { concurrency: 3 })
     await acceptMany(own.deps, 9)
@@ -176,7 +176,7 @@ describe('runDue', () => {
     await own.worker.stop()
   })
 
-  it('makes the fallback of what failed part of it', async () => {
+  it('runDue sends the fallback of a failed delivery', async () => {
     const both = defineEvents({ e: { route: 'first', channels: { a: {}, b: {} } } })
     const a = recordingChannel([{ outcome: 'rejected', code: 'no' }])
     const own = app({ a, b: recordingChannel() }, {}, { events: both })
@@ -184,7 +184,7 @@ describe('runDue', () => {
     expect(await own.worker.runDue()).toMatchObject({ attempted: 2, sent: 1, failed: 1 })
   })
 
-  it('goes on behind what had expired', async () => {
+  it('runDue goes on after expired deliveries', async () => {
     const head = { dispatchId: 'd', tenant: 't', eventType: 'e', recipient: 'r', route: 'all', createdAt: 0 } as const
     const gone = { deliveryId: 'v', channel: 'a', status: 'expired', attempts: 0, dispatch: head } as const
     let isFirst = true
@@ -200,19 +200,19 @@ describe('runDue', () => {
     expect(await own.worker.runDue()).toMatchObject({ sent: 1, expired: 1 })
   })
 
-  it('counts as attempted what another worker had taken over', async () => {
+  it('runDue counts a lost lease as attempted', async () => {
     const own = app({ a: recordingChannel() }, { store: () => ({ settle: async () => ({ live: false }) }) })
     await accepted(own.deps, BODY)
     expect(await own.worker.runDue()).toEqual({ ...NONE, attempted: 1 })
   })
 
-  it('ends when a store says that there is more, and gives nothing', async () => {
+  it('runDue ends when a store reports more but gives nothing', async () => {
     const claim = async () => ({ deliveries: [], expired: [], nextDueInMs: 0 })
     const own = app({ a: recordingChannel() }, { store: () => ({ claim }) })
     expect(await own.worker.runDue()).toEqual(NONE)
   })
 
-  it('waits for the hooks, of what has expired too', async () => {
+  it('runDue waits for the hooks, also of expired deliveries', async () => {
     const seen: string[] = []
     const note = async ({ status }: DeliveryEvent): Promise<void> => {
       for (let turn = status === 'expired' ? 9 : 1; turn > 0; turn--) await new Promise(setImmediate)
@@ -226,7 +226,7 @@ describe('runDue', () => {
     expect(seen.toSorted()).toEqual(['expired', 'sent'])
   })
 
-  it('has no channels to send on, and does nothing', async () => {
+  it('runDue does nothing without channels', async () => {
     const own = app({ a: recordingChannel() })
     await accepted(own.deps, BODY)
     const worker = createWorker({ ...own.deps, channels: {} })
@@ -235,7 +235,7 @@ describe('runDue', () => {
 })
 
 describe('in a sandbox', () => {
-  it('nothing is claimed or sent, by runDue or in the background, and the log says so once', async () => {
+  it('sandbox mode claims and sends nothing, and logs worker.sandboxed once', async () => {
     const a = recordingChannel()
     const own = app({ a })
     await accepted(own.deps, BODY)

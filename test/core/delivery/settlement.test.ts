@@ -12,7 +12,7 @@ const SENT: SendOutcome = { outcome: 'sent' }
 const BUSY: SendOutcome = { outcome: 'retry', code: 'busy' }
 
 describe('a delivery that is not tried', () => {
-  it('waits a minute where its channel is not there, uncounted: another worker may have it', async () => {
+  it('a delivery of an unknown channel waits a minute, uncounted', async () => {
     const deps = await depsFor(recordingChannel())
     const claimed = await claimOne(deps)
     expect(await attemptClaimed(claimed, leased(deps), { ...deps, channels: {} })).toBe('released')
@@ -25,7 +25,7 @@ describe('a delivery that is not tried', () => {
     expect(deps.logger.lines.map(({ event }) => event)).toEqual(['delivery.channel_unknown', 'delivery.queued'])
   })
 
-  it('fails when it has taken as many workers with it as it may have attempts', async () => {
+  it('a delivery fails when it has crashed as many workers as it has attempts', async () => {
     const a = recordingChannel([SENT], { retrySchedule: [1_000] })
     const deps = await depsFor(a)
     for (let crash = 0; crash < 2; crash++) {
@@ -38,7 +38,7 @@ describe('a delivery that is not tried', () => {
     expect((await delivery(deps)).attemptLog.map(({ outcome }) => outcome)).toEqual([undefined, undefined])
   })
 
-  it('is sent once more, not failed, when as many attempts as it may have came before', async () => {
+  it('a delivery whose lease expired in its first attempt is sent in the last one of its schedule', async () => {
     const a = recordingChannel([SENT], { retrySchedule: [1_000] })
     const deps = await depsFor(a)
     await claimOne(deps, LEASE)
@@ -48,7 +48,7 @@ describe('a delivery that is not tried', () => {
 })
 
 describe('a retry by hand', () => {
-  it('begins the schedule anew, and counts on', async () => {
+  it('a retry by hand restarts the schedule and continues the count', async () => {
     const a = recordingChannel([BUSY], { retrySchedule: [1_000, 50_000] })
     const deps = await depsFor(a)
     for (let round = 0; round < 2; round++) {
@@ -81,7 +81,7 @@ describe('the expiry', () => {
     if (result === 'failed') expect(await outcomes(deps)).toEqual(['a: failed attempts_exhausted 1'])
   })
 
-  it('is measured from the claim: what the send took is gone', async () => {
+  it('the expiry is measured from the claim', async () => {
     const slow = recordingChannel(
       [
         async () => {
@@ -95,13 +95,13 @@ describe('the expiry', () => {
     expect(await attempt(deps)).toBe('failed')
   })
 
-  it('makes a channel that threw the reason', async () => {
+  it('a delivery whose channel threw before the expiry fails with channel_error', async () => {
     const deps = await depsFor(recordingChannel([() => Promise.reject(new Error())]), { expiresInMs: 500 })
     expect(await attempt(deps)).toBe('failed')
     expect(await outcomes(deps)).toEqual(['a: failed channel_error 1'])
   })
 
-  it('does not undo an attempt that is under way', async () => {
+  it('the expiry does not interrupt an attempt in flight', async () => {
     const deps = await depsFor(recordingChannel(), { expiresInMs: 500 })
     const claimed = await claimOne(deps, LEASE)
     deps.clock.advance(1_000)
@@ -130,7 +130,7 @@ describe('the settlement', () => {
 })
 
 describe('what goes along with an attempt', () => {
-  it('is the history, in which one that was lost has no outcome', async () => {
+  it('an attempt receives the history, in which a lost attempt has no outcome', async () => {
     const seen: SendContext['history'][] = []
     const note = async (_: OutboundMessage, { history }: SendContext): Promise<SendOutcome> => {
       seen.push(history)
@@ -181,7 +181,7 @@ describe('hooks', () => {
     sessionId: 's1',
   }
 
-  it('are told, before the attempt is over, of what was sent and what that skipped', async () => {
+  it('hooks are called, before the attempt is over, for the sent delivery and for those it skipped', async () => {
     expect(await reported([{ ...SENT, providerMessageId: 'p1' }])).toEqual([
       ['sent', { ...head, deliveryId: 'dlv_2', channel: 'a', status: 'sent', attempts: 1, providerMessageId: 'p1' }],
       [
@@ -191,7 +191,7 @@ describe('hooks', () => {
     ])
   })
 
-  it('are told of a failure with its last code, and not of what it promoted or of retries', async () => {
+  it('onFailed receives the last code; promotions and retries call no hook', async () => {
     expect(await reported([BUSY, { outcome: 'rejected', code: 'no' }])).toEqual([
       [
         'failed',
@@ -208,12 +208,12 @@ describe('hooks', () => {
     ])
   })
 
-  it('are told of the last code though a later attempt was sent', async () => {
+  it('onSent receives the last error code', async () => {
     const [first] = await reported([BUSY, SENT])
     expect(first).toMatchObject(['sent', { attempts: 2, lastCode: 'busy' }])
   })
 
-  it('are not told by one whose lease had gone to another', async () => {
+  it('a worker that lost its lease calls no hook', async () => {
     const seen: unknown[] = []
     const deps = await depsFor(recordingChannel(), { hooks: { onSent: (event) => seen.push(event) } })
     const zombie = await claimOne(deps, LEASE)
@@ -223,7 +223,7 @@ describe('hooks', () => {
     expect(seen).toEqual([])
   })
 
-  it('are told of no attempt where there was none', async () => {
+  it('hooks receive no attempt of an unsent delivery', async () => {
     const seen: DeliveryEvent[] = []
     const once = recordingChannel([], { retrySchedule: [] })
     const deps = await depsFor(once, { hooks: { onFailed: (event) => seen.push(event) } })

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { swapRemoveList } from '../../../src/core/delivery/swap-remove-list.ts'
+import { swapRemoveList } from '../../../src/core/delivery/send-loop.ts'
 
-describe('a roster', () => {
-  it('holds whoever came and has not left, however they come and go', () => {
+describe('a list with swap-remove', () => {
+  it('a swap-remove list holds the members that were added and not removed', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(12)), (steps) => {
         const members = swapRemoveList<number>()
@@ -23,7 +23,7 @@ describe('a roster', () => {
     )
   })
 
-  it('may be left by those that it is read for', () => {
+  it('members may be removed during an iteration', () => {
     const members = swapRemoveList<string>()
     const leave = ['a', 'b', 'c'].map((member) => members.add(member))
     const seen: string[] = []

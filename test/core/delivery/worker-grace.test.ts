@@ -48,7 +48,7 @@ describe('the grace of a stop', () => {
     expect(isStopped()).toBe(true)
   })
 
-  it('bounds the waiting for a claim that hangs; what it brings later is given back', async () => {
+  it('the grace bounds the wait for a claim, whose deliveries are queued again later', async () => {
     const { store, go } = holding('claim')
     const a = recordingChannel()
     const own = app({ a }, { store })
@@ -65,7 +65,7 @@ describe('the grace of a stop', () => {
     expect([a.sent.length, await totals(own.deps), own.deps.clock.timers]).toEqual([0, { queued: 3 }, 0])
   })
 
-  it('bounds the waiting for a settlement that hangs by one second more; it is written all the same when it comes', async () => {
+  it('the grace bounds the wait for a settlement plus one second, and a later settlement is still stored', async () => {
     const { store, go } = holding('settle')
     const own = app({ a: recordingChannel() }, { store })
     await acceptMany(own.deps, 1)
@@ -82,7 +82,7 @@ describe('the grace of a stop', () => {
     expect(await totals(own.deps)).toEqual({ sent: 1 })
   })
 
-  it('leaves the store time to write down what was aborted', async () => {
+  it('the store has time to settle aborted sends', async () => {
     const { store, go } = holding('settle')
     const own = app({ a: recordingChannel([() => new Promise(() => {})]) }, { store })
     await acceptMany(own.deps, 1)
@@ -96,7 +96,7 @@ describe('the grace of a stop', () => {
     expect([isStopped(), await totals(own.deps), own.deps.clock.timers]).toEqual([true, { queued: 1 }, 0])
   })
 
-  it.each([undefined, Number.POSITIVE_INFINITY])('that is %d sets no timer, and aborts nothing', async (graceMs) => {
+  it.each([undefined, Number.POSITIVE_INFINITY])('a grace of %d sets no timer and aborts nothing', async (graceMs) => {
     const { channel, gates } = gated()
     const own = app({ a: channel }, { sendTimeoutMs: 3_600_000 })
     await acceptMany(own.deps, 1)

@@ -40,21 +40,21 @@ describe('a receiver that has died', () => {
     return own
   }
 
-  it('does not hold up the others: ten behind a thousand are sent at once', async () => {
+  it('a dead receiver does not block others: ten deliveries behind a thousand are sent at once', async () => {
     const own = await behind(half())
     own.worker.start()
     await settled(own)
     expect(await totals(own.deps)).toEqual({ sending: 2, queued: 998, sent: 10 })
   })
 
-  it('does not hold them up in runDue either', async () => {
+  it('a dead receiver does not block others in runDue', async () => {
     const own = await behind(half())
     void own.worker.runDue()
     await settled(own)
     expect(await totals(own.deps)).toEqual({ sending: 2, queued: 998, sent: 10 })
   })
 
-  it('would, on a channel that does not tell receivers apart', async () => {
+  it('a dead receiver blocks others on a channel without a concurrency key', async () => {
     const own = await behind(half({}))
     own.worker.start()
     await settled(own)
@@ -63,7 +63,7 @@ describe('a receiver that has died', () => {
 })
 
 describe('a receiver', () => {
-  it('is never sent more at a time than it may be, and what came of it beyond that is given back uncounted', async () => {
+  it('perReceiver is never exceeded, and surplus deliveries are queued again uncounted', async () => {
     const { releases, options } = noteReleases()
     const { channel, gates, most } = gated(byAddress)
     const own = app({ a: channel }, { ...options, concurrency: 10, perReceiver: 3 })
@@ -81,7 +81,7 @@ describe('a receiver', () => {
     expect(channel.sent.every(({ attempt }) => attempt === 1)).toBe(true)
   })
 
-  it('that is busy is not asked for', async () => {
+  it('a claim excludes busy receivers', async () => {
     const { channel } = gated(byAddress)
     const own = app({ a: channel }, { perReceiver: 1 })
     await acceptMany(own.deps, 2)
@@ -91,7 +91,7 @@ describe('a receiver', () => {
     expect(own.claims.at(-1)).toMatchObject({ busy: [{ channel: 'a', concurrencyKey: BODY.recipient }] })
   })
 
-  it('of which much is queued costs few claims, and next to nothing that is given back', async () => {
+  it('a long queue of one receiver costs few claims and few returned deliveries', async () => {
     const { releases, options } = noteReleases()
     const own = app({ a: recordingChannel([SENT], byAddress) }, { ...options, concurrency: 10, perReceiver: 1 })
     await acceptMany(own.deps, 200)
@@ -100,7 +100,7 @@ describe('a receiver', () => {
     expect(own.claims.length).toBeLessThan(2.5 * 200)
   })
 
-  it('that is full does not make the loop spin', async () => {
+  it('a full receiver does not make the loop spin', async () => {
     const { channel } = gated(byAddress)
     const own = app({ a: channel }, { perReceiver: 1 })
     await acceptMany(own.deps, 50)
@@ -113,7 +113,7 @@ describe('a receiver', () => {
 })
 
 describe('a channel', () => {
-  it('that is full leaves the others theirs', async () => {
+  it('a full channel leaves the slots of the others free', async () => {
     const both = defineEvents({ e: { channels: { slow: {}, a: {} } } })
     const a = recordingChannel()
     const slow = recordingChannel([() => new Promise<SendOutcome>(() => {})])
@@ -125,7 +125,7 @@ describe('a channel', () => {
     expect(own.claims.at(-1)?.limits).toEqual({ a: 2 })
   })
 
-  it('may have limits of its own', async () => {
+  it('a channel may have its own limits', async () => {
     const { channel, open } = gated()
     const own = app({ a: channel }, { concurrency: 2, channels: { a: { concurrency: 5 } } })
     await acceptMany(own.deps, 20)
@@ -136,7 +136,7 @@ describe('a channel', () => {
 })
 
 describe('a rate', () => {
-  it('is held to by a worker in the background, which sends on as soon as it may', async () => {
+  it('a background worker keeps the rate limit and sends as soon as it allows', async () => {
     const a = recordingChannel()
     const own = app({ a }, { rate: { max: 4, perMs: 250 }, pollMs: 60_000 })
     await acceptMany(own.deps, 12)
@@ -152,7 +152,7 @@ describe('a rate', () => {
     await own.worker.stop()
   })
 
-  it('that is used up for long does not put off the looks for the other channels', async () => {
+  it('an exhausted rate limit does not delay the polls of other channels', async () => {
     const both = defineEvents({ e: { channels: { a: {}, b: {} } } })
     const b = recordingChannel()
     const own = app(
@@ -173,7 +173,7 @@ describe('a rate', () => {
     await own.worker.stop()
   })
 
-  it('is never exceeded, however long the sends take', async () => {
+  it('the rate limit is never exceeded, however long the sends take', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(900), { minLength: 8, maxLength: 8 }), async (takes) => {
         const begun: number[] = []
@@ -200,7 +200,7 @@ describe('a rate', () => {
     )
   })
 
-  it('is not used up by what is not sent after all', async () => {
+  it('unsent deliveries do not use up the rate limit', async () => {
     const a = recordingChannel()
     const policy = { decide: () => ({ verdict: 'skip', reason: 'opted_out' }) as const }
     const delayed = defineEvents({ e: { delayMs: 1_000, channels: { a: {} } }, now: { channels: { a: {} } } })

@@ -5,7 +5,7 @@ import { accepted, gate, outcomes, stored } from '../dispatch/dispatching.ts'
 import { acceptMany, app, BODY, gated, pass, SENT, settled, totals } from './test-app.ts'
 
 describe('a worker that is stopped', () => {
-  it('waits for what it is sending, and claims nothing more', async () => {
+  it('a stopped worker waits for deliveries in flight and claims nothing more', async () => {
     const { channel, gates } = gated()
     const own = app({ a: channel }, { concurrency: 2 })
     await acceptMany(own.deps, 4)
@@ -29,7 +29,7 @@ describe('a worker that is stopped', () => {
     expect(await totals(own.deps)).toEqual({ sent: 2, queued: 3 })
   })
 
-  it('puts back what it was being handed when it was told to stop, unsent and uncounted', async () => {
+  it('a stopped worker queues claimed deliveries again, unsent and uncounted', async () => {
     const handing = gate<void>()
     const a = recordingChannel()
     const own = app(
@@ -60,7 +60,7 @@ describe('a worker that is stopped', () => {
     expect(own.deps.clock.timers).toBe(0)
   })
 
-  it('waits for what runDue is sending', async () => {
+  it('stop waits for deliveries in flight of runDue', async () => {
     const { promise, open } = gate<SendOutcome>()
     const own = app({ a: recordingChannel([() => promise]) })
     await accepted(own.deps, BODY)
@@ -78,7 +78,7 @@ describe('a worker that is stopped', () => {
     await due
   })
 
-  it('need not have been started, and may be stopped twice', async () => {
+  it('a worker that was not started may be stopped, also twice', async () => {
     const own = app({ a: recordingChannel() })
     await own.worker.stop()
     own.worker.start()
@@ -87,7 +87,7 @@ describe('a worker that is stopped', () => {
     expect(own.deps.clock.timers).toBe(0)
   })
 
-  it('may be started again, even while it stops', async () => {
+  it('a worker may be started again, also while it stops', async () => {
     const { channel, gates } = gated()
     const own = app({ a: channel }, { concurrency: 1 })
     await acceptMany(own.deps, 2)
@@ -105,7 +105,7 @@ describe('a worker that is stopped', () => {
     await own.worker.stop()
   })
 
-  it.each([0, 5_000])('after %d ms of grace aborts what is being sent, and gives it a second more', async (graceMs) => {
+  it.each([0, 5_000])('stop aborts sends after %d ms of grace and gives them one second more', async (graceMs) => {
     const aborted: boolean[] = []
     const deaf: Channel = recordingChannel([
       (_, { signal }) => {
@@ -131,7 +131,7 @@ describe('a worker that is stopped', () => {
     expect(own.deps.clock.timers).toBe(0)
   })
 
-  it('takes what comes within its grace, and sets no timer after', async () => {
+  it('stop takes results within its grace and leaves no timer', async () => {
     const { channel, gates } = gated()
     const own = app({ a: channel })
     await acceptMany(own.deps, 1)
@@ -145,7 +145,7 @@ describe('a worker that is stopped', () => {
     expect(own.deps.clock.timers).toBe(0)
   })
 
-  it('can be hurried by a second stop', async () => {
+  it('a second stop may shorten the grace', async () => {
     const own = app({ a: recordingChannel([() => new Promise(() => {})]) })
     await acceptMany(own.deps, 1)
     own.worker.start()
@@ -157,7 +157,7 @@ describe('a worker that is stopped', () => {
     expect(await outcomes(own.deps)).toEqual(['a: queued 1'])
   })
 
-  it('leaves alone, when its grace is over, what was begun after it was started again', async () => {
+  it('the end of the grace does not abort sends begun after a restart', async () => {
     const signals: AbortSignal[] = []
     const deaf = recordingChannel([
       (_, { signal }) => {
@@ -177,7 +177,7 @@ describe('a worker that is stopped', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
   })
 
-  it('takes runDue along: it claims nothing more, and tells what it did', async () => {
+  it('stop ends runDue, which claims nothing more and gives its counts', async () => {
     const { channel, gates } = gated()
     const own = app({ a: channel }, { concurrency: 2 })
     await acceptMany(own.deps, 5)
@@ -191,7 +191,7 @@ describe('a worker that is stopped', () => {
     expect(await totals(own.deps)).toEqual({ sent: 2, queued: 3 })
   })
 
-  it('asks the store for nothing more, though a claim waits for its turn', async () => {
+  it('a queued claim does not run after stop', async () => {
     const claiming = gate<void>()
     const own = app(
       { a: recordingChannel() },
@@ -214,7 +214,7 @@ describe('a worker that is stopped', () => {
     expect(await totals(own.deps)).toEqual({ queued: 2 })
   })
 
-  it('lets a runDue that waits for a rate go', async () => {
+  it('stop ends a runDue that waits for a rate limit', async () => {
     const own = app({ a: recordingChannel() }, { rate: { max: 1, perMs: 60_000 } })
     await acceptMany(own.deps, 2)
     const run = own.worker.runDue()
@@ -224,14 +224,14 @@ describe('a worker that is stopped', () => {
     expect(own.deps.clock.timers).toBe(0)
   })
 
-  it('may run what is due afterwards', async () => {
+  it('runDue works after a stop', async () => {
     const own = app({ a: recordingChannel() })
     await acceptMany(own.deps, 2)
     await own.worker.stop()
     expect(await own.worker.runDue()).toMatchObject({ sent: 2 })
   })
 
-  it('waits for the hooks of what it sent, and of what had expired', async () => {
+  it('stop waits for the hooks of sent and expired deliveries', async () => {
     for (const expiresInMs of [1_000, 2_000]) {
       const telling = gate<void>()
       const hooks = { onSent: () => telling.promise, onFailed: () => telling.promise }

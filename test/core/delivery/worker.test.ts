@@ -9,7 +9,7 @@ import { accepted, gate, outcomes } from '../dispatch/dispatching.ts'
 import { acceptMany, app, BODY, gated, pass, SENT, settled, type TestApp, totals } from './test-app.ts'
 
 describe('a worker that was started', () => {
-  it('sends what is due already', async () => {
+  it('a started worker sends deliveries that are due already', async () => {
     const own = app({ a: recordingChannel() })
     await acceptMany(own.deps, 25)
     own.worker.start()
@@ -17,7 +17,7 @@ describe('a worker that was started', () => {
     expect(await totals(own.deps)).toEqual({ sent: 25 })
   })
 
-  it('sends what is accepted at once, without the clock moving on', async () => {
+  it('a started worker sends an accepted delivery at once', async () => {
     const own = app({ a: recordingChannel() })
     own.worker.start()
     await settled(own)
@@ -26,7 +26,7 @@ describe('a worker that was started', () => {
     expect(await outcomes(own.deps)).toEqual(['a: sent 1'])
   })
 
-  it('makes another attempt when it is due, and not before', async () => {
+  it('a started worker retries when the retry is due, and not before', async () => {
     const a = recordingChannel([{ outcome: 'retry', code: 'busy', retryAfterMs: 400 }, SENT], { retrySchedule: [0] })
     const own = app({ a })
     await accepted(own.deps, BODY)
@@ -39,7 +39,7 @@ describe('a worker that was started', () => {
     expect(await outcomes(own.deps)).toEqual(['a: sent 2'])
   })
 
-  it('has never more in hand than its concurrency, and fills a slot as soon as it is free', async () => {
+  it('deliveries in flight never exceed the concurrency, and a free slot is filled at once', async () => {
     const { channel, gates, most, open } = gated()
     const own = app({ a: channel }, { concurrency: 3 })
     await acceptMany(own.deps, 8)
@@ -55,7 +55,7 @@ describe('a worker that was started', () => {
     expect(await totals(own.deps)).toEqual({ sent: 8 })
   })
 
-  it('is not held up by one message that takes its time', async () => {
+  it('one slow message does not block the others', async () => {
     const { channel, gates } = gated()
     const slow = recordingChannel([() => new Promise(() => {})])
     const both = defineEvents({ e: { channels: { slow: {}, a: {} } } })
@@ -71,7 +71,7 @@ describe('a worker that was started', () => {
     expect(channel.sent.length).toBeGreaterThanOrEqual(3)
   })
 
-  it('frees the place of a channel that never answers after a minute, and renews its lease till then', async () => {
+  it('the slot of a channel that never answers is freed after a minute, and its lease is renewed until then', async () => {
     const a = recordingChannel([() => new Promise(() => {}), async () => SENT])
     const own = app({ a }, { concurrency: 1 })
     await acceptMany(own.deps, 2)
@@ -85,7 +85,7 @@ describe('a worker that was started', () => {
     expect(await totals(own.deps)).toEqual({ sent: 2 })
   })
 
-  it('waits as long for a channel as it is told', async () => {
+  it('sendTimeoutMs sets the time-out of a channel', async () => {
     const a = recordingChannel([() => new Promise(() => {}), async () => SENT])
     const own = app({ a }, { concurrency: 1, sendTimeoutMs: 5_000 })
     await acceptMany(own.deps, 2)
@@ -97,7 +97,7 @@ describe('a worker that was started', () => {
     expect(a.sent.length).toBeGreaterThan(1)
   })
 
-  it('leases for half a minute, or as long as it is told', async () => {
+  it('a lease is half a minute, or leaseMs', async () => {
     for (const [options, leaseMs] of [
       [{}, 30_000],
       [{ leaseMs: 5_000 }, 5_000],
@@ -108,7 +108,7 @@ describe('a worker that was started', () => {
     }
   })
 
-  it('asks the store once for what is due, and again when a place is free', async () => {
+  it('a worker claims once, and again when a slot is free', async () => {
     const { channel, gates } = gated()
     const own = app({ a: channel })
     await acceptMany(own.deps, 3)
@@ -121,7 +121,7 @@ describe('a worker that was started', () => {
     expect(own.claims.map(({ limits }) => limits)).toEqual([{ a: 10 }, { a: 8 }])
   })
 
-  it('looks every second when nothing wakes it', async () => {
+  it('a worker polls every second when nothing wakes it', async () => {
     const own = app({ a: recordingChannel() })
     own.worker.start()
     await settled(own)
@@ -134,7 +134,7 @@ describe('a worker that was started', () => {
     expect(own.claims.length).toBe(first + 11)
   })
 
-  it('looks as often as it is told to, and finds what another process accepted', async () => {
+  it('a worker polls every pollMs and finds deliveries of another process', async () => {
     const own = app({ a: recordingChannel() }, { pollMs: 250 })
     own.worker.start()
     await settled(own)
@@ -145,7 +145,7 @@ describe('a worker that was started', () => {
     expect(await outcomes(own.deps)).toEqual(['a: sent 1'])
   })
 
-  it('looks once more when it is woken while it is looking', async () => {
+  it('a wake during a poll causes one more poll', async () => {
     const looking = gate<void>()
     let first = true
     const own = app(
@@ -170,7 +170,7 @@ describe('a worker that was started', () => {
     expect(await outcomes(own.deps)).toEqual(['a: sent 1'])
   })
 
-  it('takes only what its channels can send', async () => {
+  it('a worker claims only deliveries of its channels', async () => {
     const both = defineEvents({ e: { channels: { a: {}, b: {} } } })
     const own = app({ a: recordingChannel(), b: recordingChannel() }, {}, { events: both })
     await accepted(own.deps, BODY)
@@ -182,7 +182,7 @@ describe('a worker that was started', () => {
     await worker.stop()
   })
 
-  it('goes on after the store failed to claim, and says so in the log', async () => {
+  it('a worker goes on after a failed claim, and logs it', async () => {
     let failures = 2
     const own = app(
       { a: recordingChannel() },
@@ -203,7 +203,7 @@ describe('a worker that was started', () => {
     expect(await outcomes(own.deps)).toEqual(['a: sent 1'])
   })
 
-  it('takes up again, when the lease has ended, what the store would not have written down till then', async () => {
+  it('a delivery that could not be settled is claimed again after its lease', async () => {
     let isDown = true
     const a = recordingChannel()
     const own = app(
@@ -230,7 +230,7 @@ describe('a worker that was started', () => {
     expect(a.sent.map(({ deliveryId }) => deliveryId)).toEqual(['dlv_2', 'dlv_2'])
   })
 
-  it('does not spin when a store says that there is more, and gives nothing', async () => {
+  it('a worker does not spin when a store reports more but gives nothing', async () => {
     const own = app(
       { a: recordingChannel() },
       { store: () => ({ claim: async () => ({ deliveries: [], expired: [], nextDueInMs: 0 }) }) },
@@ -243,7 +243,7 @@ describe('a worker that was started', () => {
     await own.worker.stop()
   })
 
-  it('does not spin when a store gives only what must be put back', async () => {
+  it('a worker does not spin when every claimed delivery must be queued again', async () => {
     let released = 0
     const own = app(
       { a: recordingChannel() },
@@ -269,7 +269,7 @@ describe('a worker that was started', () => {
     await own.worker.stop()
   })
 
-  it('does not spin when a store says that something is due in no time', async () => {
+  it('a worker does not spin when a store reports that a delivery is due now', async () => {
     const claim = async () => ({ deliveries: [], expired: [], nextDueInMs: 1e-9 })
     const own = app({ a: recordingChannel() }, { store: () => ({ claim }) })
     own.worker.start()
@@ -278,7 +278,7 @@ describe('a worker that was started', () => {
     await own.worker.stop()
   })
 
-  it('sends nothing with a lease that a slow claim has used up', async () => {
+  it('a worker sends nothing with a lease that a slow claim used up', async () => {
     const channel = recordingChannel()
     const own: TestApp = app(
       { a: channel },
@@ -299,7 +299,7 @@ describe('a worker that was started', () => {
     expect(channel.sent).toEqual([])
   })
 
-  it('is started once, however often it is told to', async () => {
+  it('further calls of start do nothing', async () => {
     let listeners = 0
     const queue = {
       wake: () => {},
@@ -318,7 +318,7 @@ describe('a worker that was started', () => {
     expect([listeners, own.deps.clock.timers]).toEqual([0, 0])
   })
 
-  it('shares a store with others: nothing is sent twice', async () => {
+  it('workers that share a store send nothing twice', async () => {
     const a = recordingChannel()
     const own = app({ a }, { concurrency: 2 })
     const workers = Array.from({ length: 4 }, () => createWorker(own.deps, { concurrency: 2 }))
@@ -334,7 +334,7 @@ describe('a worker that was started', () => {
 })
 
 describe('the local queue', () => {
-  it('wakes every listener, at once or later, until it stops listening', async () => {
+  it('the local queue wakes every listener, at once or later, until it stops listening', async () => {
     const clock = fakeClock()
     const queue = localQueue(clock)
     const rung: string[] = []
@@ -351,7 +351,7 @@ describe('the local queue', () => {
     expect(rung).toEqual(['one', 'two', 'two'])
   })
 
-  it('sets no timer while nobody listens', () => {
+  it('the local queue sets no timer without listeners', () => {
     const clock = fakeClock()
     localQueue(clock).wake(500)
     expect(clock.timers).toBe(0)

@@ -7,7 +7,7 @@ import { depsFor } from './attempting.ts'
 import { acceptMany } from './test-app.ts'
 
 describe('a backlog on a channel that answers at once', () => {
-  it('lets everything else have its turn every twenty milliseconds', async () => {
+  it('a backlog on a channel that answers at once yields to the event loop every twenty milliseconds', async () => {
     const a = recordingChannel()
     const deps = await depsFor(a)
     await acceptMany(deps, 99)

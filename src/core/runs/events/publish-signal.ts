@@ -6,12 +6,12 @@ import type { EndStatus, RunSignal } from '../../../model/run.ts'
 import { facetsOf } from '../../../model/run-facets.ts'
 import { MAX_RUNS_ABOVE } from '../../../model/run-tree-limit.ts'
 import { sha256 } from '../../../model/sha256.ts'
+import { withTimeout } from '../../../model/time-out.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { LogFields } from '../../../ports/logger.ts'
 import type { RunStore, StoredRun, StoredSession } from '../../../ports/run-store.ts'
 import { type ErrorOperation, type FaultDeps, reportFault } from '../../answers/report-fault.ts'
 import type { HandlerResult } from '../../answers/result.ts'
-import { raceTimeout } from '../../time-out.ts'
 import { viewRun } from '../merge/selectors.ts'
 import { type Budget, type BudgetQuestion, type BudgetState, checkBudgets, isReached } from './budgets.ts'
 import type { RunEvents, RunEventTarget } from './run-events.ts'
@@ -135,9 +135,11 @@ const TIMEOUT_MS = 10_000
 async function publishInTime(pending: PendingEvent, run: StoredRun, deps: SignalDeps): Promise<boolean> {
   const { event } = pending
   try {
-    const publishing = publish(pending, run, deps)
-    if (await raceTimeout(publishing, TIMEOUT_MS, deps.clock)) return await publishing
-    return leavePending(event, run, { cause: 'no answer in time' }, deps)
+    return await withTimeout(publish(pending, run, deps), {
+      ms: TIMEOUT_MS,
+      clock: deps.clock,
+      fallback: () => leavePending(event, run, { cause: 'no answer in time' }, deps),
+    })
   } catch (cause) {
     return leavePendingBy(cause, 'run_event', event, run, deps)
   }

@@ -1,4 +1,5 @@
 import type { CompiledQuery, QueryResult } from 'kysely'
+import { withTimeout } from '../../../model/time-out.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { storableText } from '../dispatches/dispatch-records.ts'
 import { functionName, scanStatement } from '../schema/functions.ts'
@@ -39,17 +40,20 @@ export class TimedOut extends Error {
   readonly code = 'database_timeout'
 }
 
-/** Rejects after `ms`. The work may still be done; its late result is ignored. */
-async function within<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TimedOut(`The database did not answer within ${ms} ms.`)), ms)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
+/** Timers of the machine. They keep the process alive. */
+export const systemTimers: Pick<Clock, 'after'> = {
+  after(ms, run) {
+    const timer = setTimeout(run, ms)
+    return () => clearTimeout(timer)
+  },
+}
+
+/** Limits the wait for a call to the database. The work may still be done; its late result is ignored. */
+function limited<T>(work: Promise<T>, ms: number): Promise<T> {
+  const fallback = (): never => {
+    throw new TimedOut(`The database did not answer within ${ms} ms.`)
   }
+  return withTimeout(work, { ms, clock: systemTimers, fallback })
 }
 
 /** Runs SQL in which {@link NOW} stands for the time of the statement. */
@@ -143,7 +147,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       const since = performance.now()
       for (let tries = 1; ; tries++) {
         try {
-          return await within(executor.executeQuery<Row>(statement(latest(timed(text)), [...parameters])), timeoutMs)
+          return await limited(executor.executeQuery<Row>(statement(latest(timed(text)), [...parameters])), timeoutMs)
         } catch (cause) {
           if (!mayRetry || !errorIs('isConflict', cause)) throw cause
           if (!mayWait || !errorIs('isBusy', cause)) throw new Conflict('what was read has changed', { cause })
@@ -214,7 +218,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       begin()
       return work(connection)
     })
-    await within(Promise.race([begun, done]), timeoutMs).catch((cause: unknown) => {
+    await limited(Promise.race([begun, done]), timeoutMs).catch((cause: unknown) => {
       isLate = true
       done.catch(() => {})
       throw cause

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../ports/clock.ts'
-import { TimedOut } from './database.ts'
+import { systemTimers, TimedOut } from './database.ts'
 
 /** How single calls are joined into batches. */
 export interface BatchOptions<Item, Outcome> {
@@ -40,16 +40,10 @@ interface Waiting<Item, Outcome> {
   reject(cause: unknown): void
 }
 
-/** Timers that keep the process alive. */
-const realAfter: Clock['after'] = (ms, run) => {
-  const timer = setTimeout(run, ms)
-  return () => clearTimeout(timer)
-}
-
 /** Group commit: joins concurrent calls into few batches. A call that comes alone runs at once; nothing waits for others to join. */
 export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>): (item: Item) => Promise<Outcome> {
   const { run, keysOf = () => [], share = false, isOnesFault, sizeOf = () => 0 } = options
-  const { timeoutMs, after = realAfter } = options
+  const { timeoutMs, after = systemTimers.after } = options
   let waiting: Waiting<Item, Outcome>[] = []
   const busy = new Set<string>()
   let inFlight = 0

@@ -1,9 +1,8 @@
 import type { Attributes } from '@opentelemetry/api'
 import type { EndedRun } from '../ports/run-exporter.ts'
 import { ATTRIBUTE, INVOKE_AGENT, OTHER_ERROR, providerName, RUN_ATTRIBUTE } from './conventions.ts'
-import { spanInstant } from './run-times.ts'
 
-/** What a run's span says of it, beside its name and times. What is not known is left out. */
+/** Attributes of a run's span. Unknown ones are left out. */
 export function attributesOf(run: EndedRun, errorType: string | undefined): Attributes {
   const { agent, counts, provider, finishReason } = run
   return definedAttributes({
@@ -51,7 +50,7 @@ function runAttributes(run: EndedRun): Attributes {
   }
 }
 
-/** What a run cost. A double cannot hold every amount: for sums of money ask the store. */
+/** Cost attributes of a run. A double is not exact: read sums of money from the store. */
 export function costAttributesOf({ cost }: EndedRun): Attributes {
   if (cost === undefined) return {}
   return {
@@ -61,7 +60,7 @@ export function costAttributesOf({ cost }: EndedRun): Attributes {
   }
 }
 
-/** Of what kind the error is that a run ended with; `undefined` when it ended without. */
+/** `error.type` of a run; `undefined` when it ended without an error. */
 export function errorTypeOf({ status, error }: EndedRun, cancelledIsError: boolean): string | undefined {
   if (status === 'expired') return status
   if (status === 'failed') return error?.type ?? OTHER_ERROR
@@ -69,7 +68,7 @@ export function errorTypeOf({ status, error }: EndedRun, cancelledIsError: boole
   return undefined
 }
 
-/** Without what is `undefined`. */
+/** The attributes that are not `undefined`. */
 export function definedAttributes(attributes: Attributes): Attributes {
   const kept: Attributes = {}
   for (const name of Object.keys(attributes)) if (attributes[name] !== undefined) kept[name] = attributes[name]
@@ -85,4 +84,35 @@ function firstTokenAfterMs(timings: EndedRun['timings']): number | undefined {
 
 function inSeconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1000
+}
+
+/** Start and end of a run in epoch milliseconds; `end` is never before `start`. */
+interface RunTimes {
+  readonly start: number
+  readonly end: number
+}
+
+/** The last millisecond of OTLP, which has unsigned 64 bits for nanoseconds. */
+const LATEST = 18_446_744_073_709
+
+/** Start and end of a run: as reported, else derived from the time it was queued, its duration, and its first and last report. */
+export function timesOf({ timings, createdAt, lastSeenAt }: EndedRun): RunTimes {
+  const began = spanInstant(timings?.startedAt ?? timings?.queuedAt)
+  const ended = spanInstant(timings?.endedAt)
+  const took = timings?.durationMs
+  const touched = spanInstant(lastSeenAt) ?? 0
+  if (began !== undefined) return ordered(began, ended ?? (took === undefined ? touched : began + took))
+  const end = ended ?? touched
+  return ordered(took === undefined ? Math.min(spanInstant(createdAt) ?? 0, end) : end - took, end)
+}
+
+/** Epoch milliseconds of an RFC 3339 text; `undefined` for any other text. */
+function spanInstant(text: string | undefined): number | undefined {
+  const ms = text === undefined ? Number.NaN : Date.parse(text)
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+function ordered(start: number, end: number): RunTimes {
+  const from = Math.min(Math.max(start, 0), LATEST)
+  return { start: from, end: Math.min(Math.max(end, from), LATEST) }
 }

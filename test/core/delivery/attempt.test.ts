@@ -23,7 +23,7 @@ const SENT: SendOutcome = { outcome: 'sent' }
 const BUSY: SendOutcome = { outcome: 'retry', code: 'busy' }
 
 describe('an attempt', () => {
-  it('gives the channel the message that was accepted, and its place in the attempts', async () => {
+  it('an attempt gives the channel the accepted message and the number of the attempt', async () => {
     const a = recordingChannel()
     const recipients = { find: async (id: string) => ({ id, email: 'jane@example.com', locale: 'de-AT' }) }
     const deps = testDeps({ a }, { events: plain, recipients })
@@ -44,7 +44,7 @@ describe('an attempt', () => {
     ])
   })
 
-  it('that sends is written down with what the provider calls it', async () => {
+  it('a sent attempt stores the provider message id', async () => {
     const deps = await depsFor(recordingChannel([{ outcome: 'sent', providerMessageId: 'p1' }]))
     expect(await attempt(deps)).toBe('sent')
     const now = deps.clock.now()
@@ -63,14 +63,14 @@ describe('an attempt', () => {
     ])
   })
 
-  it('that sends without a name for it is sent all the same', async () => {
+  it('a delivery without a provider message id is sent too', async () => {
     const deps = await depsFor(recordingChannel([{ outcome: 'sent' }]))
     await attempt(deps)
     expect(await delivery(deps)).toMatchObject({ status: 'sent', attempts: 1 })
     expect(await delivery(deps)).not.toHaveProperty('providerMessageId')
   })
 
-  it('that is rejected is the last', async () => {
+  it('a rejected attempt is the last one', async () => {
     const deps = await depsFor(recordingChannel([{ outcome: 'rejected', code: 'bad_address' }]))
     expect(await attempt(deps)).toBe('failed')
     expect(await delivery(deps)).toMatchObject({
@@ -133,7 +133,7 @@ describe('an attempt', () => {
     },
   )
 
-  it('is made nine times over about half an hour, and then no more', async () => {
+  it('a delivery is attempted nine times over about half an hour, and then fails', async () => {
     const a = recordingChannel([{ outcome: 'retry', code: 'busy' }])
     const deps = await depsFor(a)
     const waits: number[] = []
@@ -153,7 +153,7 @@ describe('an attempt', () => {
     expect(await delivery(deps)).toMatchObject({ lastCode: 'busy' })
   })
 
-  it('is the only one where the channel has no retries', async () => {
+  it('a channel without retries has one attempt', async () => {
     const deps = await depsFor(recordingChannel([{ outcome: 'unknown', code: 'time_out' }], { retrySchedule: [] }))
     expect(await attempt(deps)).toBe('failed')
     expect(await outcomes(deps)).toEqual(['a: failed attempts_exhausted 1'])
@@ -213,7 +213,7 @@ describe('an attempt', () => {
     expect(JSON.stringify(deps.logger.lines)).not.toMatch(/canary|jane/)
   })
 
-  it('for which the channel throws what throws at every touch is a channel_error all the same', async () => {
+  it('a channel that throws a hostile proxy gives a channel_error', async () => {
     const fail = (): never => {
       throw new Error('canary-7f3a')
     }
@@ -227,7 +227,7 @@ describe('an attempt', () => {
     expect(JSON.stringify(deps.logger.lines)).not.toContain('canary')
   })
 
-  it('passes the same content every time, whatever the channel does to it', async () => {
+  it('each attempt passes the same content, whatever the channel does to it', async () => {
     const seen: string[] = []
     const spoil = async (message: OutboundMessage): Promise<SendOutcome> => {
       seen.push(JSON.stringify(message))
@@ -247,7 +247,7 @@ describe('an attempt', () => {
     expect(new Set(seen).size).toBe(1)
   })
 
-  it('passes the same flat content every time too', async () => {
+  it('each attempt passes the same flat content', async () => {
     const seen: unknown[] = []
     const spoil = async ({ content }: OutboundMessage): Promise<SendOutcome> => {
       seen.push({ ...content })
@@ -263,7 +263,7 @@ describe('an attempt', () => {
     expect(seen).toEqual([{ text: 'fine' }, { text: 'fine' }])
   })
 
-  it('writes no recipient, content or token to the log, however it ends', async () => {
+  it('no attempt logs a recipient, content or token', async () => {
     const answers: SendOutcome[] = [
       { outcome: 'retry', code: 'busy' },
       { outcome: 'unknown', code: 'time_out' },
@@ -278,7 +278,7 @@ describe('an attempt', () => {
     expect(JSON.stringify(deps.logger.lines)).not.toMatch(/canary|jane|example\.com/)
   })
 
-  it('that was called off meanwhile is not tried again', async () => {
+  it('a delivery that was cancelled meanwhile is not retried', async () => {
     const a = recordingChannel([{ outcome: 'retry', code: 'busy' }])
     const deps = await depsFor(a)
     const claimed = await claimOne(deps)
@@ -288,7 +288,7 @@ describe('an attempt', () => {
     expect(deps.logger.lines).toMatchObject([{ level: 'info', event: 'delivery.cancelled', fields: { code: 'busy' } }])
   })
 
-  it('is sent once, though the store fails a few times to write it down', async () => {
+  it('a delivery is sent once while the store fails to settle a few times', async () => {
     const a = recordingChannel()
     const deps = await depsFor(a)
     let failures = 3
@@ -310,7 +310,7 @@ describe('an attempt', () => {
     expect(deps.logger.lines.slice(0, 3)).toEqual([retried, retried, retried])
   })
 
-  it('throws what the store throws when it cannot be written down before the lease is nearly over', async () => {
+  it('an attempt throws the error of the store when it cannot be settled within the lease', async () => {
     const deps = await depsFor(recordingChannel())
     const claimed = await claimOne(deps)
     let asked = 0
@@ -326,7 +326,7 @@ describe('an attempt', () => {
 })
 
 describe('what a channel says', () => {
-  it.each(['ses', 'x'.repeat(64), 'a/b:c'])('is taken for a provider: %s', async (provider) => {
+  it.each(['ses', 'x'.repeat(64), 'a/b:c'])('%s is accepted as a provider name', async (provider) => {
     for (const outcome of [
       { ...SENT, provider },
       { ...BUSY, provider },
@@ -338,20 +338,23 @@ describe('what a channel says', () => {
     }
   })
 
-  it.each(['', 'x'.repeat(65), 'two words', 'a\n', 'ä', 7, null])('is no provider: %j', async (provider) => {
-    const deps = await depsFor(recordingChannel([{ ...SENT, provider: provider as string }]))
-    expect(await attempt(deps)).toBe('sent')
-    expect((await delivery(deps)).attemptLog[0]).not.toHaveProperty('provider')
-  })
+  it.each(['', 'x'.repeat(65), 'two words', 'a\n', 'ä', 7, null])(
+    '%j is not accepted as a provider name',
+    async (provider) => {
+      const deps = await depsFor(recordingChannel([{ ...SENT, provider: provider as string }]))
+      expect(await attempt(deps)).toBe('sent')
+      expect((await delivery(deps)).attemptLog[0]).not.toHaveProperty('provider')
+    },
+  )
 
-  it.each(['10', 10n, null, {}])('is no time to wait: %s', async (retryAfterMs) => {
+  it.each(['10', 10n, null, {}])('a retryAfterMs of %s is ignored', async (retryAfterMs) => {
     const answer = { ...BUSY, retryAfterMs: retryAfterMs as never }
     const [given, none] = await Promise.all([answer, BUSY].map((said) => depsFor(recordingChannel([said]))))
     for (const deps of [given, none]) if (deps) expect(await attempt(deps)).toBe('retried')
     expect(given && (await delivery(given)).dueAt).toBe(none && (await delivery(none)).dueAt)
   })
 
-  it('is taken for a code only when it is one', async () => {
+  it('an invalid code of a channel is stored as code_invalid', async () => {
     const said = { outcome: 'rejected', code: 'Mailbox jane@example.com is full' } as const
     const deps = await depsFor(recordingChannel([said]))
     expect(await attempt(deps)).toBe('failed')
@@ -359,7 +362,7 @@ describe('what a channel says', () => {
     expect(JSON.stringify(deps.logger.lines)).not.toContain('jane@')
   })
 
-  it('is taken for a message id only when it is a short string', async () => {
+  it('a provider message id must be a short string', async () => {
     const said = { outcome: 'sent', providerMessageId: (() => 1) as never } as const
     const deps = await depsFor(recordingChannel([said]))
     expect(await attempt(deps)).toBe('sent')

@@ -1,0 +1,7 @@
+/** The runtime's timers as a clock for `withTimeout`. They keep the process alive. */
+export const timers = {
+  after(ms: number, run: () => void): () => void {
+    const timer = setTimeout(run, ms)
+    return () => clearTimeout(timer)
+  },
+}

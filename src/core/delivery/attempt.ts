@@ -1,0 +1,265 @@
+import type { AttemptEnd, DispatchHead } from '../../model/dispatch.ts'
+import { isThrown } from '../../model/thrown.ts'
+import type { Channel, SendOutcome } from '../../ports/channel.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
+import type { ClaimedDelivery, DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
+import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
+import { wake } from '../dispatch/wake.ts'
+import { type HookDeps, type Hooks, reportDelivery } from './hooks.ts'
+import {
+  endUnsent,
+  faultPlaceOf,
+  type Hold,
+  type HoldDeps,
+  type HoldOptions,
+  holdLease,
+  Interrupted,
+  type Lease,
+  placeOf,
+  putBack,
+  settleLeased,
+  UNKNOWN_MS,
+} from './lease.ts'
+import { type RecheckDeps, recheckPolicy } from './recheck-policy.ts'
+import { type RenderDeps, renderDigest } from './render-digest.ts'
+import { MESSAGE_RETRIES, retryDelay } from './retry-schedule.ts'
+
+/** What {@link attemptDelivery} needs. */
+export interface AttemptDeps extends HoldDeps, RecheckDeps, RenderDeps, HookDeps {
+  readonly clock: Clock
+  readonly store: Pick<DispatchStore, 'settle' | 'renew'>
+  readonly channels: Readonly<Record<string, Channel>>
+  readonly hooks?: Hooks | undefined
+  /** Wakes a worker when a delivery that was queued again is due. */
+  readonly queue?: DeliveryQueue
+}
+
+export interface AttemptOptions extends HoldOptions {
+  /** Called just before the channel sends. */
+  readonly onSend?: () => void
+}
+
+/**
+ * The result of an attempt. `released`: queued again, unsent. `cancelled`: it would have been queued again, but the delivery was
+ * cancelled meanwhile. `lost`: another worker holds the lease, and nothing was written.
+ */
+export type AttemptResult = 'sent' | 'retried' | 'failed' | 'skipped' | 'cancelled' | 'released' | 'lost'
+
+/** An attempt that has ended and is stored. */
+export interface Attempted {
+  readonly result: AttemptResult
+  /** Resolves when the hooks have ended; absent without hooks. */
+  readonly reported?: Promise<void>
+}
+
+type Change = Parameters<typeof reportDelivery>[0]
+
+/**
+ * Sends one claimed delivery, stores the result, and starts the hooks. Throws only when the store does.
+ *
+ * A delivery that was claimed more often than it may be attempted has crashed its workers: it fails unsent. A delivery that is
+ * queued again unsent is due at its expiry at the latest, so that it expires on time.
+ */
+export async function attemptDelivery(
+  claimed: ClaimedDelivery,
+  lease: Lease,
+  deps: AttemptDeps,
+  options: AttemptOptions = {},
+): Promise<Attempted> {
+  const hold = holdLease(claimed, lease, deps, options)
+  const leftMs = (): number => Math.max(0, claimed.expiresInMs - (deps.clock.now() - lease.since))
+  const wanted = await settlementFor(claimed, leftMs, hold, deps, options).finally(hold.release)
+  const isPutBack = wanted?.to === 'queued' && !wanted.attempt
+  const settlement = isPutBack ? { ...wanted, delayMs: Math.min(wanted.delayMs, leftMs()) } : wanted
+  const settled: Settled = settlement ? await settleLeased(settlement, hold, deps) : { live: false }
+  if (!settlement || !settled.live) {
+    logEnd('lease_lost', claimed, undefined, deps)
+    return { result: 'lost' }
+  }
+  const result = settled.cancelled ? 'cancelled' : resultOf(settlement)
+  if (settlement.to === 'queued' && !settled.cancelled) wake(deps.queue, deps, settlement.delayMs)
+  logEnd(settled.cancelled ? 'cancelled' : settlement.to, claimed, settlement, deps)
+  if (!deps.hooks) return { result }
+  const own = settled.cancelled ? [] : [changeBy(settlement, claimed)]
+  return { result, reported: reportAll([...own, ...settled.others], claimed.dispatch, deps) }
+}
+
+function resultOf(settlement: Settlement): AttemptResult {
+  if (settlement.to !== 'queued') return settlement.to
+  return settlement.attempt ? 'retried' : 'released'
+}
+
+async function reportAll(changes: readonly Change[], dispatch: DispatchHead, deps: HookDeps): Promise<void> {
+  await Promise.all(changes.map((change) => reportDelivery(change, dispatch, deps)))
+}
+
+/** Runs the steps of an attempt until one of them ends it. `undefined`: the lease was lost. */
+async function settlementFor(
+  claimed: ClaimedDelivery,
+  leftMs: () => number,
+  hold: Hold,
+  deps: AttemptDeps,
+  { onSend }: AttemptOptions,
+): Promise<Settlement | undefined> {
+  const channel = deps.channels[claimed.channel]
+  if (!channel) {
+    deps.logger.log('warn', 'delivery.channel_unknown', placeOf(claimed))
+    return putBack(claimed, UNKNOWN_MS)
+  }
+  const schedule = channel.retrySchedule ?? MESSAGE_RETRIES
+  const tries = claimed.attempts - (claimed.attemptsBefore ?? 0)
+  if (tries > schedule.length + 1) return endUnsent(claimed, 'failed', 'attempts_exhausted')
+  const ended = deps.policy && !isFresh(claimed) ? await recheckPolicy(claimed, deps.policy, hold, deps) : undefined
+  if (ended) return ended
+  if (!claimed.content) return renderDigest(claimed, hold, deps)
+  if (hold.aborted) return putBack(claimed, 0)
+  onSend?.()
+  const sent = await sendMessage(channel, claimed, hold, deps)
+  if (!sent) return undefined
+  const { retryAfterMs } = sent
+  return settlementOf(
+    sent,
+    claimed,
+    retryDelay(schedule, tries, claimed.deliveryId, { leftMs: leftMs(), retryAfterMs }),
+  )
+}
+
+const FRESH_MS = 60_000
+
+/** Whether the policy's decision at acceptance is still valid. */
+function isFresh({ deferred, attempts, waitedMs }: ClaimedDelivery): boolean {
+  return !deferred && attempts === 1 && waitedMs <= FRESH_MS
+}
+
+/** Decides between retry and end. `delayMs`: time until the next attempt; `undefined` when none is left before the expiry. */
+function settlementOf(
+  { end: attempt, broken }: Sent,
+  { deliveryId, fence }: ClaimedDelivery,
+  delayMs: number | undefined,
+): Settlement {
+  const tried = { deliveryId, fence, attempt }
+  if (attempt.outcome === 'sent') return { to: 'sent', ...tried }
+  if (attempt.outcome === 'rejected') return { to: 'failed', reason: 'provider_rejected', ...tried }
+  if (delayMs !== undefined) return { to: 'queued', delayMs, ...tried }
+  return { to: 'failed', reason: broken ? 'channel_error' : 'attempts_exhausted', ...tried }
+}
+
+function logEnd(
+  end: Settlement['to'] | 'cancelled' | 'lease_lost',
+  claimed: ClaimedDelivery,
+  settlement: Settlement | undefined,
+  { logger }: AttemptDeps,
+): void {
+  logger.log(end === 'failed' || end === 'lease_lost' ? 'warn' : 'info', `delivery.${end}`, {
+    attempt: claimed.attempts,
+    ...placeOf(claimed),
+    ...(settlement?.attempt?.code !== undefined && { code: settlement.attempt.code }),
+    ...(settlement && 'reason' in settlement && { reason: settlement.reason }),
+    ...(settlement && end === 'queued' && 'delayMs' in settlement && { delayMs: settlement.delayMs }),
+  })
+}
+
+/** The delivery after a settlement, as hooks receive it. */
+function changeBy(settlement: Settlement, claimed: ClaimedDelivery): Change {
+  const { deliveryId, channel, attempts, history } = claimed
+  const { to: status, attempt } = settlement
+  const lastCode = attempt?.code ?? history.findLast(({ code }) => code !== undefined)?.code
+  return {
+    deliveryId,
+    channel,
+    status,
+    attempts: attempt ? attempts : attempts - 1,
+    ...('reason' in settlement && { reason: settlement.reason }),
+    ...(lastCode !== undefined && { lastCode }),
+    ...(attempt?.providerMessageId !== undefined && { providerMessageId: attempt.providerMessageId }),
+  }
+}
+
+/** How a send ended. */
+interface Sent {
+  readonly end: AttemptEnd
+  readonly retryAfterMs?: number | undefined
+  /** The channel threw, or gave no valid outcome. */
+  readonly broken?: true
+  /** An error that the channel caught and could not classify. */
+  readonly cause?: unknown
+}
+
+const THROWN: Sent = { end: { outcome: 'retry', code: 'channel_error' }, broken: true }
+/** `unknown`: a channel that gives no outcome may have sent. */
+const NO_OUTCOME: Sent = { end: { outcome: 'unknown', code: 'channel_error' }, broken: true }
+
+/** Sends one message through its channel while the lease is held. `undefined`: the lease was lost. */
+async function sendMessage(
+  channel: Channel,
+  claimed: ClaimedDelivery,
+  hold: Hold,
+  deps: FaultDeps,
+): Promise<Sent | undefined> {
+  const { deliveryId, attempts: attempt, address: to, content = {}, history, dispatch } = claimed
+  const { eventType, dispatchId, tenant, locale, createdAt } = dispatch
+  const message = { to, content, eventType, dispatchId, tenant, createdAt, ...(locale !== undefined && { locale }) }
+  const context = {
+    deliveryId,
+    attempt,
+    history,
+    // A getter: most channels do not read it, and no signal is created for them.
+    get signal() {
+      return hold.signal
+    },
+  }
+  const report = (cause: unknown): void => {
+    const line = { level: 'error', event: 'channel.threw', fields: { attempt } } as const
+    reportFault(cause, { operation: 'channel', ...faultPlaceOf(claimed) }, line, deps)
+  }
+  try {
+    const given: unknown = await hold.during(async () => channel.send(message, context))
+    const sent = readOutcome(given)
+    if (sent.broken) report(new TypeError('the channel gave no outcome'))
+    else if (sent.cause !== undefined) report(sent.cause)
+    return sent
+  } catch (cause) {
+    if (isThrown(cause, Interrupted)) return cause.code === 'lease_lost' ? undefined : interruptedBy(cause.code)
+    // The channel may have thrown because its signal aborted.
+    if (hold.aborted) return interruptedBy(hold.aborted)
+    report(cause)
+    return THROWN
+  }
+}
+
+function interruptedBy(code: string): Sent {
+  return { end: { outcome: 'unknown', code } }
+}
+
+const OUTCOMES: readonly unknown[] = ['sent', 'retry', 'unknown', 'rejected'] satisfies SendOutcome['outcome'][]
+
+const CODE = /^[a-z][a-z0-9_]{0,63}$/
+const PROVIDER = /^[\x21-\x7e]{1,64}$/
+const MAX_PROVIDER_ID = 255
+
+/** Reads the outcome of a host's channel, which may be invalid, or carry text of a provider in place of a code. */
+function readOutcome(given: unknown): Sent {
+  if (typeof given !== 'object' || given === null || !('outcome' in given) || !OUTCOMES.includes(given.outcome)) {
+    return NO_OUTCOME
+  }
+  const outcome = given as SendOutcome
+  const provider = isText(outcome.provider, PROVIDER) && { provider: outcome.provider }
+  if (outcome.outcome === 'sent') {
+    const { providerMessageId: id } = outcome
+    const named = typeof id === 'string' && id.length <= MAX_PROVIDER_ID && { providerMessageId: id }
+    return { end: { outcome: 'sent', ...provider, ...named } }
+  }
+  if (typeof outcome.code !== 'string') return NO_OUTCOME
+  const code = CODE.test(outcome.code) ? outcome.code : 'code_invalid'
+  const asked = outcome.outcome === 'rejected' ? undefined : outcome.retryAfterMs
+  return {
+    end: { outcome: outcome.outcome, code, ...provider },
+    ...(typeof asked === 'number' && { retryAfterMs: asked }),
+    ...(outcome.outcome !== 'rejected' && { cause: outcome.cause }),
+  }
+}
+
+function isText(given: unknown, pattern: RegExp): given is string {
+  return typeof given === 'string' && pattern.test(given)
+}
