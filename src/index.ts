@@ -32,7 +32,7 @@ export type { UnplannedDelivery } from './core/dispatch/plan/plan-again.ts'
 export type { PlanningDeps } from './core/dispatch/plan/plan-request.ts'
 export type { Action, Endpoints } from './core/endpoints.ts'
 export type { Load } from './core/load/load-limits.ts'
-export type { Caller, Semaphore } from './core/load/places.ts'
+export type { Caller, Semaphore } from './core/load/semaphore.ts'
 export type { UnfinishedBodies, UnfinishedBody } from './core/load/unfinished-bodies.ts'
 export type {
   Budget,
