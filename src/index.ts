@@ -75,14 +75,16 @@ export type {
   Dispatch,
   DispatchAnswer,
   DispatchHead,
+  DispatchInput,
+  DispatchPreview,
   DispatchRequest,
   DispatchStatus,
   DispatchView,
+  EventTypeOf,
+  PreviewedDelivery,
   Route,
   Warning,
 } from './model/dispatch.ts'
-export type { DispatchInput, EventTypeOf } from './model/dispatch-input.ts'
-export type { DispatchPreview, PreviewedDelivery } from './model/dispatch-preview.ts'
 export type { JsonObject, JsonValue } from './model/json.ts'
 export type { DispatchGrant, Operation, Principal } from './model/principal.ts'
 export type { Recipient } from './model/recipient.ts'

@@ -1,7 +1,6 @@
+import { parseInstant } from '../model/instants.ts'
 import { matching } from '../options/checks.ts'
 import type { Check } from '../options/read-options.ts'
-
-const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 
 /** Below this a number is seconds, not milliseconds: the wire has the same rule. */
 const SMALLEST_MILLISECONDS = 1e11
@@ -20,16 +19,8 @@ export function notAfterMilliseconds(value: unknown): number | undefined {
   if (value === undefined) return Number.POSITIVE_INFINITY
   if (typeof value === 'number') return Number.isFinite(value) && value >= SMALLEST_MILLISECONDS ? value : undefined
   if (value instanceof Date) return numberOrUndefined(value.getTime())
-  if (typeof value === 'string') return fromText(value)
+  if (typeof value === 'string') return parseInstant(value)
   return undefined
-}
-
-function fromText(text: string): number | undefined {
-  const [, year, month, day] = RFC_3339.exec(text) ?? []
-  if (year === undefined || month === undefined || day === undefined) return undefined
-  // Date.parse takes the 30th of February for the 2nd of March.
-  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
-  return date.getUTCDate() === Number(day) ? numberOrUndefined(Date.parse(text)) : undefined
 }
 
 function numberOrUndefined(milliseconds: number): number | undefined {

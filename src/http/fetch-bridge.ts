@@ -1,6 +1,6 @@
 import type { HandlerRequest } from '../core/answers/result.ts'
 import type { Endpoints } from '../core/endpoints.ts'
-import { ignoreRejection } from '../core/json/to-json.ts'
+import { ignoreRejection } from '../model/thrown.ts'
 import { answer, closing, internalError, type Wire } from './answer.ts'
 import { endingWithFetched } from './connection-end.ts'
 import { type FetchRequest, fetchBody, type RequestBody } from './fetch-body.ts'

@@ -5,8 +5,8 @@ import type {
   DeliveryReason,
   DeliveryStatus,
   DeliveryView,
+  PreviewedDelivery,
 } from '../model/dispatch.ts'
-import type { PreviewedDelivery } from '../model/dispatch-preview.ts'
 import {
   anything,
   type Component,

@@ -1,5 +1,4 @@
-import type { DispatchAnswer, DispatchStatus, Warning } from '../model/dispatch.ts'
-import type { DispatchPreview } from '../model/dispatch-preview.ts'
+import type { DispatchAnswer, DispatchPreview, DispatchStatus, Warning } from '../model/dispatch.ts'
 import { deliveryView, previewedDelivery } from './delivery-schemas.ts'
 import {
   always,

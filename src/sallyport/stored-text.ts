@@ -1,5 +1,5 @@
-import { isStorable } from '../core/json/storable.ts'
 import { SallyportError } from '../errors.ts'
+import { isStorable } from '../model/json.ts'
 import { matching } from '../options/checks.ts'
 import type { Check } from '../options/read-options.ts'
 

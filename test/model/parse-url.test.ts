@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { parseDomain } from '../../src/model/mailbox.ts'
 import { parseUrl } from '../../src/model/parse-url.ts'
+import { parseDomain } from '../../src/model/recipient.ts'
 
 it('a URL with a letter of Latin-1 is one, however often it is asked for', () => {
   for (let times = 0; times < 30_000; times++) {

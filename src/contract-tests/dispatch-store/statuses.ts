@@ -1,5 +1,4 @@
-import type { DispatchStatus } from '../../model/dispatch.ts'
-import { statusOfDispatch } from '../../model/dispatch-status.ts'
+import { type DispatchStatus, statusOfDispatch } from '../../model/dispatch.ts'
 import { equal } from '../assertions.ts'
 import { type Query, walk } from './reading.ts'
 import { replan, SOURCE } from './replanning.ts'

@@ -1,6 +1,5 @@
 import { isSallyportError } from '../../errors.ts'
-import { describeThrown } from '../../model/thrown.ts'
-import { detailsOf, type Messages } from '../../model/thrown-details.ts'
+import { describeThrown, detailsOf, type Messages } from '../../model/thrown.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LogFields, Logger } from '../../ports/logger.ts'
 

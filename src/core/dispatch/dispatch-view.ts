@@ -1,6 +1,13 @@
-import type { Attempt, AttemptView, Delivery, DeliveryView, Dispatch, DispatchView } from '../../model/dispatch.ts'
-import { statusOfDispatch } from '../../model/dispatch-status.ts'
-import { writeInstant } from '../json/write-instant.ts'
+import {
+  type Attempt,
+  type AttemptView,
+  type Delivery,
+  type DeliveryView,
+  type Dispatch,
+  type DispatchView,
+  statusOfDispatch,
+} from '../../model/dispatch.ts'
+import { writeInstant } from '../../model/instants.ts'
 
 /** A stored dispatch as a caller may see it: no address, no content. Shares nothing with it that could be changed. */
 export function viewDispatch(dispatch: Dispatch): DispatchView {

@@ -1,6 +1,5 @@
 import type { Issue } from '../../errors.ts'
-import type { Dispatch, DispatchAnswer, DispatchHead, Warning } from '../../model/dispatch.ts'
-import type { DispatchPreview } from '../../model/dispatch-preview.ts'
+import type { Dispatch, DispatchAnswer, DispatchHead, DispatchPreview, Warning } from '../../model/dispatch.ts'
 import type { Principal } from '../../model/principal.ts'
 import type { AuthVerifier } from '../../ports/auth-verifier.ts'
 import type { Clock } from '../../ports/clock.ts'

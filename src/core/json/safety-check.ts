@@ -1,4 +1,5 @@
 import type { Issue, IssueCode } from '../../errors.ts'
+import { isStorable } from '../../model/json.ts'
 import { IssueList } from '../answers/issue-list.ts'
 import { pointerTo } from './json-pointer.ts'
 
@@ -99,18 +100,10 @@ function scalarFault(value: unknown): Fault | undefined {
   }
 }
 
-/** One look that nearly every string passes; a whole pair of surrogates is looked at again. */
-const SUSPECT = /[\0\ud800-\udfff]/
-
-/** Whether a text holds what no store, log or template should meet. */
-export function isHarmful(text: string): boolean {
-  return stringFault(text) !== undefined
-}
-
 function stringFault(text: string): Fault | undefined {
-  if (!SUSPECT.test(text)) return undefined
+  if (isStorable(text)) return undefined
   if (text.includes('\0')) return { code: 'nul_character', detail: 'holds a NUL character' }
-  return text.isWellFormed() ? undefined : { code: 'lone_surrogate', detail: 'holds half of a surrogate pair' }
+  return { code: 'lone_surrogate', detail: 'holds half of a surrogate pair' }
 }
 
 function numberFault(value: number): Fault | undefined {

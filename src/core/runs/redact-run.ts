@@ -1,8 +1,8 @@
+import { isStorable } from '../../model/json.ts'
 import type { RunError } from '../../model/run.ts'
 import type { RunPost } from '../../model/run-post.ts'
 import type { Redactor } from '../../ports/redactor.ts'
 import { port } from '../answers/fault.ts'
-import { isStorable } from '../json/storable.ts'
 import { type CheckedSessionRun, LENGTHS } from './session-run-schema.ts'
 
 /** Has every text of a post that may hold anything redacted, all at once: errors, tags, and what metadata holds. */

@@ -1,3 +1,5 @@
+import { writeInstant } from '../../model/instants.ts'
+import { copyJson } from '../../model/json.ts'
 import type {
   DerivedRunData,
   ModelUsage,
@@ -9,8 +11,6 @@ import type {
   RunTimings,
 } from '../../model/run.ts'
 import type { StoredRun } from '../../ports/run-store.ts'
-import { writeInstant } from '../json/write-instant.ts'
-import { copyJson } from './merge/copy-json.ts'
 import { statusOfRun } from './merge/run-status.ts'
 import { costOf, durationOf, endedAtOf, finalOf, latestOf } from './merge/selectors.ts'
 

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { canonicalDecimal } from '../../model/decimal.ts'
+import { isStorable } from '../../model/json.ts'
 import type { ModelUsage, RunCost, RunTimings } from '../../model/run.ts'
 import type { RunPost, SessionRunRequest } from '../../model/run-post.ts'
 import { keysOf } from '../json/json-pointer.ts'
-import { checkJsonSafety, isHarmful } from '../json/safety-check.ts'
+import { checkJsonSafety } from '../json/safety-check.ts'
 import { listOf, membersOf, objectOf, optional, type ReadFault, reading } from '../json/schema-readers.ts'
 import { readCounts, readWhole } from './merge/counts.ts'
 import { readCurrency } from './merge/currencies.ts'
@@ -116,7 +117,7 @@ function text(max: number, allowed?: RegExp, whatIs = ''): v.GenericSchema<strin
   return reading(described, (value, faults) => {
     if (typeof value !== 'string') faults.push({ code: 'type', detail: 'expected a string' })
     else if (value === '' || value.length > max) faults.push({ code: value === '' ? 'too_short' : 'too_long', detail })
-    else if (allowed ? !allowed.test(value) : isHarmful(value))
+    else if (allowed ? !allowed.test(value) : !isStorable(value))
       faults.push({ code: 'format', detail: allowed ? whatIs : HARMFUL })
     return value as string
   })
@@ -147,7 +148,7 @@ function readMessage(value: unknown, faults: ReadFault[]): string {
   const { max } = LENGTHS.errorMessage
   if (typeof value !== 'string') faults.push({ code: 'type', detail: 'expected a string' })
   else if (value.length > max) faults.push({ code: 'too_long', detail: `expected at most ${max} characters` })
-  else if (isHarmful(value)) faults.push({ code: 'format', detail: HARMFUL })
+  else if (!isStorable(value)) faults.push({ code: 'format', detail: HARMFUL })
   return value as string
 }
 
@@ -196,7 +197,7 @@ function readMetadata(value: unknown, faults: ReadFault[]): Record<string, strin
     if (++keys > MAX_METADATA) break
     if (key.length < 1 || key.length > 64)
       faults.push({ code: 'too_long', detail: 'expected a key of 1 to 64 characters', path: [key] })
-    else if (key === '__proto__' || isHarmful(key) || (typeof entry === 'string' && isHarmful(entry)))
+    else if (key === '__proto__' || !isStorable(key) || (typeof entry === 'string' && !isStorable(entry)))
       faults.push({ code: 'format', detail: HARMFUL, path: [key] })
     if (typeof entry === 'string' && entry.length > LENGTHS.metadata.max)
       faults.push({ code: 'too_long', detail: 'expected at most 512 characters', path: [key] })

@@ -1,19 +1,18 @@
-import type {
-  Attempt,
-  ConditionTrace,
-  Content,
-  DeliveryReason,
-  DeliveryStatus,
-  Digest,
-  DispatchHead,
-  DispatchStatus,
+import {
+  type Attempt,
+  type ConditionTrace,
+  type Content,
+  type DeliveryReason,
+  type DeliveryStatus,
+  type Digest,
+  type DispatchHead,
+  type DispatchStatus,
+  statusOfDispatch,
 } from '../../model/dispatch.ts'
-import { statusOfDispatch } from '../../model/dispatch-status.ts'
-import type { JsonObject } from '../../model/json.ts'
+import { copyJson, type JsonObject } from '../../model/json.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import type { NewDelivery, NewDispatch } from '../../ports/dispatch-store.ts'
 import type { PlanSource } from '../../ports/plan-source.ts'
-import { copyJson } from './copy-json.ts'
 
 /** A dispatch, while a store works on it. Of a delivery that joined a digest it has the row of that one. */
 export interface DispatchRow {

@@ -1,6 +1,6 @@
+import { copyJson } from '../../model/json.ts'
 import type { DeliveryChange, Settled, Settlement } from '../../ports/dispatch-store.ts'
 import { endAttempt, takeBackAttempt } from './attempt-log.ts'
-import { copyJson } from './copy-json.ts'
 import type { Transitions } from './delivery-transitions.ts'
 import { type DeliveryRow, ownersOf } from './dispatch-rows.ts'
 

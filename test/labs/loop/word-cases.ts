@@ -8,7 +8,7 @@ import { readInstant } from '../../../src/core/runs/merge/instants.ts'
 import { checkContent } from '../../../src/http/content-type.ts'
 import { parseQuery, routesBelow } from '../../../src/http/routes.ts'
 import { canonicalDecimal } from '../../../src/model/decimal.ts'
-import { parseDomain, parseMailbox } from '../../../src/model/mailbox.ts'
+import { parseDomain, parseMailbox } from '../../../src/model/recipient.ts'
 import { nearNames } from '../../../src/model/suggestions.ts'
 import type { LoopCases } from './loop-case.ts'
 

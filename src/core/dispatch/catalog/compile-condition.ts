@@ -1,6 +1,6 @@
+import { ignoreRejection } from '../../../model/thrown.ts'
 import type { Decision } from '../../../ports/condition-engine.ts'
 import type { EventFacts } from '../../../ports/event-catalog.ts'
-import { ignoreRejection } from '../../json/to-json.ts'
 import type { CatalogPlace, Compilation, OpenFacts } from './compilation.ts'
 import type { ConditionDefinition } from './event-definition.ts'
 

@@ -1,8 +1,8 @@
+import { isStorable } from '../../../model/json.ts'
+import { ignoreRejection } from '../../../model/thrown.ts'
 import { fn, whole } from '../../../options/checks.ts'
 import { type Checks, isRecord, nested, problemsAt, required } from '../../../options/read-options.ts'
 import type { CatalogDigest, DigestKey, EventFacts } from '../../../ports/event-catalog.ts'
-import { isStorable } from '../../json/storable.ts'
-import { ignoreRejection } from '../../json/to-json.ts'
 import type { Compilation } from './compilation.ts'
 import type { DigestDefinition } from './event-definition.ts'
 

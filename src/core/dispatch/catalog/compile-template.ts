@@ -1,7 +1,7 @@
-import type { JsonValue } from '../../../model/json.ts'
+import { type JsonValue, toJson } from '../../../model/json.ts'
+import { ignoreRejection } from '../../../model/thrown.ts'
 import type { EventFacts, FieldRendering } from '../../../ports/event-catalog.ts'
 import type { CompiledTemplate, Rendering } from '../../../ports/template-engine.ts'
-import { ignoreRejection, toJson } from '../../json/to-json.ts'
 import type { CatalogPlace, Compilation, OpenFacts } from './compilation.ts'
 import type { ChannelDefinition } from './event-definition.ts'
 

@@ -1,5 +1,5 @@
+import { isStorable } from '../../../model/json.ts'
 import type { DeliveryPolicy, PolicyQuestion, SendLimit, Verdict } from '../../../ports/delivery-policy.ts'
-import { isStorable } from '../../json/storable.ts'
 
 const SEND: Verdict = { verdict: 'send' }
 

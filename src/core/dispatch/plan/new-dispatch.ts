@@ -1,5 +1,4 @@
-import type { DispatchRequest } from '../../../model/dispatch.ts'
-import { isHostCodeReason } from '../../../model/host-code-failure.ts'
+import { type DispatchRequest, isHostCodeReason } from '../../../model/dispatch.ts'
 import type { NewDelivery, NewDigest, NewDispatch } from '../../../ports/dispatch-store.ts'
 import type { CatalogEvent } from '../../../ports/event-catalog.ts'
 import type { IdGenerator } from '../../../ports/id-generator.ts'

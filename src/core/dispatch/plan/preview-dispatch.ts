@@ -1,8 +1,11 @@
-import type { Warning } from '../../../model/dispatch.ts'
-import type { DispatchPreview, PreviewedDelivery } from '../../../model/dispatch-preview.ts'
-import { statusOfDispatch } from '../../../model/dispatch-status.ts'
+import {
+  type DispatchPreview,
+  type PreviewedDelivery,
+  statusOfDispatch,
+  type Warning,
+} from '../../../model/dispatch.ts'
+import { writeInstant } from '../../../model/instants.ts'
 import { parseUrl } from '../../../model/parse-url.ts'
-import { writeInstant } from '../../json/write-instant.ts'
 import type { DispatchOrigin } from './new-dispatch.ts'
 import type { Plan, PlannedDelivery } from './plan-dispatch.ts'
 

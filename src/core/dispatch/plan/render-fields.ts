@@ -1,7 +1,6 @@
 import type { Content } from '../../../model/dispatch.ts'
-import type { JsonValue } from '../../../model/json.ts'
+import { type JsonValue, toJson } from '../../../model/json.ts'
 import type { CatalogChannel, EventFacts, FieldRendering } from '../../../ports/event-catalog.ts'
-import { toJson } from '../../json/to-json.ts'
 import type { EventFault } from '../event-faults.ts'
 
 /** Why a message cannot be made: one of its fields, or the data as a whole. */

@@ -1,7 +1,7 @@
+import { isStorable } from '../../../model/json.ts'
 import type { Recipient } from '../../../model/recipient.ts'
+import { ignoreRejection } from '../../../model/thrown.ts'
 import type { Channel } from '../../../ports/channel.ts'
-import { isStorable } from '../../json/storable.ts'
-import { ignoreRejection } from '../../json/to-json.ts'
 
 /** Whether a channel reaches a recipient, and where. */
 export type ResolvedAddress =

@@ -1,11 +1,9 @@
-import { parseMailbox } from '../../../model/mailbox.ts'
+import { isStorable } from '../../../model/json.ts'
 import { parseUrl } from '../../../model/parse-url.ts'
-import { isPhoneNumber } from '../../../model/phone-number.ts'
-import type { Recipient } from '../../../model/recipient.ts'
+import { isPhoneNumber, parseMailbox, type Recipient } from '../../../model/recipient.ts'
 import type { RecipientDirectory } from '../../../ports/recipient-directory.ts'
 import { type CallPlace, port } from '../../answers/fault.ts'
 import { isRefused, type Refused, refuse } from '../../answers/result.ts'
-import { isStorable } from '../../json/storable.ts'
 
 const HTTPS_URL = /^https:\/\/[^\s\p{Cc}]+$/iu
 

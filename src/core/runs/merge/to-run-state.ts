@@ -1,6 +1,5 @@
-import type { JsonObject, JsonValue } from '../../../model/json.ts'
+import { copyJson, type JsonObject, type JsonValue } from '../../../model/json.ts'
 import type { FinalFields, RunState, RunUpdate } from '../../../model/run.ts'
-import { copyJson } from './copy-json.ts'
 import { cutToHold, sortedSet } from './last-writer-wins.ts'
 import { hasEnded } from './run-status.ts'
 
@@ -60,7 +59,7 @@ function toFinal({ status, timings, error, finishReason }: RunUpdate): FinalFiel
   const final: { -readonly [Field in keyof FinalFields]: FinalFields[Field] } = {}
   if (timings?.endedAt !== undefined) final.endedAt = timings.endedAt
   if (timings?.durationMs !== undefined) final.durationMs = timings.durationMs
-  if (error !== undefined) final.error = copyJson(error) as JsonObject
+  if (error !== undefined) final.error = copyJson<unknown>(error) as JsonObject
   if (finishReason !== undefined) final.finishReason = finishReason
   return final
 }
@@ -89,8 +88,8 @@ function toLatest(update: RunUpdate): RunState['latest'] {
     if (timeToFirstTokenMs !== undefined) latest['timings.timeToFirstTokenMs'] = timeToFirstTokenMs
   }
   if (trace !== undefined) latest.trace = copyJson(trace)
-  if (cost !== undefined) latest.cost = copyJson(cost)
-  if (usageByModel !== undefined) latest.usageByModel = copyJson(usageByModel)
+  if (cost !== undefined) latest.cost = copyJson<unknown>(cost) as JsonValue
+  if (usageByModel !== undefined) latest.usageByModel = copyJson<unknown>(usageByModel) as JsonValue
   return latest
 }
 

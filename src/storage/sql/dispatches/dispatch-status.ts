@@ -1,5 +1,4 @@
-import type { DeliveryStatus } from '../../../model/dispatch.ts'
-import { statusOfDispatch } from '../../../model/dispatch-status.ts'
+import { type DeliveryStatus, statusOfDispatch } from '../../../model/dispatch.ts'
 import { currentStatus, type DeliveryRow, type DispatchRow } from '../../rules/dispatch-rows.ts'
 import type { DispatchRecord } from '../schema/records.ts'
 
