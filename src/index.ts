@@ -17,19 +17,17 @@ export type {
   DigestDefinition,
   EventDefinition,
   EventEngines,
-  LocaleDefinitions,
-  TemplateDefinition,
-} from './core/dispatch/catalog/event-definition.ts'
-export type {
   InputOf,
+  LocaleDefinitions,
   OutputOf,
   StandardIssue,
   StandardResult,
   StandardSchema,
-} from './core/dispatch/catalog/standard-schema.ts'
+  TemplateDefinition,
+} from './core/dispatch/catalog/event-definition.ts'
 export type { DispatchDeps } from './core/dispatch/handle-dispatch.ts'
-export type { UnplannedDelivery } from './core/dispatch/plan/plan-again.ts'
 export type { PlanningDeps } from './core/dispatch/plan/plan-request.ts'
+export type { UnplannedDelivery } from './core/dispatch/retry-dispatch.ts'
 export type { Action, Endpoints } from './core/endpoints.ts'
 export type { Load } from './core/load/load-limits.ts'
 export type { Caller, Semaphore } from './core/load/semaphore.ts'

@@ -1,5 +1,5 @@
 import { type HandlerRequest, isRefused, type Refused, refuse } from '../core/answers/result.ts'
-import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../core/time-out.ts'
 import type { Clock } from '../ports/clock.ts'
 import { alreadyConsumed, type HostBody, type ReadOptions, readBody, readWholeBody, tooLarge } from './body-reader.ts'
 

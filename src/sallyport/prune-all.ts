@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../core/time-out.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** Removes batch by batch until one is not full, and lets everything else have its turn in between. Gives how many went. */

@@ -31,7 +31,7 @@ describe('what the log may hold of a thrown value', () => {
   it('is the frames of a real error', () => {
     const { message, stack } = detailsOf(new RangeError('the total is -1'), 'own')
     expect(message).toBe('the total is -1')
-    expect(stack).toMatch(/^at .*thrown-details\.test\.ts:\d+:\d+/)
+    expect(stack).toMatch(/^at .*thrown\.test\.ts:\d+:\d+/)
     expect(stack).not.toContain('total')
   })
 

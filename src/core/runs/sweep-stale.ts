@@ -1,6 +1,6 @@
 import type { MergeDecision, RunQuery, StoredRun } from '../../ports/run-store.ts'
 import { isRefused } from '../answers/result.ts'
-import { yieldToEventLoop } from '../yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../time-out.ts'
 import { decideMerge, type Recording } from './merge/decide-merge.ts'
 import { type Decide, mergeUpdate } from './merge/merge-update.ts'
 import { statusOfRun } from './merge/run-status.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { boundedIssues, IssueList } from '../../../src/core/answers/issue-list.ts'
-import { problem, refuse } from '../../../src/core/answers/result.ts'
+import { boundedIssues, IssueList, problem, refuse } from '../../../src/core/answers/result.ts'
 import { keysOf, pointerTo } from '../../../src/core/json/json-pointer.ts'
 import { checkJsonSafety } from '../../../src/core/json/safety-check.ts'
 import type { Issue } from '../../../src/errors.ts'

@@ -1,7 +1,7 @@
 import type { RunSignal } from '../../../model/run.ts'
 import type { MergeDecision, RunStore, StoredRun } from '../../../ports/run-store.ts'
 import { reportFault } from '../../answers/report-fault.ts'
-import { yieldToEventLoop } from '../../yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../../time-out.ts'
 import type { Publishes } from '../merge/merge-rules.ts'
 import { publishSignal, type SignalDeps } from './publish-signal.ts'
 import { eventOf } from './run-events.ts'
