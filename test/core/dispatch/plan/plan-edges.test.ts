@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../../../src/core/dispatch/catalog/define-events.ts'
-import { viewDispatch, maskAddress } from '../../../../src/core/dispatch/dispatch-view.ts'
+import { maskAddress, viewDispatch } from '../../../../src/core/dispatch/dispatch-view.ts'
 import type { Channel } from '../../../../src/ports/channel.ts'
 import type { EventCatalog } from '../../../../src/ports/event-catalog.ts'
 import { type TestDeps, testDeps } from '../../../support/deps.ts'
