@@ -39,7 +39,7 @@ export interface AcceptDeps extends FaultDeps {
 export const EXPIRES_IN_MS: number = 72 * 3_600_000
 
 /** Stores the dispatch, its deliveries and its idempotency key in one atomic call, then wakes workers. */
-export async function acceptDispatch(
+export async function storeDispatch(
   plan: Plan,
   dispatch: NewDispatch,
   warnings: readonly Warning[],

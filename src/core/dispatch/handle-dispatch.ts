@@ -9,7 +9,7 @@ import { type HandlerRequest, type HandlerResult, isRefused, type Refused, succe
 import { authenticate } from '../authenticate.ts'
 import type { Hooks } from '../delivery/hooks.ts'
 import { validate } from '../validate.ts'
-import { type AcceptDeps, acceptDispatch, newDispatch } from './accept-dispatch.ts'
+import { type AcceptDeps, newDispatch, storeDispatch } from './accept-dispatch.ts'
 import { authoriseDispatch, quotaOf, readMode } from './authorise-dispatch.ts'
 import { dispatchSchema } from './dispatch-schema.ts'
 import { previewDispatch } from './dispatch-view.ts'
@@ -92,7 +92,7 @@ export async function planAndAccept(
   if (!dispatch) return success(200, previewDispatch(plan, origin, now, warnings))
   const { idempotencyTtlMs = 24 * HOUR_MS } = deps
   const kept = repeatable && { ...repeatable, ttlMs: key === undefined ? idempotencyTtlMs : OWN_KEY_MS }
-  return acceptDispatch(plan, dispatch, warnings, { ...(kept && { idempotency: kept }), ...quotaOf(principal) }, deps)
+  return storeDispatch(plan, dispatch, warnings, { ...(kept && { idempotency: kept }), ...quotaOf(principal) }, deps)
 }
 
 /** Event data that is missing may have been sent under another name: adds the unknown fields to the refusal. */

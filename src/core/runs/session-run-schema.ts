@@ -103,7 +103,7 @@ const run = objectOf({
 
 /**
  * The body of `POST /api/agents/session/run`. `null` in an optional place says nothing, but deletes a metadata key. What it reads
- * without a fault is harmless too, as `guardJson` has it: every text and every number is looked at for that as well.
+ * without a fault is harmless too, as `checkJsonSafety` has it: every text and every number is looked at for that as well.
  */
 export const sessionRunSchema: v.GenericSchema<unknown, CheckedSessionRun> = objectOf({ sessionId, run })
 
