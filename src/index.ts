@@ -17,22 +17,20 @@ export type {
   DigestDefinition,
   EventDefinition,
   EventEngines,
-  LocaleDefinitions,
-  TemplateDefinition,
-} from './core/dispatch/catalog/event-definition.ts'
-export type {
   InputOf,
+  LocaleDefinitions,
   OutputOf,
   StandardIssue,
   StandardResult,
   StandardSchema,
-} from './core/dispatch/catalog/standard-schema.ts'
+  TemplateDefinition,
+} from './core/dispatch/catalog/event-definition.ts'
 export type { DispatchDeps } from './core/dispatch/handle-dispatch.ts'
-export type { UnplannedDelivery } from './core/dispatch/plan/plan-again.ts'
 export type { PlanningDeps } from './core/dispatch/plan/plan-request.ts'
+export type { UnplannedDelivery } from './core/dispatch/retry-dispatch.ts'
 export type { Action, Endpoints } from './core/endpoints.ts'
 export type { Load } from './core/load/load-limits.ts'
-export type { Caller, Semaphore } from './core/load/places.ts'
+export type { Caller, Semaphore } from './core/load/semaphore.ts'
 export type { UnfinishedBodies, UnfinishedBody } from './core/load/unfinished-bodies.ts'
 export type {
   Budget,
@@ -75,14 +73,16 @@ export type {
   Dispatch,
   DispatchAnswer,
   DispatchHead,
+  DispatchInput,
+  DispatchPreview,
   DispatchRequest,
   DispatchStatus,
   DispatchView,
+  EventTypeOf,
+  PreviewedDelivery,
   Route,
   Warning,
 } from './model/dispatch.ts'
-export type { DispatchInput, EventTypeOf } from './model/dispatch-input.ts'
-export type { DispatchPreview, PreviewedDelivery } from './model/dispatch-preview.ts'
 export type { JsonObject, JsonValue } from './model/json.ts'
 export type { DispatchGrant, Operation, Principal } from './model/principal.ts'
 export type { Recipient } from './model/recipient.ts'

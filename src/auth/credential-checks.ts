@@ -1,3 +1,4 @@
+import { parseInstant } from '../model/instants.ts'
 import { matching } from '../options/checks.ts'
 import type { Check } from '../options/read-options.ts'
 
@@ -20,8 +21,6 @@ export const notAfter: Check = matching(
   'must be a Date, an RFC 3339 instant with its offset (2027-01-31T00:00:00Z) or epoch milliseconds',
 )
 
-const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
-
 /** A smaller number is taken for seconds, and refused: the wire has the same rule. */
 const SMALLEST_MILLISECONDS = 1e11
 
@@ -30,16 +29,8 @@ export function notAfterMilliseconds(value: unknown): number | undefined {
   if (value === undefined) return Number.POSITIVE_INFINITY
   if (typeof value === 'number') return Number.isFinite(value) && value >= SMALLEST_MILLISECONDS ? value : undefined
   if (value instanceof Date) return numberOrUndefined(value.getTime())
-  if (typeof value === 'string') return fromText(value)
+  if (typeof value === 'string') return parseInstant(value)
   return undefined
-}
-
-function fromText(text: string): number | undefined {
-  const [, year, month, day] = RFC_3339.exec(text) ?? []
-  if (year === undefined || month === undefined || day === undefined) return undefined
-  // Date.parse would turn 30 February into 2 March.
-  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
-  return date.getUTCDate() === Number(day) ? numberOrUndefined(Date.parse(text)) : undefined
 }
 
 function numberOrUndefined(milliseconds: number): number | undefined {

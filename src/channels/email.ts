@@ -4,8 +4,7 @@
  * @module sallyport/channels/email
  */
 import type { Content } from '../model/dispatch.ts'
-import { parseDomain, parseMailbox } from '../model/mailbox.ts'
-import type { Recipient } from '../model/recipient.ts'
+import { parseDomain, parseMailbox, type Recipient } from '../model/recipient.ts'
 import { fn, has, matching, schedule } from '../options/checks.ts'
 import { type Check, type Checks, faultOf, nested, problemsAt, readOptions, required } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'

@@ -3,7 +3,7 @@
  *
  * @module sallyport/channels/sms
  */
-import { isPhoneNumber } from '../model/phone-number.ts'
+import { isPhoneNumber } from '../model/recipient.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import { systemClock } from '../runtime/system-clock.ts'
 import { boundedJson } from './bounded-json.ts'

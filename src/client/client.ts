@@ -1,7 +1,5 @@
 import type { Problem } from '../errors.ts'
-import type { DispatchAnswer } from '../model/dispatch.ts'
-import type { DispatchInput } from '../model/dispatch-input.ts'
-import type { DispatchPreview } from '../model/dispatch-preview.ts'
+import type { DispatchAnswer, DispatchInput, DispatchPreview } from '../model/dispatch.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { SessionRunBatchAnswer } from '../model/run-batch.ts'
 import type { RunAnswer, SessionRunRequest } from '../model/run-post.ts'

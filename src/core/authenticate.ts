@@ -10,7 +10,7 @@ const BEARER = /^bearer(?: +|$)/i
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/
 const MAX_TOKEN = 4096
 
-/** Finds out who is calling, by the `Authorization` header alone (RFC 6750). Never throws. */
+/** Authenticates a caller by the `Authorization` header alone (RFC 6750). Never throws. */
 export async function authenticate(
   headers: HandlerRequest['headers'],
   operation: Operation,
@@ -32,15 +32,15 @@ export async function authenticate(
   return verdict.refused === 'insufficient_scope' ? insufficientScope('The token does not allow this.') : invalidToken()
 }
 
-/** A verifier of the host's may give anything, also what is no object. */
+/** A host's verifier may give anything, even a value that is no object. */
 function isRefusal(verdict: unknown): verdict is Refusal {
   return typeof verdict === 'object' && verdict !== null && 'refused' in verdict
 }
 
-/** Tenants and sessions are parts of keys: what a verifier of the host's gives must not run into another. */
+/** Tenants and sessions are parts of keys: one must not run into another. */
 const SCOPE = /^[\x21-\x7e]{1,200}$/
 
-/** What is not whole must not pass for an application: nor must a grant, which says that it is none, without a session. */
+/** Refuses a malformed principal, which could pass for an application: for example a grant without a session. */
 function checked(principal: Principal | undefined): Principal | Refused {
   const { tenant, sessionId = tenant, userId, dispatch } = principal ?? {}
   const isScoped = isScope(tenant) && isScope(sessionId) && (userId === undefined || isUserId(userId))
@@ -62,7 +62,7 @@ function isGrant(grant: DispatchGrant | null): boolean {
   return Array.isArray(events) && Array.isArray(channels) && Array.isArray(recipients) && isCount
 }
 
-/** The refusal of a good token that does not reach far enough, or no longer does. */
+/** Refuses a valid token that does not allow the request, or no longer does. */
 export function insufficientScope(
   detail: string,
   code: 'insufficient_scope' | 'grant_spent' = 'insufficient_scope',

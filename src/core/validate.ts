@@ -1,27 +1,27 @@
 import * as v from 'valibot'
 import type { Issue, IssueCode } from '../errors.ts'
 import type { Warning } from '../model/dispatch.ts'
-import { likelyField } from './answers/likely-field.ts'
+import { nearNames } from '../model/suggestions.ts'
 import { type Refused, refuse } from './answers/result.ts'
 import { pointerTo } from './json/json-pointer.ts'
 import { checkJsonSafety } from './json/safety-check.ts'
 import { readQuickly } from './json/schema-readers.ts'
 
-/** A body that is what its schema says, and what it held beyond that. */
+/** A body that fits its schema. */
 export interface Valid<T> {
   readonly value: T
   readonly warnings: readonly Warning[]
-  /** Those of the unknown fields that are probably known ones under another name. Default: none. */
+  /** Unknown fields that are probably known fields under another name. Default: none. */
   readonly misnamed?: readonly Issue[]
 }
 
-/** Checks a parsed body: first that it is harmless, then that it fits. All the faults are told at once. */
+/** Validates a parsed body: first its safety, then its schema. Reports all issues at once. */
 export function validate<T>(schema: v.GenericSchema<unknown, T>, body: unknown): Valid<T> | Refused {
   const dangers = checkJsonSafety(body)
   return dangers.length > 0 ? invalid(dangers) : fitSchema(schema, body)
 }
 
-/** Checks that a body is what its schema says. Whether it is harmless as well, {@link guardJson} tells. */
+/** Checks a body against its schema only; {@link checkJsonSafety} checks its safety. */
 export function fitSchema<T>(schema: v.GenericSchema<unknown, T>, body: unknown): Valid<T> | Refused {
   const quick = readQuickly(schema, body)
   if (quick) return { value: quick.value, warnings: [] }
@@ -33,13 +33,13 @@ export function fitSchema<T>(schema: v.GenericSchema<unknown, T>, body: unknown)
   return invalid([...issues.filter((issue) => !isInList(issue)), ...lists, ...misnamed])
 }
 
-/** The refusal that lists faults of a body. */
+/** Refuses a body with a list of its issues. */
 export function invalid(errors: readonly Issue[]): Refused {
   const places = errors.length === 1 ? 'One place' : `${errors.length} places`
   return refuse('validation_failed', `${places} in the body cannot be accepted.`, { errors })
 }
 
-/** Codes of valibot's checks; everything else that is checked is `invalid`. */
+/** Issue codes by valibot check. Any other check is `invalid`. */
 const CHECK_CODES: Readonly<Record<string, IssueCode>> = {
   regex: 'format',
   min_length: 'too_short',
@@ -51,7 +51,7 @@ const CHECK_CODES: Readonly<Record<string, IssueCode>> = {
   max_value: 'out_of_range',
 }
 
-/** Our own words for a valibot issue: its own may quote the value. Checks carry a message of ours. */
+/** Describes a valibot issue without valibot's message, which can quote the value. Checks have messages of ours. */
 function describeIssue(issue: v.BaseIssue<unknown>): Issue {
   const pointer = issue.path?.reduce((at, { key }) => pointerTo(at, String(key)), '') ?? ''
   if (issue.kind === 'validation') return { pointer, code: CHECK_CODES[issue.type] ?? 'invalid', detail: issue.message }
@@ -61,10 +61,10 @@ function describeIssue(issue: v.BaseIssue<unknown>): Issue {
   return { pointer, code: 'type', detail: `expected ${(issue.expected ?? 'another type').toLowerCase()}` }
 }
 
-/** As many as an answer tells. */
-const MAX_TOLD = 50
+/** The most issues in one answer. */
+const MAX_LISTED = 50
 
-/** The parts of a valibot schema that say which fields it knows. */
+/** The parts of a valibot schema that define its fields. */
 interface Inspectable {
   readonly type?: string
   readonly entries?: Readonly<Record<string, Inspectable>>
@@ -72,7 +72,7 @@ interface Inspectable {
   readonly item?: Inspectable
 }
 
-/** What valibot passes over: lists where objects belong, and fields that the schema does not know. */
+/** Findings that valibot does not report: lists in place of objects, and unknown fields. */
 interface Shape {
   readonly lists: Issue[]
   readonly unknown: Warning[]
@@ -85,7 +85,7 @@ function compareShape(schema: Inspectable, body: unknown): Shape {
   return shape
 }
 
-/** `path` leads to `value`; it is pushed to and popped from, and a pointer made of it only where there is something to tell. */
+/** `path` is the keys to `value`, as a stack. A pointer is built from it only for a finding. */
 function compare(schema: Inspectable, value: unknown, path: string[], shape: Shape): void {
   if (typeof value !== 'object' || value === null) return
   const { wrapped, item, entries } = schema
@@ -94,7 +94,7 @@ function compare(schema: Inspectable, value: unknown, path: string[], shape: Sha
     for (let index = 0; index < value.length; index++) step(item, value[index], String(index), path, shape)
   } else if (schema.type === 'object' && entries) {
     if (!Array.isArray(value)) compareMembers(entries, value as Readonly<Record<string, unknown>>, path, shape)
-    else if (shape.lists.length < MAX_TOLD)
+    else if (shape.lists.length < MAX_LISTED)
       shape.lists.push({ pointer: pointerOf(path), code: 'type', detail: 'expected object' })
   }
 }
@@ -108,10 +108,10 @@ function compareMembers(
   for (const key of Object.keys(members)) {
     const member = members[key]
     const found = entries[key]
-    // A key such as `constructor` finds a function that every object inherits.
+    // A key such as `constructor` finds an inherited function.
     const known = typeof found === 'object' ? found : undefined
     if (known) step(known, member, key, path, shape)
-    else if (member !== undefined && shape.unknown.length < MAX_TOLD) {
+    else if (member !== undefined && shape.unknown.length < MAX_LISTED) {
       const pointer = pointerTo(pointerOf(path), key)
       const meant = likelyField(key, entries, members)
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`
@@ -130,4 +130,68 @@ function step(schema: Inspectable, value: unknown, key: string, path: string[], 
 
 function pointerOf(path: readonly string[]): string {
   return path.reduce(pointerTo, '')
+}
+
+/** Names of fields in other products, in lower case without `_` and `-`. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  data: 'eventData',
+  payload: 'eventData',
+  params: 'eventData',
+  variables: 'eventData',
+  context: 'eventData',
+  type: 'eventType',
+  event: 'eventType',
+  eventname: 'eventType',
+  template: 'eventType',
+  to: 'recipient',
+  user: 'recipient',
+  userid: 'recipient',
+  recipientid: 'recipient',
+  recipients: 'recipient',
+  subscriber: 'recipient',
+  session: 'sessionId',
+  channels: 'channel',
+}
+
+/** A longer name is no typing error. */
+const MAX_NAME = 64
+/** A shorter name is near to anything. */
+const MIN_NAME = 4
+
+const MAX_CACHED = 200
+
+/** Cache by the fields of a schema: a client that misnames a field does so in every request. */
+const CACHE = /* @__PURE__ */ new WeakMap<object, Map<string, readonly string[]>>()
+
+/**
+ * Suggests a known field for an unknown one.
+ *
+ * @param fields Known fields by name.
+ * @param members The sent members: a field that was sent is no suggestion.
+ */
+function likelyField(given: string, fields: object, members: Readonly<Record<string, unknown>>): string | undefined {
+  if (given.length > MAX_NAME) return undefined
+  return likelyFields(given, fields).find((name) => members[name] === undefined || members[name] === null)
+}
+
+/** Likeliest first. */
+function likelyFields(given: string, fields: object): readonly string[] {
+  const cached = CACHE.get(fields) ?? new Map<string, readonly string[]>()
+  const found = cached.get(given)
+  if (found) return found
+  if (cached.size >= MAX_CACHED) cached.clear()
+  const likely = similarNames(given, Object.keys(fields))
+  CACHE.set(fields, cached.set(given, likely))
+  return likely
+}
+
+function similarNames(given: string, known: readonly string[]): readonly string[] {
+  const name = normalised(given)
+  const synonym = Object.hasOwn(SYNONYMS, name) ? SYNONYMS[name] : undefined
+  const same = known.filter((field) => field === synonym || normalised(field) === name)
+  return given.length < MIN_NAME ? same : [...same, ...nearNames(given, known)]
+}
+
+function normalised(name: string): string {
+  return name.toLowerCase().replaceAll(/[_-]/g, '')
 }

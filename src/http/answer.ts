@@ -1,7 +1,7 @@
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, refuse } from '../core/answers/result.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { overloaded } from '../core/load/load-limits.ts'
-import type { Caller } from '../core/load/places.ts'
+import type { Caller } from '../core/load/semaphore.ts'
 import type { Operation, Principal } from '../model/principal.ts'
 import type { HostBody, ReadOptions } from './body-reader.ts'
 import { jsonOf } from './json-body.ts'
@@ -50,13 +50,13 @@ export async function answer(endpoints: Endpoints, target: Target, arrival: Arri
   const content = read instanceof Promise ? await read : read
   if (isRefused(content)) return refused(content, limits)
 
-  if (!load.flight.enter(arrival)) return refused(overloaded(), limits)
+  if (!load.flight.tryAcquire(arrival)) return refused(overloaded(), limits)
   try {
     const body = content.json
     const request = search === '' ? { headers, body } : { headers, body, query: parseQuery(search) }
     return toWire(await endpoints.handle(route.action, principal, request), limits)
   } finally {
-    load.flight.leave(arrival)
+    load.flight.release(arrival)
   }
 }
 
@@ -68,14 +68,14 @@ interface Admitted {
 
 async function admit(endpoints: Endpoints, operation: Operation, arrival: Arrival): Promise<Admitted | Refused> {
   const { callers } = endpoints.load
-  if (!callers.enter(arrival)) return overloaded()
+  if (!callers.tryAcquire(arrival)) return overloaded()
   try {
     const principal = await endpoints.authenticate(arrival.headers, operation)
     if (isRefused(principal)) return principal
     const limits = endpoints.admit && (await endpoints.admit(principal, operation))
     return isRefused(limits) ? limits : { principal, limits }
   } finally {
-    callers.leave(arrival)
+    callers.release(arrival)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { HandlerRequest } from '../core/answers/result.ts'
 import type { Endpoints } from '../core/endpoints.ts'
-import { ignoreRejection } from '../core/json/to-json.ts'
+import { ignoreRejection } from '../model/thrown.ts'
 import type { Clock } from '../ports/clock.ts'
 import { answer, closing, internalError, type Wire } from './answer.ts'
 import { type BodySink, type HostBody, LINGER_BYTES, LINGER_MS } from './body-reader.ts'

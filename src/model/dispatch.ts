@@ -2,10 +2,8 @@ import type { JsonObject, JsonValue } from './json.ts'
 import type { Recipient } from './recipient.ts'
 
 /**
- * Where a delivery is.
- *
- * `queued` waits for its time, `sending` is leased by a worker, `held` waits for the channel before it to fail.
- * Final: `sent` (the provider took it; nothing more is claimed), `failed`, `skipped` (not an error), `cancelled`, `expired`.
+ * The state of a delivery. `queued` waits until it is due, `sending` is leased by a worker, `held` waits for the channel before it to
+ * fail. Final: `sent` (accepted by the provider; it may still bounce), `failed`, `skipped` (not an error), `cancelled`, `expired`.
  */
 export type DeliveryStatus = 'queued' | 'sending' | 'sent' | 'failed' | 'skipped' | 'held' | 'cancelled' | 'expired'
 
@@ -29,50 +27,50 @@ export type Route = 'all' | 'first'
 /** The state of a whole dispatch, derived from its deliveries. */
 export type DispatchStatus = 'queued' | 'sent' | 'partial' | 'failed' | 'skipped' | 'cancelled'
 
-/** One comparison of a condition, and how it came out. */
+/** One comparison of a condition and its result. */
 export interface ConditionTrace {
-  /** The operator, or `function` for a condition that is one. */
+  /** The operator; `function` for a condition that is a function. */
   readonly rule: string
-  /** What was looked up, such as `data.total`. */
+  /** The variable, such as `data.total`. */
   readonly path?: string
-  /** What it was compared with. */
+  /** The value that it was compared with. */
   readonly expected?: JsonValue
-  /** What was found; only under `data.`, which the caller sent: what the host knows of a recipient stays with the host. */
+  /** The value of the variable. Only of `data.*`, which the caller sent: the host's data about a recipient stays private. */
   readonly actual?: JsonValue
   readonly result: boolean
 }
 
-/** Rendered fields by name (`subject`, `html`, `text`, …), as the channel will get them. */
+/** Rendered fields by name (`subject`, `html`, `text`, …), as the channel gets them. */
 export type Content = Readonly<Record<string, JsonValue>>
 
-/** How one attempt ended. */
+/** The end of one attempt. */
 export interface AttemptEnd {
   /** `retry`: certainly not sent. `unknown`: may have been sent. */
   readonly outcome: 'sent' | 'retry' | 'unknown' | 'rejected'
-  /** What the channel gave for not having sent. */
+  /** The channel's code for a failure. */
   readonly code?: string
-  /** Which of several providers it was, where a channel has several. */
+  /** The provider that was used, if the channel has several. */
   readonly provider?: string
   readonly providerMessageId?: string
 }
 
-/** One attempt at a delivery, as it is stored. With no `outcome` it is under way, or its worker died: it may have been sent. */
+/** A stored attempt. Without `outcome` it is under way, or its worker died and it may have been sent. */
 export interface Attempt extends Partial<AttemptEnd> {
   /** 1 for the first. */
   readonly attempt: number
-  /** When a worker took it up, epoch milliseconds by the store's clock. */
+  /** When a worker claimed it, epoch milliseconds by the store's clock. */
   readonly startedAt: number
-  /** When its end was written down, by the store's clock: never before it began. */
+  /** When its end was stored, by the store's clock. Never before `startedAt`. */
   readonly endedAt?: number
 }
 
-/** Several events that go out as one delivery: what it is rendered from once its time has come. */
+/** Several events that become one delivery, which is rendered when its window ends. */
 export interface Digest {
-  /** Events of one tenant, event type, recipient, channel, address and key belong together. */
+  /** Events of the same tenant, event type, recipient, channel, address and key join the same digest. */
   readonly key: string
-  /** At most so many events: the next one opens a digest of its own. */
+  /** The most events; the next one opens another digest. */
   readonly max: number
-  /** As they were found when it was opened. */
+  /** As resolved when the digest was opened. */
   readonly recipient: Recipient
   /** Oldest first. */
   readonly events: readonly DigestedEvent[]
@@ -81,39 +79,39 @@ export interface Digest {
 /** One event of a digest. */
 export interface DigestedEvent {
   readonly dispatchId: string
-  /** As it was sent; the event's schema reads it once more when the digest is rendered. */
+  /** As it was sent; the event's schema parses it again when the digest is rendered. */
   readonly eventData: JsonObject
 }
 
-/** One channel's part of a dispatch, as it is stored. Instants are epoch milliseconds. */
+/** A stored delivery: one channel of a dispatch. Instants are epoch milliseconds. */
 export interface Delivery {
   readonly deliveryId: string
   readonly channel: string
   readonly status: DeliveryStatus
   readonly reason?: DeliveryReason
-  /** Counted when a worker claims the delivery, before it sends; taken back when the worker says that it did not try. */
+  /** Incremented when a worker claims the delivery, before it sends; decremented when the worker reports that it did not try. */
   readonly attempts: number
   /** The newest 50 or more, oldest first. */
   readonly attemptLog: readonly Attempt[]
-  /** When it is due, while it is `queued`. */
+  /** When it is due; only while it is `queued`. */
   readonly dueAt?: number
-  /** It was not to go out at once (delayed, deferred, digested or held): the policy is asked again before it does. */
+  /** It was delayed, deferred, digested or held: the policy is asked again before it is sent. */
   readonly deferred?: true
-  /** Deliveries of one channel and key share a receiver, which is sent only so many at a time. */
+  /** Deliveries of the same channel and key share one receiver and its concurrency limit. */
   readonly concurrencyKey?: string
-  /** The last code that the channel gave for not having sent. */
+  /** The channel's code for the last failure. */
   readonly lastCode?: string
   readonly providerMessageId?: string
   readonly trace?: readonly ConditionTrace[]
-  /** Where it goes; absent when it was never to be sent. */
+  /** Absent when it was never to be sent. */
   readonly address?: string
-  /** What it says; rendered when it was accepted (a digest: when its window ended), and the same for every attempt. */
+  /** Rendered at acceptance (a digest: at the end of its window), and the same for every attempt. */
   readonly content?: Content
-  /** How many events the digest holds that it is. */
+  /** The number of events, if the delivery is a digest. */
   readonly eventCount?: number
 }
 
-/** An accepted event for a recipient, as it is stored. Instants are epoch milliseconds. */
+/** A stored dispatch: an accepted event for one recipient. Instants are epoch milliseconds. */
 export interface Dispatch {
   readonly dispatchId: string
   readonly tenant: string
@@ -121,9 +119,9 @@ export interface Dispatch {
   readonly recipient: string
   readonly sessionId?: string
   readonly route: Route
-  /** Preferences and quiet hours do not hold it back. */
+  /** Preferences and quiet hours do not apply. */
   readonly critical?: true
-  /** Planned and recorded in sandbox mode: nothing of it is sent. */
+  /** Planned and recorded in sandbox mode: never sent. */
   readonly sandboxed?: true
   readonly locale?: string
   /** When it was accepted, by the store's clock. */
@@ -135,36 +133,36 @@ export interface Dispatch {
 /** A dispatch without its deliveries. */
 export type DispatchHead = Omit<Dispatch, 'deliveries'>
 
-/** An attempt as a caller sees it. Instants are RFC 3339. */
+/** The public view of an attempt. Instants are RFC 3339. */
 export interface AttemptView {
   readonly attempt: number
   readonly startedAt: string
   readonly endedAt?: string
-  /** `lost`: its worker died, and it may have been sent. Absent: under way. */
+  /** `lost`: its worker died and it may have been sent. Absent: under way. */
   readonly outcome?: AttemptEnd['outcome'] | 'lost'
   readonly code?: string
   readonly provider?: string
 }
 
-/** A delivery as a caller sees it. Instants are RFC 3339. */
+/** The public view of a delivery. Instants are RFC 3339. */
 export interface DeliveryView {
   readonly deliveryId: string
   readonly channel: string
   readonly status: DeliveryStatus
   readonly reason?: DeliveryReason
   readonly attempts: number
-  /** Each attempt and how it ended, oldest first; absent before the first. */
+  /** Oldest first; absent before the first attempt. */
   readonly attemptLog?: readonly AttemptView[]
   /** Absent when it is due at once. */
   readonly nextAttemptAt?: string
-  /** How many events the digest holds that this delivery is. */
+  /** The number of events, if this delivery is a digest. */
   readonly eventCount?: number
   readonly lastCode?: string
   readonly providerMessageId?: string
   readonly trace?: readonly ConditionTrace[]
 }
 
-/** Something that was accepted but deserves a look. */
+/** A remark on something that was accepted but may be a mistake. */
 export interface Warning {
   readonly code: 'unknown_field' | 'clamped' | 'usage_looks_exclusive' | 'usage_overruled' | 'not_final' | 'unpriced'
   /** JSON Pointer into the request body. */
@@ -172,14 +170,14 @@ export interface Warning {
   readonly detail: string
 }
 
-/** A dispatch as a caller sees it. Instants are RFC 3339. */
+/** The public view of a dispatch. Instants are RFC 3339. */
 export interface DispatchView {
   readonly dispatchId: string
   readonly status: DispatchStatus
   readonly eventType: string
   readonly recipient: string
   readonly sessionId?: string
-  /** Sandbox mode was on: nothing of this is sent, ever. */
+  /** Accepted in sandbox mode: never sent. */
   readonly sandboxed?: true
   /** When it was accepted, by the store's clock. */
   readonly createdAt: string
@@ -188,7 +186,7 @@ export interface DispatchView {
 
 /** The answer to an accepted dispatch. */
 export interface DispatchAnswer extends DispatchView {
-  /** Whether this answers a repeated `Idempotency-Key` with what the first post got. */
+  /** Whether this repeats the answer to the first request with the same `Idempotency-Key`. */
   readonly duplicate: boolean
   readonly warnings: readonly Warning[]
 }
@@ -201,8 +199,65 @@ export interface DispatchRequest {
   readonly recipient: string
   /** The payload for conditions and templates. Default `{}`. */
   readonly eventData?: JsonObject
-  /** Send through this one of the event's channels only. Conditions and policy still apply. */
+  /** Send only through this channel of the event. Conditions and policy still apply. */
   readonly channel?: string
-  /** Correlates with an agent's session, 1-200 visible ASCII characters. */
+  /** The agent session that it belongs to, 1-200 visible ASCII characters. */
   readonly sessionId?: string
+}
+
+/** One delivery of a dry run. */
+export interface PreviewedDelivery extends Pick<Delivery, 'channel' | 'status' | 'reason' | 'trace'> {
+  /** Why it would fail. */
+  readonly detail?: string
+  /** Masked: enough to recognise the address, not to use it. */
+  readonly address?: string
+  /** Of a digest: its content with this event alone. */
+  readonly content?: Content
+  /** Absent when it would be due at once. */
+  readonly nextAttemptAt?: string
+}
+
+/**
+ * The answer to `?dryRun=true`: the plan of the event. Nothing is stored or sent. Throttles are not checked: they count stored
+ * events only.
+ */
+export interface DispatchPreview extends Pick<DispatchAnswer, 'eventType' | 'sessionId' | 'sandboxed' | 'warnings'> {
+  readonly dryRun: true
+  readonly status: DispatchStatus
+  readonly deliveries: readonly PreviewedDelivery[]
+}
+
+/** The input of `dispatch` for one event type of a catalogue, with the data that its schema requires. */
+export type DispatchInput<Events, Type extends EventTypeOf<Events>> = Omit<
+  DispatchRequest,
+  'eventType' | 'eventData'
+> & {
+  readonly eventType: Type
+} & (JsonObject extends DataOf<Events, Type>
+    ? { readonly eventData?: DataOf<Events, Type> }
+    : { readonly eventData: DataOf<Events, Type> })
+
+/** The event keys of a catalogue; any string if the catalogue has an unknown type, so that one type error causes no others. */
+export type EventTypeOf<Events> = unknown extends Events ? string : keyof Events & string
+
+type DataOf<Events, Type> = Type extends keyof Events ? Events[Type] : JsonObject
+
+/**
+ * Derives the state of a dispatch. `partial`: one delivery failed and another was or may still be sent. On the route `first` one success
+ * is enough, so earlier failures do not count.
+ */
+export function statusOfDispatch(statuses: readonly DeliveryStatus[], route: Route): DispatchStatus {
+  const has = (...wanted: readonly DeliveryStatus[]): boolean => statuses.some((status) => wanted.includes(status))
+  const open = has('queued', 'sending', 'held')
+  const lost = has('failed', 'expired')
+  if (lost && route === 'all' && (open || has('sent'))) return 'partial'
+  if (open) return 'queued'
+  if (has('sent')) return 'sent'
+  if (lost) return 'failed'
+  return has('cancelled') ? 'cancelled' : 'skipped'
+}
+
+/** Whether a failure with this reason happened in the host's code: a template, a condition, `digest.key`. */
+export function isHostCodeReason(reason: DeliveryReason | undefined): boolean {
+  return reason === 'template_error' || reason === 'condition_error'
 }

@@ -1,37 +1,37 @@
-/** The two things that a caller can ask for. */
+import { isStorable } from './json.ts'
+
+/** An operation that a caller can request. */
 export type Operation = 'dispatch' | 'session_run'
 
-/** What a session token may dispatch: only what is listed, exactly as it is written in the request. */
+/** The dispatches that a session token allows: only listed values, compared exactly with those of the request. */
 export interface DispatchGrant {
   readonly events: readonly string[]
   readonly channels: readonly string[]
   readonly recipients: readonly string[]
-  /** How many events in all, 1 to 1,000, for as long as the token lasts. What is refused, or repeated under its key, counts for nothing. */
+  /** The most events over the life of the token, 1 to 1,000. Refused requests and repeated idempotency keys do not count. */
   readonly maxDispatches?: number
 }
 
-/** Who is calling, as an {@link AuthVerifier} found it to be. */
+/** The authenticated caller, as an {@link AuthVerifier} gives it. */
 export interface Principal {
   /** Names the credential in logs and records; never the secret itself. */
   readonly id: string
-  /** Everything that is stored and read is scoped to it. `default` where a host has one tenant. */
+  /** Scopes all data that is stored and read. `default` for a host with one tenant. */
   readonly tenant: string
-  /** Present for a session token: the one session that it may touch. Absent: an application, which may touch all. */
+  /** Present for a session token: the only session that it can access. Absent: an application, which can access all. */
   readonly sessionId?: string
-  /** With a `sessionId`: whose runs it records; no other user can be named. Absent: it can name none. */
+  /** With a `sessionId`: the only user whose runs it can record. Absent: its runs name no user. */
   readonly userId?: string
-  /** With a `sessionId`: what it may dispatch. Absent: nothing. */
+  /** With a `sessionId`: the dispatches that it allows. Absent: none. */
   readonly dispatch?: DispatchGrant
 }
 
-/** Whether a value can be what a {@link DispatchGrant} counts to. */
+/** Whether a value can be `maxDispatches` of a {@link DispatchGrant}. */
 export function isMaxDispatches(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 1_000
 }
 
-/** Whether a value can name a user: 1 to 200 characters that every store can keep. */
+/** Whether a value can be a user id: 1 to 200 characters that every store can keep. */
 export function isUserId(value: unknown): value is string {
-  return (
-    typeof value === 'string' && value !== '' && value.length <= 200 && value.isWellFormed() && !value.includes('\0')
-  )
+  return typeof value === 'string' && value !== '' && value.length <= 200 && isStorable(value)
 }

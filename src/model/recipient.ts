@@ -1,8 +1,9 @@
 import type { JsonObject } from './json.ts'
+import { parseUrl } from './parse-url.ts'
 
-/** Someone who can be notified, and where. Everything but `id` is optional. */
+/** A person or system that can be notified, with its addresses. Everything but `id` is optional. */
 export interface Recipient {
-  /** The string that the dispatch named: a user id, or the address itself. */
+  /** The `recipient` of the dispatch: a user id, or the address itself. */
   readonly id: string
   /** One mail address, `local@domain`. */
   readonly email?: string
@@ -10,12 +11,55 @@ export interface Recipient {
   readonly phone?: string
   /** Where webhooks go: an `https:` URL. */
   readonly url?: string
-  /** Addresses for channels of your own, by whatever name they look for. */
+  /** Addresses for your own channels, by names of your choice. */
   readonly addresses?: Readonly<Record<string, string>>
   /** BCP 47 language tag, such as `de-AT`. */
   readonly locale?: string
   /** IANA time zone, such as `Europe/Vienna`. */
   readonly timeZone?: string
-  /** Anything else that templates and conditions may read, as `recipient.attributes`. */
+  /** Further data for templates and conditions, as `recipient.attributes`. */
   readonly attributes?: JsonObject
+}
+
+const E164 = /^\+[1-9]\d{6,14}$/
+
+/** Whether a text is an E.164 phone number: `+` and 7 to 15 digits. */
+export function isPhoneNumber(text: string): boolean {
+  return E164.test(text)
+}
+
+const LOCAL = /^[A-Za-z0-9#$&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9#$&'*+/=?^_`{|}~-]+)*$/
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+// Most domains match this and need no URL parser.
+const PLAIN = /^(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/
+// Keeps from the URL parser whatever it drops, decodes or takes for a delimiter.
+const DOMAIN_INPUT = /^[A-Za-z0-9.\u{a1}-\u{10ffff}-]+$/u
+
+/**
+ * Reads one mail address as `local@domain`, with the domain in ASCII and lower case; `undefined` for anything else.
+ *
+ * Accepts a deliberately small part of RFC 5321, in which no list, group, quoted string, comment, display name or header can hide.
+ * The local part is a dot-atom of at most 64 characters that does not begin with `-` and has no `%` or `!`, by which some relays
+ * still route. The domain has two or more labels and is no address literal. At most 254 characters in all. Takes linear time.
+ */
+export function parseMailbox(text: string): string | undefined {
+  if (text.length > 254) return undefined
+  const at = text.lastIndexOf('@')
+  const local = text.slice(0, Math.max(at, 0))
+  if (local.length > 64 || local.startsWith('-') || !LOCAL.test(local)) return undefined
+  const domain = parseDomain(text.slice(at + 1))
+  if (domain === undefined) return undefined
+  const mailbox = `${local}@${domain}`
+  return mailbox.length <= 254 ? mailbox : undefined
+}
+
+/** Reads a domain name as ASCII in lower case, with A-labels for international names; `undefined` for anything else. */
+export function parseDomain(text: string): string | undefined {
+  if (PLAIN.test(text) && text.length <= 253) return text
+  if (text.length > 253 || !DOMAIN_INPUT.test(text)) return undefined
+  const domain = parseUrl(`http://${text}`)?.hostname
+  if (domain === undefined) return undefined
+  const labels = domain.split('.')
+  const fits = domain.length <= 253 && labels.length >= 2 && labels.every((label) => LABEL.test(label))
+  return fits && !/^\d+$/.test(labels.at(-1) ?? '') ? domain : undefined
 }

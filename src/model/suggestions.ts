@@ -1,8 +1,8 @@
 const MAX_NAMES = 3
-/** More is another word, not a slip. */
+/** More edits make another word, not a typing error. */
 const MAX_EDITS = 4
 
-/** The names nearest to one that was not found: at most three, and only those within a third of its length in edits, and within four. */
+/** Suggests known names for one that was not found: at most three, each within four edits and a third of its length in edits. */
 export function nearNames(wanted: string, names: readonly string[]): readonly string[] {
   const most = Math.min(MAX_EDITS, Math.max(2, Math.floor(wanted.length / 3)))
   const lower = wanted.toLowerCase()
@@ -16,8 +16,8 @@ export function nearNames(wanted: string, names: readonly string[]): readonly st
 }
 
 /**
- * Levenshtein distance, row by row; `most + 1` stands for all that is more. What is further than `most` from the diagonal need not be
- * looked at, so the work grows with the length and not with its square (Ukkonen, 1985): a row is as much of it as stands around there.
+ * Levenshtein distance, row by row; `most + 1` stands for anything greater. Computes only cells within `most` of the diagonal, so the
+ * work grows linearly with the length (Ukkonen, 1985).
  */
 function editsBetween(a: string, b: string, most: number): number {
   const more = most + 1

@@ -1,17 +1,17 @@
-/** What may be told of a thrown value. */
+/** The name and code of a thrown value. */
 export interface DescribedThrown {
   readonly cause: string
   readonly causeCode?: string
 }
 
 const NAME = /^[A-Za-z_$][\w$.-]{0,63}$/
-/** A word, or a few digits as SQL has them. */
+/** A word, or a few digits such as an SQLSTATE. */
 const CODE = /^(?:[A-Za-z_][\w.-]*|\d[\dA-Za-z]{0,7})$/
 const MAX_CODE = 64
 
 /**
- * The name and the code of what was thrown, each only where it is written like one: whoever throws may put anything there. Nothing
- * else of it is told, since messages quote. Never throws, whatever a look at it does.
+ * Gives the name and code of a thrown value, each only if it has the form of one: a thrown value may hold anything there. Leaves out
+ * the message, which can quote data. Never throws, even if reading the value throws.
  */
 export function describeThrown(thrown: unknown): DescribedThrown {
   try {
@@ -27,7 +27,7 @@ export function describeThrown(thrown: unknown): DescribedThrown {
   }
 }
 
-/** Whether that is what was thrown. Unlike `instanceof`, it takes what throws at every touch for something else. */
+/** `instanceof` that never throws: `false` for a value that throws when it is read. */
 export function isThrown<Kind>(thrown: unknown, kind: abstract new (...args: never) => Kind): thrown is Kind {
   try {
     return thrown instanceof kind
@@ -45,4 +45,117 @@ function codeOf(error: Error): string | undefined {
   if (typeof code !== 'string' && typeof code !== 'number') return undefined
   const text = String(code).slice(0, MAX_CODE)
   return CODE.test(text) ? text : undefined
+}
+
+/** Keeps the rejection of a promise from ending the process: for functions of the host that should have been synchronous. */
+export function ignoreRejection(value: unknown): void {
+  if (value instanceof Promise) value.catch(() => {})
+}
+
+/** Message and stack of a thrown value, as a log line may hold them. */
+export interface ThrownDetails {
+  /** Its message, or the text that was thrown. At most 1,000 characters. */
+  readonly message?: string
+  /** Its stack frames, then those of each cause after a line with the cause's name and code. At most 4,000 characters. */
+  readonly stack?: string
+}
+
+/**
+ * The messages to include. `own`: that of the value itself. `all`: those of its causes too. `none`: stack frames only, since the text
+ * of a driver or a provider can quote data.
+ */
+export type Messages = 'own' | 'all' | 'none'
+
+const MAX_MESSAGE = 1_000
+const MAX_STACK = 4_000
+/** Characters of a stack that are parsed. */
+const MAX_READ = 20_000
+const MAX_CAUSES = 5
+
+/** Gives message and stack of a thrown value. Never throws, even if reading the value throws. */
+export function detailsOf(thrown: unknown, messages: Messages): ThrownDetails {
+  const message = messages === 'none' ? undefined : messageOf(thrown)
+  const stack = cut(stackOf(thrown, messages === 'all'), MAX_STACK)
+  return { ...(message && { message }), ...(stack && { stack }) }
+}
+
+function messageOf(thrown: unknown): string {
+  const text = typeof thrown === 'string' ? thrown : textOf(thrown, 'message')
+  return cut(text, MAX_MESSAGE)
+}
+
+/** Leaves no half of a surrogate pair, for which a log reader may refuse the line. */
+function cut(text: string, max: number): string {
+  return text.slice(0, max).toWellFormed()
+}
+
+function stackOf(thrown: unknown, withMessages: boolean): string {
+  const lines: string[] = []
+  let at = thrown
+  for (let depth = 0; depth <= MAX_CAUSES && at !== undefined; depth++) {
+    if (depth > 0) lines.push(causeLine(at, withMessages))
+    lines.push(...framesOf(at))
+    at = memberOf(at, 'cause')
+  }
+  return lines.join('\n')
+}
+
+/** Such as `Caused by TypeError ECONNREFUSED: the message`. */
+function causeLine(thrown: unknown, withMessage: boolean): string {
+  const { cause, causeCode } = describeThrown(thrown)
+  const name = causeCode === undefined ? cause : `${cause} ${causeCode}`
+  return withMessage ? `Caused by ${name}: ${messageOf(thrown)}` : `Caused by ${name}`
+}
+
+/**
+ * The frames of a stack without the message before them. If the message was changed after the stack was captured, its end is
+ * unknown: then only the frames after the last line that is no frame count.
+ */
+function framesOf(thrown: unknown): readonly string[] {
+  const stack = textOf(thrown, 'stack')
+  const message = textOf(thrown, 'message')
+  const end = message === '' ? -1 : stack.indexOf(`${message}\n`)
+  const isKnown = end >= 0
+  const after = isKnown ? stack.slice(end + message.length).slice(0, MAX_READ) : stack.slice(-MAX_READ)
+  const lines = after.split('\n')
+  const first = isKnown ? 0 : lines.findLastIndex((line) => !isFrame(line)) + 1
+  return lines
+    .slice(first)
+    .filter(isFrame)
+    .map((line) => line.trim().replace(QUERY, ''))
+}
+
+/** The query of a URL; it can hold data. */
+const QUERY = /\?.*(?=:\d+:\d+\)?$)/
+const MAX_FRAME = 400
+const FRAME = /^ {4}at (?:([^()]+) \((.+)\)|(.+))$/
+/** A function, such as `async Shop.order [as text]`. */
+const FUNCTION = /^[\p{L}\p{N}_$.#<>[\] ]+$/u
+/** A location in a file or a built-in module. Anything else may be a line of a message. */
+const PLACES: readonly RegExp[] = [
+  /^(?:<anonymous>|native|index \d+)$/,
+  /^(?:(?:file|https?|webpack-internal):\/\/|[A-Za-z]:[\\/]|[\\/])[^#]*:\d+:\d+$/,
+  /^(?:node|internal|ext|bun):[\w./-]+:\d+:\d+$/,
+  /^[\w./-]+\.[cm]?[jt]sx?:\d+:\d+$/,
+]
+
+function isFrame(line: string): boolean {
+  if (line.length > MAX_FRAME) return false
+  const [, name, inside, alone] = FRAME.exec(line) ?? []
+  const place = inside ?? alone
+  if (place === undefined || (name !== undefined && !FUNCTION.test(name))) return false
+  return PLACES.some((pattern) => pattern.test(name === undefined ? place.replace(/^async /, '') : place))
+}
+
+function textOf(thrown: unknown, member: 'message' | 'stack'): string {
+  const text = memberOf(thrown, member)
+  return typeof text === 'string' ? text : ''
+}
+
+function memberOf(thrown: unknown, member: 'message' | 'stack' | 'cause'): unknown {
+  try {
+    return typeof thrown === 'object' && thrown !== null ? Reflect.get(thrown, member) : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -6,10 +6,11 @@ import type {
   DeliveryStatus,
   DeliveryView,
   DispatchAnswer,
+  DispatchPreview,
   DispatchStatus,
+  PreviewedDelivery,
   Warning,
 } from '../model/dispatch.ts'
-import type { DispatchPreview, PreviewedDelivery } from '../model/dispatch-preview.ts'
 import { type Component, type NamedSchema, s } from './model-schema.ts'
 
 const deliveryStatus = s.component<DeliveryStatus>(

@@ -1,5 +1,6 @@
 import type { ConfigProblem } from '../errors.ts'
 import { canonicalDecimal } from '../model/decimal.ts'
+import { parseInstant } from '../model/instants.ts'
 import { arrayOf, like, matching, oneOf, whole, word } from '../options/checks.ts'
 import {
   type Check,
@@ -22,18 +23,12 @@ export function readPrice(given: unknown): string | undefined {
   return decimal !== undefined && PRICE.test(decimal) ? decimal : undefined
 }
 
-const RFC_3339 =
-  /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?:T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/
+const DATE = /^\d{4}-\d\d-\d\d$/
 
 /** Reads an RFC 3339 date-time, or a date as its midnight in UTC, as epoch milliseconds; `undefined`: it is none. */
 export function readPriceInstant(given: unknown): number | undefined {
-  const day = typeof given === 'string' ? RFC_3339.exec(given)?.[1] : undefined
-  return day !== undefined && isInCalendar(day) ? Date.parse(given as string) : undefined
-}
-
-/** The 30th of February is read as a day in March. */
-function isInCalendar(day: string): boolean {
-  return new Date(Date.parse(day)).toISOString().startsWith(day)
+  if (typeof given !== 'string') return undefined
+  return parseInstant(DATE.test(given) ? `${given}T00:00:00Z` : given)
 }
 
 const OPTIONAL_RATES = ['cacheRead', 'cacheWrite', 'reasoning'] as const

@@ -1,5 +1,4 @@
-import { describeThrown } from '../model/thrown.ts'
-import { detailsOf } from '../model/thrown-details.ts'
+import { describeThrown, detailsOf } from '../model/thrown.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LogFields, Logger } from '../ports/logger.ts'
 

@@ -1,5 +1,5 @@
 import { isScope } from '../core/authenticate.ts'
-import { isStorable } from '../core/json/storable.ts'
+import { isStorable } from '../model/json.ts'
 import { matching, whole } from '../options/checks.ts'
 import { type Check, type Checks, optionError, readOptions } from '../options/read-options.ts'
 

@@ -1,7 +1,6 @@
 import { forHostCall } from '../core/answers/report-fault.ts'
 import { viewDispatch } from '../core/dispatch/dispatch-view.ts'
-import type { UnplannedDelivery } from '../core/dispatch/plan/plan-again.ts'
-import { type RetryDeps, retryDispatch } from '../core/dispatch/retry-dispatch.ts'
+import { type RetryDeps, retryDispatch, type UnplannedDelivery } from '../core/dispatch/retry-dispatch.ts'
 import type { DispatchStatus, DispatchView } from '../model/dispatch.ts'
 import { oneOf } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'

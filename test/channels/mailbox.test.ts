@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { createTransport } from 'nodemailer'
 import { email } from 'sallyport/channels/email'
 import { expect, onTestFinished, test } from 'vitest'
-import { parseDomain, parseMailbox } from '../../src/model/mailbox.ts'
+import { parseDomain, parseMailbox } from '../../src/model/recipient.ts'
 import { context, message } from './messages.ts'
 import { smtpPeer } from './peers.ts'
 

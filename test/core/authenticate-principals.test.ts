@@ -10,22 +10,25 @@ describe('a principal', () => {
   const principal = { id: 'p', tenant: 'default', sessionId: 's1' }
   const lists = { events: ['e'], channels: ['a'], recipients: ['r'] }
 
-  it('may have a grant of three lists, or none', async () => {
+  it('a principal may have a grant of three lists or no grant', async () => {
     for (const whole of [principal, { ...principal, dispatch: lists }]) expect(await answer(whole)).toBe(whole)
   })
 
-  it.each(['events', 'channels', 'recipients'])('must not have a grant whose %s are no list', async (name) => {
-    const given = { ...principal, dispatch: { ...lists, [name]: 'x' } }
-    expect(await answer(given)).toMatchObject({ refused: 'internal_error', cause: { code: 'option_invalid' } })
-  })
+  it.each(['events', 'channels', 'recipients'])(
+    'a principal with a grant whose %s are no list is refused',
+    async (name) => {
+      const given = { ...principal, dispatch: { ...lists, [name]: 'x' } }
+      expect(await answer(given)).toMatchObject({ refused: 'internal_error', cause: { code: 'option_invalid' } })
+    },
+  )
 
-  it.each([5, null, []])('must not have the grant %j', async (dispatch) => {
+  it.each([5, null, []])('a principal with the grant %j is refused', async (dispatch) => {
     expect(await answer({ ...principal, dispatch })).toMatchObject({ refused: 'internal_error' })
   })
 })
 
 describe('a refusal', () => {
-  it('says what is wrong', async () => {
+  it('the log of a malformed principal says what is wrong', async () => {
     expect(await answer({ refused: 'insufficient_scope' })).toMatchObject({
       refused: 'insufficient_scope',
       detail: 'The token does not allow this.',
@@ -36,7 +39,7 @@ describe('a refusal', () => {
     })
   })
 
-  it('is what becomes of a header that came more than once, even as a list of one', async () => {
+  it('a repeated Authorization header is refused, even as a list of one', async () => {
     const principal = { id: 'p', tenant: 'default' }
     for (const headers of [['Bearer a'], ['Bearer a', 'Bearer b']]) {
       expect(await answer(principal, headers)).toMatchObject({ refused: 'invalid_token' })

@@ -70,7 +70,7 @@ describe('authenticate', () => {
     expect(await answerTo(header)).toEqual(INVALID)
   })
 
-  it('turns a line break away', async () => {
+  it('authenticate refuses a token with a line break', async () => {
     expect(await answerTo('Bearer a\r\nX: y')).toMatchObject({ refused: expect.any(String), asked: 0 })
   })
 
@@ -84,7 +84,7 @@ describe('authenticate', () => {
     expect(await answerTo(header)).toEqual({ token })
   })
 
-  it('tells the verifier what is to be done, and gives its principal', async () => {
+  it('authenticate passes the operation to the verifier and gives its principal', async () => {
     const auth = openVerifier()
     for (const operation of ['dispatch', 'session_run'] as const) {
       expect(await authenticate({ authorization: 'Bearer abc' }, operation, auth)).toBe(PRINCIPAL)
@@ -108,7 +108,7 @@ describe('authenticate', () => {
     },
   )
 
-  it('reads no other header', async () => {
+  it('authenticate reads no other header', async () => {
     const headers = { cookie: 'token=abc', 'x-api-key': 'abc', 'proxy-authorization': 'Bearer abc' }
     expect(await authenticate(headers, 'dispatch', openVerifier())).toMatchObject({ refused: 'unauthorized' })
   })

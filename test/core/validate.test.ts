@@ -17,12 +17,12 @@ function faults(body: unknown) {
 }
 
 describe('validate', () => {
-  it('gives the value and no warnings for a body that fits', () => {
+  it('validate gives the value without warnings for a valid body', () => {
     const body = { name: 'abc', size: 's', parts: [{ id: 1 }] }
     expect(validate(schema, body)).toEqual({ value: body, warnings: [] })
   })
 
-  it('tells all faults at once, each with its pointer, code and expectation', () => {
+  it('validate reports all issues at once, each with pointer, code and expectation', () => {
     expect(faults({ size: 'xl', parts: [{ id: 1 }, { id: '2' }, {}], 'a/b': { 'c~d': 1 } })).toEqual([
       { pointer: '/name', code: 'required', detail: 'is required' },
       { pointer: '/size', code: 'not_allowed', detail: 'expected one of ("s" | "m")' },
@@ -46,17 +46,17 @@ describe('validate', () => {
     expect(faults(body)).toMatchObject([{ pointer: '' }])
   })
 
-  it('refuses a list for a body as not being an object', () => {
+  it('validate refuses a list as a body', () => {
     expect(faults([])).toEqual([{ pointer: '', code: 'type', detail: 'expected object' }])
   })
 
-  it('looks for harm first, and tells nothing else beside it', () => {
+  it('validate checks safety first and reports unsafe values alone', () => {
     expect(faults({ name: 5, parts: '\0' })).toEqual([
       { pointer: '/parts', code: 'nul_character', detail: 'holds a NUL character' },
     ])
   })
 
-  it('drops unknown fields at every level and names them', () => {
+  it('validate drops unknown fields at every level and names them', () => {
     const outcome = validate(schema, { name: 'a', extra: 1, parts: [{ id: 1, 'x/y': 2 }] })
     const reported = { code: 'unknown_field', detail: 'is not known here and was dropped' }
     expect(outcome).toEqual({
@@ -69,13 +69,13 @@ describe('validate', () => {
     })
   })
 
-  it('names at most 50 unknown fields', () => {
+  it('validate names at most 50 unknown fields', () => {
     const body = { name: 'a', ...Object.fromEntries(Array.from({ length: 80 }, (_, at) => [`x${at}`, at])) }
     const outcome = validate(schema, body)
     expect(isRefused(outcome) ? [] : outcome.warnings).toHaveLength(50)
   })
 
-  it.each([undefined, null])('takes a member that is %s as absent', (size) => {
+  it.each([undefined, null])('validate treats a member that is %s as absent', (size) => {
     expect(validate(schema, { name: 'a', size, unknown: undefined })).toEqual({
       value: { name: 'a' },
       warnings: [],

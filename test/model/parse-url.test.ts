@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
-import { parseDomain } from '../../src/model/mailbox.ts'
 import { parseUrl } from '../../src/model/parse-url.ts'
+import { parseDomain } from '../../src/model/recipient.ts'
 
-it('a URL with a letter of Latin-1 is one, however often it is asked for', () => {
+it('parseUrl accepts a URL with a Latin-1 letter, however often it is called', () => {
   for (let times = 0; times < 30_000; times++) {
     if (parseUrl('https://bücher.example/ü')?.host !== 'xn--bcher-kva.example') expect.fail(`not after ${times} times`)
     if (parseDomain('bücher.example') !== 'xn--bcher-kva.example') expect.fail(`no domain after ${times} times`)
   }
 })
 
-it('what is no URL is undefined', () => {
+it('parseUrl gives undefined for any other text', () => {
   expect(['', 'no url', 'https://', 'https://a b/'].map(parseUrl)).toEqual([undefined, undefined, undefined, undefined])
 })

@@ -16,17 +16,17 @@ describe('nearNames', () => {
     expect(nearNames(wanted, NAMES)).toEqual(near)
   })
 
-  it('gives nothing where nothing is near', () => {
+  it('nearNames gives nothing if no name is near', () => {
     expect(nearNames('invoice.overdue', NAMES)).toEqual([])
     expect(nearNames('x', [])).toEqual([])
   })
 
-  it('gives at most three, the nearest first', () => {
+  it('nearNames gives at most three names, nearest first', () => {
     expect(nearNames('abcdef', ['abcxyf', 'abcdef1', 'abcdxf', 'abcde', 'abcdeg'])).toHaveLength(3)
     expect(nearNames('abcdef', ['abcxyf', 'abcde'])).toEqual(['abcde', 'abcxyf'])
   })
 
-  it('counts edits as the whole table does', () => {
+  it('nearNames counts the same edits as the full Levenshtein table', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 14 })
     fc.assert(
       fc.property(word, word, (wanted, name) => {
@@ -37,7 +37,7 @@ describe('nearNames', () => {
     )
   })
 
-  it('gives only names that are there, and the very name first when it is', () => {
+  it('nearNames gives only known names, an exact match first', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ maxLength: 12 })), fc.string({ maxLength: 12 }), (names, wanted) => {
         const near = nearNames(wanted, names)

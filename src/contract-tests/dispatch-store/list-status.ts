@@ -1,5 +1,5 @@
 import type { DispatchStatus } from '../../model/dispatch.ts'
-import { statusOfDispatch } from '../../model/dispatch-status.ts'
+import { statusOfDispatch } from '../../model/dispatch.ts'
 import { equal } from '../assertions.ts'
 import { replan, SOURCE } from './replan.ts'
 import { broken, delivery, digested, HOUR, proof, REJECTED, RETRY, SENT, skipped, TENANT } from './samples.ts'

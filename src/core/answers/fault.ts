@@ -1,12 +1,19 @@
 import { isSallyportError, type ProblemCode } from '../../errors.ts'
 import { isThrown } from '../../model/thrown.ts'
 import type { IdGenerator } from '../../ports/id-generator.ts'
-import { type ErrorContext, type ErrorOperation, type FaultDeps, reportFault } from './report-fault.ts'
+import {
+  type ErrorContext,
+  type ErrorOperation,
+  type FaultContext,
+  type FaultDeps,
+  type FaultPlace,
+  reportFault,
+} from './report-fault.ts'
 import { type HandlerResult, isRefused, problem, type Refused, refuse } from './result.ts'
 
 type Unavailable = Extract<ProblemCode, `${string}_unavailable`>
 
-/** Each port, by the code that answers its throwing. */
+/** Ports by the code that answers their errors. */
 const PORTS: Readonly<Record<Unavailable, ErrorOperation>> = {
   store_unavailable: 'store',
   directory_unavailable: 'directory',
@@ -16,10 +23,10 @@ const PORTS: Readonly<Record<Unavailable, ErrorOperation>> = {
   rate_limiter_unavailable: 'rate_limiter',
 }
 
-/** What a call of a port is about, for the log and `onError`. */
+/** The subject of a call of a port, for the log and `onError`. */
 export type CallPlace = Pick<ErrorContext, 'eventType' | 'runId'>
 
-/** A part of the host that threw. Its cause goes to the log and to `onError`, never to the caller. */
+/** An error of host code. Its cause goes to the log and to `onError`, never to the caller. */
 export class HostFault extends Error {
   readonly code: Unavailable | 'internal_error'
   readonly operation: ErrorOperation
@@ -33,7 +40,7 @@ export class HostFault extends Error {
   }
 }
 
-/** Calls a port, so that its throwing is answered with that code. */
+/** Calls a port and answers its errors with this code. */
 export async function port<T>(code: Unavailable, call: () => Promise<T>, place?: CallPlace): Promise<T> {
   try {
     return await call()
@@ -43,8 +50,8 @@ export async function port<T>(code: Unavailable, call: () => Promise<T>, place?:
 }
 
 /**
- * What a port threw, to be thrown on and answered with that code. A mistake of the host that comes to light within the call is
- * answered 500, whatever port it came through, since it is of no use to try again; but a store that is not migrated will be.
+ * Wraps an error of a port for the answer with this code. A configuration mistake of the host is answered 500, whichever port it came
+ * through, since a retry cannot help; except for a store that is not migrated yet.
  */
 export function portFault(code: Unavailable, cause: unknown, place?: CallPlace): HostFault {
   if (isThrown(cause, HostFault)) return cause
@@ -52,25 +59,25 @@ export function portFault(code: Unavailable, cause: unknown, place?: CallPlace):
   return new HostFault(isMistake ? 'internal_error' : code, PORTS[code], cause, place)
 }
 
-/** Whether a store says that it has to be migrated first. */
+/** Whether a store reports that it has to be migrated first. */
 function isNotReady(code: HostFault['code'], cause: unknown): boolean {
   return code === 'store_unavailable' && isSallyportError(cause) && cause.code === 'config_invalid'
 }
 
 const UNHANDLED = 'The request could not be handled.'
 
-/** The refusal that answers whatever was thrown. */
+/** The refusal that answers a thrown value. */
 export function refusalOf(thrown: unknown): Refused {
   if (!isThrown(thrown, HostFault)) return refuse('internal_error', UNHANDLED, { cause: thrown })
   const { code, cause, operation, place } = thrown
   const at = { ...place, operation }
   if (code === 'internal_error') return refuse(code, UNHANDLED, { cause, at })
-  // It is migrated by hand, or by the next deploy.
+  // A migration takes a person or the next deployment.
   if (isNotReady(code, cause)) return refuse(code, 'Try again later.', { headers: { 'retry-after': '30' }, cause, at })
   return refuse(code, 'Try again shortly.', { headers: { 'retry-after': '1' }, cause, at })
 }
 
-/** What every handler needs beside its own ports. */
+/** The dependencies of every handler beside its own ports. */
 export interface AnswerDeps extends FaultDeps {
   readonly ids: IdGenerator
 }
@@ -79,7 +86,7 @@ export interface AnswerDeps extends FaultDeps {
 export function answerRefusal<Body>(refused: Refused, deps: AnswerDeps): HandlerResult<Body> {
   const requestId = deps.ids.next('req')
   const answer = problem<Body>(refused, requestId)
-  // Whoever sheds says so once, and not for each.
+  // Load shedding has a log line of its own, once and not for each request.
   if (answer.status >= 500 && refused.refused !== 'overloaded') {
     const { refused: code, detail, cause, at } = refused
     const line = { level: 'error', event: 'request.failed', fields: { code, detail } } as const
@@ -88,7 +95,7 @@ export function answerRefusal<Body>(refused: Refused, deps: AnswerDeps): Handler
   return answer
 }
 
-/** Runs the steps of a handler: what they refuse and what they throw are answers too. */
+/** Runs the steps of a handler and converts their refusals and errors to answers. */
 export async function answering<Body>(
   deps: AnswerDeps,
   steps: () => Promise<HandlerResult<Body> | Refused>,
@@ -98,5 +105,26 @@ export async function answering<Body>(
     return isRefused(outcome) ? answerRefusal(outcome, deps) : outcome
   } catch (thrown) {
     return answerRefusal(refusalOf(thrown), deps)
+  }
+}
+
+/** An error of a catalogue function or a channel while an event is planned or a digest rendered. */
+export interface EventFault extends Pick<FaultContext, 'operation' | 'channel' | 'field'> {
+  /** Quotes no event data. */
+  readonly detail: string
+  /** The thrown value; absent when nothing was thrown but the result is unusable. */
+  readonly cause?: unknown
+  /** Thrown by an engine or a schema, not by a function of the host. */
+  readonly isLibrary?: boolean | undefined
+}
+
+const CHANNEL_LINE = { level: 'error', event: 'channel.threw' } as const
+const EVENT_LINE = { level: 'error', event: 'event.failed' } as const
+
+/** Logs each fault and passes it to `onError`. */
+export function reportEventFaults(faults: readonly EventFault[], place: FaultPlace, deps: FaultDeps): void {
+  for (const { detail, cause = new TypeError(detail), isLibrary, ...at } of faults) {
+    const line = at.operation === 'channel' ? CHANNEL_LINE : EVENT_LINE
+    reportFault(cause, { ...place, ...at }, { ...line, fields: { detail }, isLibrary }, deps)
   }
 }

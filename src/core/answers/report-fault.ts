@@ -1,12 +1,11 @@
 import { isSallyportError } from '../../errors.ts'
-import { describeThrown } from '../../model/thrown.ts'
-import { detailsOf, type Messages } from '../../model/thrown-details.ts'
+import { describeThrown, detailsOf, type Messages } from '../../model/thrown.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LogFields, Logger } from '../../ports/logger.ts'
 
 /**
- * What failed. `template`, `condition`, `data_schema` and `digest_key` are functions of the catalogue, `run_event` is one of
- * `runEvents`, `channel` is `address` or `send` of one. `request`: anything else that kept a request from being answered.
+ * The operation that failed. `template`, `condition`, `data_schema` and `digest_key` are functions of the catalogue, `run_event` is one
+ * of `runEvents`, `channel` is `address` or `send` of a channel. `request`: any other error while a request was handled.
  */
 export type ErrorOperation =
   | 'template'
@@ -27,10 +26,10 @@ export type ErrorOperation =
   | 'store'
   | 'request'
 
-/** Where an error happened, as far as it is known there. */
+/** Where an error happened, as far as known. */
 export interface ErrorContext {
   readonly operation: ErrorOperation
-  /** Names of the catalogue, as the host gave them. */
+  /** As named in the catalogue. */
   readonly eventType?: string
   readonly channel?: string
   /** The template field. */
@@ -38,23 +37,23 @@ export interface ErrorContext {
   readonly dispatchId?: string
   readonly deliveryId?: string
   readonly runId?: string
-  /** As in the answer that the caller got. */
+  /** The same as in the answer to the caller. */
   readonly requestId?: string
 }
 
 /** Receives errors of host code. */
 export interface ErrorHooks {
   /**
-   * Receives what was thrown by a template, a condition, an event function, a channel, a hook or any other part of the host, as it
-   * was thrown: for Sentry and its like. The error may hold personal data, which the log leaves out.
+   * Receives the original error of a template, a condition, an event function, a channel, a hook or any other part of the host: for
+   * Sentry and similar services. The error may contain personal data, which the log leaves out.
    *
-   * Called in the process where it happened, once for each operation that failed, also in dry runs; nothing waits for it, and one call
-   * that hangs keeps no other back. A part that gave what it may not, without throwing, is reported as a `TypeError`. An error that a
-   * caller of the library gets itself, such as one that `dispatches.list` rejects with, is not reported.
+   * Called in the process of the error, once for each failed operation, also in dry runs. Nothing waits for it, and a call that hangs
+   * delays no other. A part that gives an invalid value without throwing is reported as a `TypeError`. Errors that your own call
+   * rejects with, such as those of `dispatches.list`, are not reported.
    *
-   * What it throws or rejects with is logged as `hook.threw` and passed to no hook; a promise that has not settled after ten seconds is
-   * logged as `hook.slow`. Until then, a `dispatch` or `dispatches.retry` of this Sallyport that is called only logs its errors, since it
-   * may be an alert that this function sends. One that is accepted and fails when it is delivered is reported as any other.
+   * Its own errors are logged as `hook.threw` and passed to no hook. A promise that has not settled after ten seconds is logged as
+   * `hook.slow`. While a call is pending, for at most these ten seconds, errors of `dispatch` and `dispatches.retry` of this Sallyport are
+   * only logged, since the dispatch may be an alert that this function sends. If it is accepted and fails later, it is reported.
    */
   readonly onError?: (error: unknown, context: ErrorContext) => unknown
 }
@@ -70,31 +69,31 @@ export interface ErrorHooks {
  */
 export type ErrorDetails = 'default' | 'full' | 'none'
 
-/** What reporting an error needs. */
+/** The dependencies of reporting an error. */
 export interface FaultDeps {
   readonly logger: Logger
   readonly clock: Pick<Clock, 'after'>
   readonly hooks?: ErrorHooks | undefined
   /** Default: `default`. */
   readonly errorDetails?: ErrorDetails | undefined
-  /** Errors are only logged. */
+  /** Errors are logged and not passed to `onError`. */
   readonly isSilent?: boolean | undefined
 }
 
-/** Code of the host's own: its messages are its own too. The other parts are drivers, transports and clients. */
+/** Code that the host wrote itself, with its own messages. The other parts are drivers, transports and clients. */
 const OWN_CODE: ReadonlySet<ErrorOperation> = new Set(['template', 'condition', 'digest_key', 'run_event', 'hook'])
 
-/** {@link ErrorContext} as it is put together. */
+/** {@link ErrorContext} while it is assembled. */
 export type FaultContext = Pick<ErrorContext, 'operation'> & FaultPlace
 export type FaultPlace = { readonly [Name in Exclude<keyof ErrorContext, 'operation'>]?: string | undefined }
 
-/** A log line, beside the error that it is about. */
+/** The log line of an error. */
 export interface FaultLine {
   readonly level: 'warn' | 'error'
   /** The name of the log event. */
   readonly event: string
   readonly fields?: LogFields
-  /** A library threw it, such as a template engine: its message can quote data, and is treated as that of a port. */
+  /** Thrown by a library such as a template engine: its message can quote data, so it is treated as an error of a port. */
   readonly isLibrary?: boolean | undefined
 }
 
@@ -114,7 +113,7 @@ function describeFault(
   details: ErrorDetails = 'default',
 ): Pick<LogFields, 'cause' | 'causeCode' | 'message' | 'stack'> {
   if (error === undefined) return {}
-  // The message of an error of Sallyport's own quotes nothing.
+  // Sallyport's own errors quote no data.
   const isOurs = isSallyportError(error)
   const described = isOurs ? { cause: error.message, causeCode: error.code } : describeThrown(error)
   if (details === 'none') return described
@@ -126,24 +125,24 @@ const PATIENCE_MS = 10_000
 
 /** Calls of one `onError`. */
 interface ErrorCalls {
-  /** It has not returned: whatever is reported now comes from within. */
+  /** It has not returned yet, so a report now comes from inside it. */
   isRunning: boolean
-  /** For each whose promise has not settled yet, what calls off its ten seconds. After these it is not pending any more. */
+  /** Cancels the time-out of each promise that has not settled. After the time-out a promise is no longer pending. */
   readonly pending: Set<() => void>
 }
 
 const CALLS = /* @__PURE__ */ new WeakMap<ErrorHooks, ErrorCalls>()
 
 /**
- * The dependencies of a call that the host makes. While a call of `onError` is under way, the host may be making it from there: its
- * errors are only logged then, so that an alert that fails raises no alert.
+ * The dependencies of a call by the host. While `onError` is running, the call may come from it: its errors are then only logged, so
+ * that a failed alert raises no alert.
  */
 export function forHostCall<Deps extends FaultDeps>(deps: Deps): Deps {
   const calls = deps.hooks && CALLS.get(deps.hooks)
   return calls && (calls.isRunning || calls.pending.size > 0) ? { ...deps, isSilent: true } : deps
 }
 
-/** Calls `onError`, unless it is called already. One that hangs keeps no other error back. */
+/** Calls `onError`, except from inside itself. A call that hangs delays no other error. */
 function callOnError(error: unknown, context: FaultContext, deps: FaultDeps): void {
   const { hooks, logger, clock } = deps
   if (error === undefined || !hooks?.onError || deps.isSilent) return
@@ -156,16 +155,16 @@ function callOnError(error: unknown, context: FaultContext, deps: FaultDeps): vo
   try {
     const given: unknown = hooks.onError(originalOf(error, context), present(context))
     if (typeof given !== 'object' || given === null || !('then' in given)) return
-    const callOff = clock.after(PATIENCE_MS, () => {
-      calls.pending.delete(callOff)
+    const cancel = clock.after(PATIENCE_MS, () => {
+      calls.pending.delete(cancel)
       logger.log('warn', 'hook.slow', { hook: 'onError' })
     })
-    calls.pending.add(callOff)
+    calls.pending.add(cancel)
     Promise.resolve(given)
       .catch(failed)
       .finally(() => {
-        callOff()
-        calls.pending.delete(callOff)
+        cancel()
+        calls.pending.delete(cancel)
       })
   } catch (cause) {
     failed(cause)
@@ -174,12 +173,12 @@ function callOnError(error: unknown, context: FaultContext, deps: FaultDeps): vo
   }
 }
 
-/** What a price book threw is wrapped on its way through the store. */
+/** The store wraps errors of a price book. */
 function originalOf(error: unknown, { operation }: FaultContext): unknown {
   return operation === 'price_book' && isSallyportError(error) && error.cause !== undefined ? error.cause : error
 }
 
-/** Without the members that are undefined. */
+/** Removes members that are `undefined`. */
 function present<Fields extends object>(fields: Fields): Present<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<Fields>
 }

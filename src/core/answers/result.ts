@@ -1,9 +1,7 @@
-import type { Issue, Problem, ProblemCode } from '../../errors.ts'
-import { statusOf, titleOf } from '../../errors.ts'
-import { boundedIssues } from './issue-list.ts'
+import { type Issue, type Problem, type ProblemCode, statusOf, titleOf } from '../../errors.ts'
 import type { ErrorContext } from './report-fault.ts'
 
-/** A request without its transport. */
+/** A request, without its transport. */
 export interface HandlerRequest {
   /** Names in lower case. Read: `authorization`, `idempotency-key`, `prefer`. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
@@ -13,7 +11,7 @@ export interface HandlerRequest {
   readonly query?: Readonly<Record<string, string | readonly string[] | undefined>>
 }
 
-/** The answer to a request: what a transport sends, and what a unit test looks at. Expected failures are answers too. */
+/** The answer to a request, without its transport. Expected failures are answers too. */
 export type HandlerResult<Body> =
   | {
       readonly ok: true
@@ -28,16 +26,16 @@ export type HandlerResult<Body> =
       readonly body: Problem
     }
 
-/** A refusal that has no request id yet: what the steps of a handler return when they cannot go on. */
+/** A refusal by a step of a handler, before it has a request id. */
 export interface Refused {
   readonly refused: ProblemCode
   readonly detail: string
   readonly errors?: readonly Issue[]
   readonly limit?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** What a part of the host threw: for the log and `onError` alone. */
+  /** The error that a part of the host threw: only for the log and `onError`. */
   readonly cause?: unknown
-  /** Where it threw. */
+  /** The part of the host that threw it. */
   readonly at?: ErrorContext
 }
 
@@ -59,7 +57,7 @@ export function success<Body>(
   return { ok: true, status, headers, body }
 }
 
-/** Turns a refusal into the answer for one request. */
+/** Converts a refusal to the answer for one request. */
 export function problem<Body>(refused: Refused, requestId: string): HandlerResult<Body> {
   const { refused: code, detail, errors, limit, headers = {} } = refused
   const status = statusOf(code)
@@ -78,4 +76,35 @@ export function problem<Body>(refused: Refused, requestId: string): HandlerResul
       ...(limit !== undefined && { limit }),
     },
   }
+}
+
+const MAX_ISSUES = 50
+const MAX_POINTER_CHARACTERS = 8_192
+
+/** Collects the issues of one body, bounded in number and pointer length so that the answer cannot outgrow the body. */
+export class IssueList {
+  readonly #issues: Issue[] = []
+  #characters = 0
+
+  get issues(): readonly Issue[] {
+    return this.#issues
+  }
+
+  /** Whether further issues are dropped. */
+  get isFull(): boolean {
+    return this.#issues.length >= MAX_ISSUES || this.#characters >= MAX_POINTER_CHARACTERS
+  }
+
+  add(issue: Issue): void {
+    if (this.isFull) return
+    this.#issues.push(issue)
+    this.#characters += issue.pointer.length
+  }
+}
+
+/** The first issues, as many as one answer lists. */
+export function boundedIssues(issues: readonly Issue[]): readonly Issue[] {
+  const list = new IssueList()
+  for (const issue of issues) list.add(issue)
+  return list.issues
 }

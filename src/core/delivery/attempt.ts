@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery, DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
-import { wake } from '../dispatch/wake.ts'
+import { wake } from '../dispatch/accept-dispatch.ts'
 import { type HookDeps, type Hooks, reportDelivery } from './hooks.ts'
 import {
   endUnsent,

@@ -3,7 +3,7 @@ import type { DeliveryPolicy, Verdict } from '../../ports/delivery-policy.ts'
 import type { ClaimedDelivery, Settlement } from '../../ports/dispatch-store.ts'
 import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
 import { type ErrorOperation, type FaultDeps, reportFault } from '../answers/report-fault.ts'
-import { askPolicy } from '../dispatch/plan/ask-policy.ts'
+import { askPolicy } from '../dispatch/plan/plan-request.ts'
 import { adHocRecipient, findRecipient } from '../dispatch/plan/resolve-recipient.ts'
 import { endUnsent, faultPlaceOf, type Hold, putBack, wasStopped } from './lease.ts'
 

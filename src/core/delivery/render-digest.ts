@@ -1,9 +1,9 @@
 import type { Content } from '../../model/dispatch.ts'
 import type { ClaimedDelivery, Settlement } from '../../ports/dispatch-store.ts'
 import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
+import { type EventFault, reportEventFaults } from '../answers/fault.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
-import { type EventFault, reportEventFaults } from '../dispatch/event-faults.ts'
-import { type ContentFault, renderFields } from '../dispatch/plan/render-fields.ts'
+import { type ContentFault, renderFields } from '../dispatch/plan/plan-dispatch.ts'
 import { endUnsent, faultPlaceOf, type Hold, placeOf, putBack, UNKNOWN_MS, wasStopped } from './lease.ts'
 
 /** What {@link renderDigest} needs. */

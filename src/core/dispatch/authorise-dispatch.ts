@@ -1,14 +1,45 @@
 import type { DispatchRequest } from '../../model/dispatch.ts'
 import type { Principal } from '../../model/principal.ts'
+import { nearNames } from '../../model/suggestions.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import type { Acceptance } from '../../ports/dispatch-store.ts'
 import type { CatalogEvent } from '../../ports/event-catalog.ts'
-import type { Refused } from '../answers/result.ts'
+import { type HandlerRequest, type Refused, refuse } from '../answers/result.ts'
 import { insufficientScope } from '../authenticate.ts'
 
 /**
- * Holds a session token to its grant: its own session, and only listed events, recipients and channels. Gives the request
- * with its `sessionId` filled in. An application may do everything.
+ * Reads `?dryRun=true`. A dry run shows rendered content, and so the host's data about a recipient: only applications may request
+ * it.
+ */
+export function readMode(query: HandlerRequest['query'] = {}, principal: Principal): 'dispatch' | 'dry_run' | Refused {
+  const { dryRun } = query
+  const isValid = dryRun === undefined || dryRun === 'true' || dryRun === 'false'
+  // A misspelled `dryRun` must not send.
+  if (!isValid || Object.keys(query).some(isMisspelled)) {
+    return refuse('validation_failed', 'The query parameter dryRun, written so and sent once, takes true or false.')
+  }
+  if (dryRun !== 'true') return 'dispatch'
+  if (principal.sessionId === undefined) return 'dry_run'
+  return insufficientScope('A dry run needs an application secret.')
+}
+
+/** Longer names are compared by their beginning. */
+const LONGEST = 256
+
+/** Finds other case, other alphabet width, other signs and typing errors: `dryRun[]`, `DryRun`, `options.dry_run`, `dryRn`. */
+function isMisspelled(name: string): boolean {
+  if (name === 'dryRun') return false
+  const letters = name
+    .slice(0, LONGEST)
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^a-z]/g, '')
+  return letters.includes('dryrun') || (letters.length < 9 && nearNames(letters, ['dryrun']).length > 0)
+}
+
+/**
+ * Limits a session token to its grant: its own session, and only listed events, recipients and channels. Gives the request with its
+ * `sessionId` filled in. An application may dispatch everything.
  */
 export function authoriseDispatch(
   principal: Principal,
@@ -36,10 +67,12 @@ export function authoriseDispatch(
   return { ...request, sessionId }
 }
 
-/** No session token lives for longer than a day; some verifiers are lenient about its end. */
+/** No session token lives longer than a day; some verifiers are lenient about its end. */
 const LONGEST_GRANT_MS = 48 * 3_600_000
 
-/** What the store counts for a grant that is limited: the dispatches of this one token. */
+const NO_QUOTA: Pick<Acceptance, 'quota'> = Object.freeze({})
+
+/** The quota that the store counts for a token with `maxDispatches`: one counter for each token. */
 export function quotaOf({ id, dispatch }: Principal): Pick<Acceptance, 'quota'> {
   const max = dispatch?.maxDispatches
   if (max === undefined) return NO_QUOTA
@@ -47,9 +80,7 @@ export function quotaOf({ id, dispatch }: Principal): Pick<Acceptance, 'quota'> 
   return { quota }
 }
 
-const NO_QUOTA: Pick<Acceptance, 'quota'> = Object.freeze({})
-
-/** The refusal of a good token that has dispatched as often as it may. */
+/** Refuses a valid token that has used up its quota. */
 export function grantSpent(): Refused {
   const detail = 'The session token has dispatched as many events as it may. What was accepted stands.'
   return insufficientScope(detail, 'grant_spent')

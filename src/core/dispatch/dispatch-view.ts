@@ -1,16 +1,30 @@
-import type { Attempt, AttemptView, Delivery, DeliveryView, Dispatch, DispatchView } from '../../model/dispatch.ts'
-import { statusOfDispatch } from '../../model/dispatch-status.ts'
-import { writeInstant } from '../json/write-instant.ts'
+import {
+  type Attempt,
+  type AttemptView,
+  type Delivery,
+  type DeliveryStatus,
+  type DeliveryView,
+  type Dispatch,
+  type DispatchPreview,
+  type DispatchRequest,
+  type DispatchStatus,
+  type DispatchView,
+  type PreviewedDelivery,
+  type Route,
+  statusOfDispatch,
+  type Warning,
+} from '../../model/dispatch.ts'
+import { writeInstant } from '../../model/instants.ts'
+import { parseUrl } from '../../model/parse-url.ts'
+import type { CatalogEvent } from '../../ports/event-catalog.ts'
+import type { Plan, PlannedDelivery } from './plan/plan-dispatch.ts'
 
-/** A stored dispatch as a caller may see it: no address, no content. Shares nothing with it that could be changed. */
+/** Gives the public view of a stored dispatch, without addresses and content. Shares nothing mutable with it. */
 export function viewDispatch(dispatch: Dispatch): DispatchView {
   const { dispatchId, eventType, recipient, sessionId, sandboxed, route, createdAt, deliveries } = dispatch
   return {
     dispatchId,
-    status: statusOfDispatch(
-      deliveries.map(({ status }) => status),
-      route,
-    ),
+    status: statusOf(deliveries, route),
     eventType,
     recipient,
     ...(sessionId !== undefined && { sessionId }),
@@ -39,7 +53,7 @@ function viewDelivery(delivery: Delivery): DeliveryView {
   }
 }
 
-/** An attempt that has no end is under way if it is the last of a delivery that is being sent; otherwise its worker is gone. */
+/** An attempt without an end is under way if it is the last one of a delivery in `sending`; otherwise its worker died: `lost`. */
 function viewAttempt({ attempt, startedAt, endedAt, ...end }: Attempt, { status, attempts }: Delivery): AttemptView {
   const isUnderWay = status === 'sending' && attempt === attempts
   const outcome = end.outcome ?? (isUnderWay ? undefined : 'lost')
@@ -51,4 +65,61 @@ function viewAttempt({ attempt, startedAt, endedAt, ...end }: Attempt, { status,
     ...(end.code !== undefined && { code: end.code }),
     ...(end.provider !== undefined && { provider: end.provider }),
   }
+}
+
+function statusOf(deliveries: readonly { readonly status: DeliveryStatus }[], route: Route): DispatchStatus {
+  const statuses = deliveries.map(({ status }) => status)
+  return statusOfDispatch(statuses, route)
+}
+
+interface PreviewOrigin {
+  readonly event: Pick<CatalogEvent, 'eventType' | 'route'>
+  readonly request: Pick<DispatchRequest, 'sessionId'>
+  readonly sandbox: boolean
+}
+
+/**
+ * Gives the answer to a dry run: the plan with masked addresses.
+ *
+ * @param now When it was planned, epoch milliseconds.
+ */
+export function previewDispatch(
+  { deliveries }: Plan,
+  { event: { eventType, route }, request: { sessionId }, sandbox }: PreviewOrigin,
+  now: number,
+  warnings: readonly Warning[],
+): DispatchPreview {
+  return {
+    dryRun: true,
+    status: statusOf(deliveries, route),
+    eventType,
+    ...(sessionId !== undefined && { sessionId }),
+    ...(sandbox && { sandboxed: true }),
+    warnings,
+    deliveries: deliveries.map((planned) => previewDelivery(planned, now)),
+  }
+}
+
+function previewDelivery(planned: PlannedDelivery, now: number): PreviewedDelivery {
+  if (!('address' in planned)) return planned
+  const address = maskAddress(planned.address)
+  if (planned.status === 'skipped') return { ...planned, address }
+  const { channel, status, content, delayMs } = planned
+  return {
+    channel,
+    status,
+    address,
+    content,
+    ...(delayMs !== undefined && { nextAttemptAt: writeInstant(now + delayMs) }),
+  }
+}
+
+/** Masks `jane@example.com` as `j…@example.com`, `+4915112345678` as `+49…78`, a URL as its origin, anything else as its first letter. */
+export function maskAddress(address: string): string {
+  const url = /^https?:/i.test(address) ? parseUrl(address) : undefined
+  if (url) return `${url.origin}/…`
+  if (address.startsWith('+')) return `${address.slice(0, 3)}…${address.slice(-2)}`
+  const [first = ''] = address
+  const at = address.lastIndexOf('@')
+  return at > 0 ? `${first}…${address.slice(at)}` : `${first}…`
 }

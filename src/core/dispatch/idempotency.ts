@@ -8,7 +8,7 @@ import { canonicalJson } from '../json/canonical-json.ts'
 const QUOTED = /^"([\x21\x23-\x7e]{1,255})"$/
 const BARE = /^[\x21\x23-\x7e]{1,255}$/
 
-/** The `Idempotency-Key` of a request: 1-255 visible ASCII characters, quoted (as the IETF draft has it) or bare. */
+/** Reads the `Idempotency-Key` header: 1-255 visible ASCII characters, quoted (as in the IETF draft) or bare. */
 export function readIdempotencyKey(headers: HandlerRequest['headers']): { key: string | undefined } | Refused {
   const header = headers['idempotency-key']
   if (header === undefined) return { key: undefined }
@@ -20,44 +20,40 @@ export function readIdempotencyKey(headers: HandlerRequest['headers']): { key: s
   )
 }
 
-/** A request that can be told again: its key, and what it said. */
+/** The stored key and fingerprint of a request that can be repeated. */
 export interface Repeatable {
   readonly key: string
-  /** SHA-256 of the canonical body, hex: equal for equal bodies, whatever the order of their keys. */
+  /** SHA-256 of the canonical body, hex: equal bodies have equal fingerprints, whatever the order of their keys. */
   readonly fingerprint: string
 }
 
 /**
- * What a key is remembered as: that of a session token apart from those of applications and of other sessions, so that an
- * agent can neither take a key from them nor see what they were answered. No key and no session id holds a space.
- */
-async function repeatableAs({ sessionId }: Principal, key: string, body: unknown): Promise<Repeatable> {
-  return { key: sessionId === undefined ? key : `${sessionId} ${key}`, fingerprint: await sha256(canonicalJson(body)) }
-}
-
-/**
- * As what a request is told again, if it is. A key of the host's own stands for whatever is said with it; it begins with a
- * space, as no other does.
+ * Gives the key under which the answer is stored; `undefined` without a key. Keys of a session token are separate from those of
+ * applications and other sessions, so an agent can neither take their keys nor see their answers. A key of the host's own (`own`)
+ * begins with a space and matches any body. No other key and no session id contains a space.
  */
 export async function repeatableOf(
-  principal: Principal,
+  { sessionId }: Principal,
   key: string | undefined,
   body: unknown,
   own: string | undefined,
 ): Promise<Repeatable | undefined> {
   if (own !== undefined) return { key: ` ${own}`, fingerprint: '' }
-  return key === undefined ? undefined : repeatableAs(principal, key, body)
+  if (key === undefined) return undefined
+  return { key: sessionId === undefined ? key : `${sessionId} ${key}`, fingerprint: await sha256(canonicalJson(body)) }
 }
 
-/** The answer to a request whose key is remembered. */
-export function replay(remembered: StoredAnswer, { fingerprint }: Repeatable): HandlerResult<DispatchAnswer> | Refused {
-  return remembered.fingerprint === fingerprint ? replayed(remembered.answer) : keyReused()
+/** Answers a request whose key is stored already. */
+export function replay(stored: StoredAnswer, { fingerprint }: Repeatable): HandlerResult<DispatchAnswer> | Refused {
+  return stored.fingerprint === fingerprint ? replayed(stored.answer) : keyReused()
 }
 
+/** Repeats a stored answer, marked as a duplicate. */
 export function replayed(answer: DispatchAnswer): HandlerResult<DispatchAnswer> {
   return success(202, { ...answer, duplicate: true }, { 'idempotent-replayed': 'true' })
 }
 
+/** Refuses a stored key that comes with another body. */
 export function keyReused(): Refused {
   const detail = 'This Idempotency-Key came with another body before. Use a new key for a new event.'
   return refuse('idempotency_key_reused', detail)

@@ -1,4 +1,6 @@
-import type { DispatchHead } from '../../model/dispatch.ts'
+import type { Issue, ProblemCode } from '../../errors.ts'
+import type { DeliveryReason, DispatchHead } from '../../model/dispatch.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type {
   DispatchChange,
@@ -7,31 +9,61 @@ import type {
   ReplanOutcome,
   RetryRequest,
 } from '../../ports/dispatch-store.ts'
+import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
+import type { Replannable } from '../../ports/plan-source.ts'
+import { type EventFault, refusalOf, reportEventFaults } from '../answers/fault.ts'
+import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
+import { boundedIssues, isRefused, type Refused, refuse } from '../answers/result.ts'
 import { type HookDeps, reportDelivery } from '../delivery/hooks.ts'
-import { type PlanAgainDeps, type PlannedAgain, planAgain, type UnplannedDelivery } from './plan/plan-again.ts'
-import { wakeFor } from './wake.ts'
+import { logFailed, newDeliveries, wakeFor } from './accept-dispatch.ts'
+import type { Plan, PlannedDelivery } from './plan/plan-dispatch.ts'
+import { type PlanningDeps, planRequest, unknownEvent } from './plan/plan-request.ts'
 
-/** What a retry needs. */
-export interface RetryDeps extends Omit<PlanAgainDeps, 'hooks'>, HookDeps {
-  readonly clock: PlanAgainDeps['clock']
+/** The dependencies of a retry. */
+export interface RetryDeps extends PlanningDeps, Omit<FaultDeps, 'hooks'>, HookDeps {
+  readonly events: EventCatalog
+  readonly clock: Pick<Clock, 'now' | 'after'>
   readonly store: DispatchStore
   readonly queue: DeliveryQueue
-  /** Given what goes on after a retry, so that a host may wait for it. It never rejects. Default: nobody waits. */
+  /** Receives work that goes on after a retry, so that a host can wait for it. It never rejects. Default: nobody waits. */
   readonly background?: ((work: Promise<void>) => void) | undefined
 }
 
-/** What a retry changed, and what it could not plan again. */
+/** A delivery that failed in host code and that the retry could not plan again. It is unchanged and can be retried later. */
+export interface UnplannedDelivery {
+  readonly deliveryId: string
+  readonly channel: string
+  /**
+   * Why it still fails (`template_error`, `condition_error`, `channel_error`), or the code with which its event would be refused now:
+   * `event_unknown`, `validation_failed`, `recipient_unresolvable`, `directory_unavailable` and so on. `channel_not_allowed`: the event
+   * has no such channel any longer.
+   */
+  readonly code: ProblemCode | DeliveryReason
+  readonly detail: string
+  /** With pointers such as `/eventData/total`. */
+  readonly errors?: readonly Issue[]
+}
+
+/** The changes of a retry, and the deliveries that it could not plan again. */
 export interface Retried extends DispatchChange {
   readonly unplanned: readonly UnplannedDelivery[]
 }
 
-/** So often others may replace deliveries of the dispatch meanwhile: each time there is less to replace. */
-const TRIES = 10
+/** Deliveries that can replace failed ones, and those that cannot be planned. */
+interface PlannedAgain {
+  readonly deliveries: readonly NewDelivery[]
+  readonly unplanned: readonly UnplannedDelivery[]
+}
+
+type Failed = Replannable['failed'][number]
+
+/** Each conflict means that another retry replaced some deliveries, so less remains to be replaced. */
+const MAX_TRIES = 10
 const NOTHING: PlannedAgain = { deliveries: [], unplanned: [] }
 
 /**
- * Tries again what failed: what can be sent as it is, and what failed in host code as it is planned now. One call of the store
- * changes all of it. `undefined`: that tenant has no such dispatch.
+ * Retries failed deliveries of a dispatch: queues those that can be sent as they are, and plans those again that failed in host code.
+ * One call of the store makes all changes (optimistic concurrency). `undefined`: the tenant has no such dispatch.
  */
 export async function retryDispatch(
   tenant: string,
@@ -39,11 +71,10 @@ export async function retryDispatch(
   options: RetryRequest,
   deps: RetryDeps,
 ): Promise<Retried | undefined> {
-  for (let tries = 1; tries <= TRIES; tries++) {
+  for (let tries = 1; tries <= MAX_TRIES; tries++) {
     const found = await deps.store.findReplannable(tenant, dispatchId)
     const failed = found?.failed.filter(({ channel }) => options.channel === undefined || options.channel === channel)
-    const planned = found && failed?.length ? await planAgain(found, failed, deps) : NOTHING
-    const { deliveries, unplanned } = planned
+    const { deliveries, unplanned } = found && failed?.length ? await planAgain(found, failed, deps) : NOTHING
     const change = await storePlanned(tenant, dispatchId, options, found?.version, deliveries, deps.store)
     if (change?.outcome === 'conflict') continue
     if (!change) return undefined
@@ -52,10 +83,10 @@ export async function retryDispatch(
     deps.background?.(reportAll(changed, dispatch, deps))
     return { changed, dispatch, unplanned }
   }
-  throw new Error(`Others planned the dispatch again ${TRIES} times meanwhile.`)
+  throw new Error(`Others planned the dispatch again ${MAX_TRIES} times meanwhile.`)
 }
 
-/** @param version Absent: nothing of it failed in host code. */
+/** @param version Absent: no delivery failed in host code. */
 async function storePlanned(
   tenant: string,
   dispatchId: string,
@@ -73,4 +104,88 @@ async function storePlanned(
 
 async function reportAll(changed: DispatchChange['changed'], head: DispatchHead, deps: RetryDeps): Promise<void> {
   if (deps.hooks) for (const change of changed) await reportDelivery(change, head, deps)
+}
+
+/**
+ * Plans deliveries that failed in host code as if their event were accepted now: with the current catalogue, directory and policy, the
+ * original data, and the route of the dispatch. Logs each failure and refusal.
+ */
+async function planAgain(replannable: Replannable, failed: readonly Failed[], deps: RetryDeps): Promise<PlannedAgain> {
+  const { dispatch, source } = replannable
+  const refuseAll = (refused: Refused, all: readonly Failed[]) => unplannedOf(refused, all, dispatch, deps)
+  const found = deps.events.find(dispatch.eventType)
+  if (!found) {
+    return { deliveries: [], unplanned: refuseAll(unknownEvent(dispatch.eventType, deps.events, undefined), failed) }
+  }
+  const event = narrowed(found, failed, replannable)
+  const hasChannel = ({ channel }: Failed): boolean => event.channels.some((entry) => entry.channel === channel)
+  const lost = refuseAll(
+    CHANNEL_GONE,
+    failed.filter((one) => !hasChannel(one)),
+  )
+  const left = failed.filter(hasChannel)
+  if (left.length === 0) return { deliveries: [], unplanned: lost }
+  const plan = await planOrRefuse(event, replannable, deps)
+  if (isRefused(plan)) return { deliveries: [], unplanned: [...lost, ...refuseAll(plan, left)] }
+  logFailed(plan, dispatch, deps)
+  const idOf = (channel: string): string => left.find((one) => one.channel === channel)?.deliveryId ?? ''
+  const deliveries = plan.deliveries.filter(({ status }) => status !== 'failed')
+  return {
+    deliveries: newDeliveries({ ...plan, deliveries }, event, source, idOf),
+    unplanned: [...lost, ...plan.deliveries.flatMap((planned) => failedAgain(planned, idOf))],
+  }
+}
+
+const CHANNEL_GONE = refuse('channel_not_allowed', 'The event has no such channel any longer.')
+
+/** The event with only these channels and the route of the dispatch. The route `first` allows no digest. */
+function narrowed(
+  { digest, ...event }: CatalogEvent,
+  failed: readonly Failed[],
+  { dispatch: { route } }: Replannable,
+): CatalogEvent {
+  const channels = event.channels.filter(({ channel }) => failed.some((one) => one.channel === channel))
+  return { ...event, route, channels, ...(digest && route === 'all' && { digest }) }
+}
+
+/** Waits for the rest of a delay, and keeps sandbox mode. */
+async function planOrRefuse(
+  event: CatalogEvent,
+  { dispatch, source, waitedMs }: Replannable,
+  deps: RetryDeps,
+): Promise<Plan | Refused> {
+  const { tenant, eventType, recipient, sandboxed = false } = dispatch
+  const { eventData, session, delayMs = event.delayMs } = source
+  const scope = { tenant, session, now: deps.clock.now(), delayMs: event.digest ? 0 : Math.max(0, delayMs - waitedMs) }
+  const faults: EventFault[] = []
+  try {
+    return await planRequest(event, { eventType, recipient, eventData }, scope, { ...deps, sandbox: sandboxed }, faults)
+  } catch (thrown) {
+    return refusalOf(thrown)
+  } finally {
+    reportEventFaults(faults, { eventType, dispatchId: dispatch.dispatchId }, deps)
+  }
+}
+
+function failedAgain(planned: PlannedDelivery, idOf: (channel: string) => string): readonly UnplannedDelivery[] {
+  if (planned.status !== 'failed') return []
+  const { channel, reason, detail } = planned
+  return [{ deliveryId: idOf(channel), channel, code: reason, detail }]
+}
+
+/** Logs the refusal for each delivery. */
+function unplannedOf(
+  { refused: code, detail, errors, cause, at }: Refused,
+  failed: readonly Failed[],
+  { dispatchId, eventType }: Replannable['dispatch'],
+  deps: RetryDeps,
+): readonly UnplannedDelivery[] {
+  for (const [index, { deliveryId, channel }] of failed.entries()) {
+    const place = { dispatchId, deliveryId, eventType, channel }
+    const line = { level: 'warn', event: 'delivery.replan_refused', fields: { code, detail } } as const
+    // The error happened once, however many deliveries it concerns.
+    reportFault(index === 0 ? cause : undefined, { operation: 'request', ...at, ...place }, line, deps)
+  }
+  const problem = { code, detail, ...(errors && { errors: boundedIssues(errors) }) }
+  return failed.map(({ deliveryId, channel }) => ({ deliveryId, channel, ...problem }))
 }

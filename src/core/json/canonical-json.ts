@@ -1,6 +1,4 @@
-/**
- * One text for equal JSON values, whatever the order of their keys. For values that passed the guard: depth is bounded.
- */
+/** Writes JSON with sorted keys, so that equal values have equal texts. Recursive: only for values of bounded depth. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`

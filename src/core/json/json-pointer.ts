@@ -3,7 +3,7 @@ export function pointerTo(parent: string, key: PropertyKey): string {
   return `${parent}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
-/** The keys that a pointer is made of. */
+/** Splits a JSON Pointer into its keys. */
 export function keysOf(pointer: string): readonly string[] {
   return pointer.split('/').slice(1).map(unescaped)
 }

@@ -1,12 +1,13 @@
 import type { Issue, IssueCode } from '../../errors.ts'
-import { IssueList } from '../answers/issue-list.ts'
+import { isStorable } from '../../model/json.ts'
+import { IssueList } from '../answers/result.ts'
 import { pointerTo } from './json-pointer.ts'
 
 const MAX_DEPTH = 32
-/** What is done with each of them, one after another, is to be done in a few milliseconds. */
+/** Bounds the synchronous work on one body to a few milliseconds. */
 const MAX_VALUES = 10_000
 
-/** A place in the body; its pointer is only written out when something is wrong there. */
+/** A container in the body. Its pointer is built only for a fault. */
 interface Place {
   readonly value: object
   readonly key: string
@@ -20,8 +21,9 @@ interface Fault {
 }
 
 /**
- * Looks through a parsed body for what no store, log or template should meet: depth over 32, over 10,000 values, NUL, lone surrogates, a
- * `__proto__` key, numbers that JSON cannot carry exactly, and values that JSON does not have. Iterative: no body overflows it.
+ * Checks a parsed body for values that stores, logs and templates cannot handle: depth over 32, over 10,000 values, NUL, lone
+ * surrogates, a `__proto__` key, numbers that JSON cannot carry exactly, and values that JSON does not have. Iterative: no body overflows
+ * the stack.
  */
 export function checkJsonSafety(body: unknown): readonly Issue[] {
   const found = new IssueList()
@@ -99,18 +101,10 @@ function scalarFault(value: unknown): Fault | undefined {
   }
 }
 
-/** One look that nearly every string passes; a whole pair of surrogates is looked at again. */
-const SUSPECT = /[\0\ud800-\udfff]/
-
-/** Whether a text holds what no store, log or template should meet. */
-export function isHarmful(text: string): boolean {
-  return stringFault(text) !== undefined
-}
-
 function stringFault(text: string): Fault | undefined {
-  if (!SUSPECT.test(text)) return undefined
+  if (isStorable(text)) return undefined
   if (text.includes('\0')) return { code: 'nul_character', detail: 'holds a NUL character' }
-  return text.isWellFormed() ? undefined : { code: 'lone_surrogate', detail: 'holds half of a surrogate pair' }
+  return { code: 'lone_surrogate', detail: 'holds half of a surrogate pair' }
 }
 
 function numberFault(value: number): Fault | undefined {
@@ -119,7 +113,7 @@ function numberFault(value: number): Fault | undefined {
   return { code: 'out_of_range', detail: 'expected an integer of at most 2^53 - 1' }
 }
 
-/** Also for objects of another realm, which have another `Object.prototype`. */
+/** Whether a value is a list or a plain object, also one of another realm with another `Object.prototype`. */
 export function isPlain(value: object): boolean {
   if (Array.isArray(value)) return true
   const prototype: unknown = Object.getPrototypeOf(value)

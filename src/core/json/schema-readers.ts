@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { IssueCode } from '../../errors.ts'
+import type { JsonObject } from '../../model/json.ts'
 import { isPlain } from './safety-check.ts'
 
 type FaultCode = Extract<
@@ -7,17 +8,17 @@ type FaultCode = Extract<
   'type' | 'format' | 'out_of_range' | 'too_short' | 'too_long' | 'too_many' | 'not_allowed'
 >
 
-/** What is wrong with a value. */
+/** A fault of a value. */
 export interface ReadFault {
   readonly code: FaultCode
-  /** Never holds the value. With `not_allowed`: what is, after the words "expected one of". */
+  /** Never quotes the value. With `not_allowed`: the allowed values, as the end of "expected one of". */
   readonly detail: string
-  /** Where inside the value. */
+  /** The keys to the fault inside the value. */
   readonly path?: readonly string[]
 }
 
-/** The valibot check that stands for a code, so that `validate` tells it as that code. */
-const TOLD_AS: Readonly<Record<FaultCode, string>> = {
+/** The valibot check that `validate` reports as each code. */
+const CHECK_OF: Readonly<Record<FaultCode, string>> = {
   type: 'integer',
   format: 'regex',
   out_of_range: 'min_value',
@@ -27,27 +28,32 @@ const TOLD_AS: Readonly<Record<FaultCode, string>> = {
   not_allowed: 'picklist',
 }
 
-/** Gives out what a schema would for a value with nothing wrong; {@link TELL} where valibot is to say what is. */
+/** Gives a schema's output for a valid value; {@link FAULTY} for any other, which valibot then describes. */
 type Quick = (value: unknown) => unknown
 
-const TELL: unique symbol = Symbol('tell')
+const FAULTY: unique symbol = Symbol('faulty')
+
+/**
+ * Fast readers of schemas. With them a session-run body validates in 2.0 us instead of 5.9 us, which is 26 % of handling one run and
+ * 22 % of a whole batch request of 100 runs. A dispatch gains nothing measurable; it uses the same schemas for its optional fields.
+ */
 const QUICK = new WeakMap<v.GenericSchema, Quick>()
 
-/** Schemas of valibot's own, which have no quick way, are run as they are. */
+/** Plain valibot schemas have no fast reader and run as they are. */
 function quickOf(schema: v.GenericSchema): Quick {
   const run: Quick = (value) => {
     const { typed, issues, value: output } = schema['~run']({ value }, {})
-    return typed && !issues ? output : TELL
+    return typed && !issues ? output : FAULTY
   }
   return QUICK.get(schema) ?? run
 }
 
-/** Faults that only have to be noticed. */
+/** Faults that are only counted. */
 const noticed: ReadFault[] = []
 
 /**
- * A schema whose values are read by one function, which gives the value out or pushes what is wrong with it. For what a pipe
- * of checks would parse twice, or could not give a code. The schema it replaces still describes it in a JSON schema.
+ * Makes a schema whose values one function reads: it gives the output or pushes faults. For checks that a pipe would parse twice or
+ * could not give a code. `schema` still describes the value in a JSON schema.
  */
 export function reading<S extends v.GenericSchema>(
   schema: S,
@@ -68,16 +74,16 @@ export function reading<S extends v.GenericSchema>(
     },
   })
   QUICK.set(readable, (value) => {
-    if (value === undefined) return TELL
+    if (value === undefined) return FAULTY
     const output = read(value, noticed)
     if (noticed.length === 0) return output
     noticed.length = 0
-    return TELL
+    return FAULTY
   })
   return readable
 }
 
-/** A field that may be left out. `null` says the same: it, and `undefined`, are given out as `undefined`. */
+/** Makes a field optional. `null` and `undefined` mean absent; their output is `undefined`. */
 export function optional<S extends v.GenericSchema>(wrapped: S): v.ExactOptionalSchema<S, undefined> {
   const schema = Object.assign(v.exactOptional(wrapped), {
     '~run'(dataset: v.UnknownDataset, config: v.Config<v.BaseIssue<unknown>>) {
@@ -91,42 +97,44 @@ export function optional<S extends v.GenericSchema>(wrapped: S): v.ExactOptional
 }
 
 /**
- * An object of such fields. As valibot's, which tells what is wrong; but where nothing is, only the fields that were sent are
- * looked at, and what was not told is not there.
+ * Makes an object schema of such fields. For a valid value, only the sent fields are visited and absent fields are not in the output.
+ * Valibot describes the faults of any other value.
  */
 export function objectOf<Entries extends v.ObjectEntries>(entries: Entries): v.ObjectSchema<Entries, undefined> {
   const object = v.object(entries)
-  const telling = object['~run'].bind(object)
+  const describe = object['~run'].bind(object)
   const fields = new Map(Object.entries(entries).map(([key, field]) => [key, quickOf(field)]))
   const required = Object.keys(entries).filter((key) => entries[key]?.type !== 'exact_optional')
   const quick: Quick = (value) => {
     const members = membersOf(value)
-    if (!members) return TELL
+    if (!members) return FAULTY
     const output: Record<string, unknown> = {}
     for (const key in members) {
       const field = fields.get(key)
-      const reported = field ? field(members[key]) : unknownField(members[key])
-      if (reported === TELL) return TELL
-      if (reported !== undefined) output[key] = reported
+      const member = field ? field(members[key]) : unknownField(members[key])
+      if (member === FAULTY) return FAULTY
+      if (member !== undefined) output[key] = member
     }
-    for (const key of required) if (output[key] === undefined) return TELL
+    for (const key of required) if (output[key] === undefined) return FAULTY
     return output
   }
   const schema = Object.assign(object, {
-    '~run'(dataset: v.UnknownDataset, config: v.Config<v.BaseIssue<unknown>>): ReturnType<typeof telling> {
+    '~run'(dataset: v.UnknownDataset, config: v.Config<v.BaseIssue<unknown>>): ReturnType<typeof describe> {
       const output = quick(dataset.value)
-      // Every field has passed its own schema, and none that is required is missing.
-      return output === TELL ? telling(dataset, config) : { typed: true, value: output as v.InferOutput<typeof object> }
+      // Every field has passed its own schema, and no required field is missing.
+      return output === FAULTY
+        ? describe(dataset, config)
+        : { typed: true, value: output as v.InferOutput<typeof object> }
     },
   })
   QUICK.set(schema, quick)
   return schema
 }
 
-/** A field that nobody asked for is no fault, but is to be told. */
-const unknownField: Quick = (value) => (value === undefined ? undefined : TELL)
+/** An unknown field is no fault, but has to be reported. */
+const unknownField: Quick = (value) => (value === undefined ? undefined : FAULTY)
 
-/** A list of at most `max`. Into a longer one nobody looks: it may be very long. */
+/** Makes a schema of a list of at most `max` items. The items of a longer list are not checked: it may be very long. */
 export function listOf<S extends v.GenericSchema>(item: S, max: number): v.GenericSchema<v.InferOutput<S>[]> {
   const list = v.array(item)
   const detail = `expected at most ${max}`
@@ -139,27 +147,30 @@ export function listOf<S extends v.GenericSchema>(item: S, max: number): v.Gener
   })
   const quick = quickOf(item)
   QUICK.set(schema, (value) => {
-    if (!Array.isArray(value) || value.length > max) return TELL
+    if (!Array.isArray(value) || value.length > max) return FAULTY
     const items = value.map(quick)
-    return items.includes(TELL) ? TELL : items
+    return items.includes(FAULTY) ? FAULTY : items
   })
   return schema
 }
 
-/** The output of a schema made here for a body with nothing to tell: no fault, no unknown field. Otherwise `undefined`. */
+/** Gives the output for a body without faults and unknown fields; otherwise `undefined`. */
 export function readQuickly<T>(schema: v.GenericSchema<unknown, T>, body: unknown): { readonly value: T } | undefined {
-  const value = QUICK.get(schema)?.(body) ?? TELL
+  const value = QUICK.get(schema)?.(body) ?? FAULTY
   // Every field has passed its own schema.
-  return value === TELL ? undefined : { value: value as T }
+  return value === FAULTY ? undefined : { value: value as T }
 }
 
-/** A plain object, such as JSON has, or `undefined`. */
+/** The value as a plain object, such as JSON has; `undefined` for anything else. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value) && isPlain(value)
   return isObject ? (value as Readonly<Record<string, unknown>>) : undefined
 }
 
-/** Told as `required`. Made anew for every place, since valibot writes the path into it. */
+/** Whether a value is a plain object, such as JSON has. */
+export const isJsonObject = (value: unknown): value is JsonObject => membersOf(value) !== undefined
+
+/** Reported as `required`. A new object each time, since valibot writes the path into it. */
 function missing(): v.BaseIssue<unknown> {
   return { kind: 'schema', type: 'undefined', input: undefined, expected: null, received: 'undefined', message: '' }
 }
@@ -167,7 +178,7 @@ function missing(): v.BaseIssue<unknown> {
 function issueOf({ code, detail, path }: ReadFault, input: unknown): v.BaseIssue<unknown> {
   const issue = {
     kind: code === 'not_allowed' ? ('schema' as const) : ('validation' as const),
-    type: TOLD_AS[code],
+    type: CHECK_OF[code],
     input,
     expected: detail,
     received: 'another value',

@@ -5,10 +5,7 @@ import { isRefused, type Refused, refuse } from '../answers/result.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-/** What there is to say of limits with every answer that follows. */
-const NOTHING: Headers = Object.freeze({})
-
-/** Counts a request of a credential, then of its tenant; gives the headers that say what is left of both. Never throws. */
+/** Counts a request for its credential, then for its tenant; gives the headers with the rest of both limits. Never throws. */
 export async function admitRequest(
   { id, tenant }: Principal,
   operation: Operation,
@@ -24,7 +21,7 @@ export async function admitRequest(
   }
 }
 
-/** Counts a dispatch for a recipient. What is left of that limit is told to nobody: others may be using it up. */
+/** Counts a dispatch for its recipient. The rest of that limit stays secret: other callers may be using it. */
 export async function admitRecipient(
   tenant: string,
   recipient: string,
@@ -45,7 +42,7 @@ async function consume(subject: RateLimitSubject, limiter: RateLimiter): Promise
   })
 }
 
-/** The IETF's draft-ietf-httpapi-ratelimit-headers: a policy and what is left of it, by name. */
+/** The headers of draft-ietf-httpapi-ratelimit-headers: a named policy and its rest. */
 function headersOf(name: string, { limit, remaining, windowMs, resetMs }: RateLimitState): Headers {
   return {
     'ratelimit-policy': `"${name}";q=${limit};w=${secondsOf(windowMs)}`,
@@ -54,14 +51,14 @@ function headersOf(name: string, { limit, remaining, windowMs, resetMs }: RateLi
 }
 
 /** Both headers are lists. */
-function joined(one: Headers = NOTHING, other: Headers = NOTHING): Headers {
+function joined(one: Headers = {}, other: Headers = {}): Headers {
   const all: Record<string, string> = { ...one }
   for (const [name, value] of Object.entries(other))
     all[name] = all[name] === undefined ? value : `${all[name]}, ${value}`
   return all
 }
 
-/** Whole, and never sooner than it is: 1 at least. */
+/** Whole seconds, rounded up, at least 1. */
 function secondsOf(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1_000))
 }

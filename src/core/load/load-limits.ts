@@ -1,6 +1,6 @@
 import type { Logger } from '../../ports/logger.ts'
 import { type Refused, refuse } from '../answers/result.ts'
-import { type Semaphore, semaphore } from './places.ts'
+import { type Semaphore, semaphore } from './semaphore.ts'
 import { type UnfinishedBodies, unfinishedBodies } from './unfinished-bodies.ts'
 
 /** How much a host takes at once. */
@@ -10,11 +10,11 @@ export interface LoadLimits {
   readonly maxUnfinishedBytes?: number | undefined
 }
 
-/** What requests take in turn, each released before the next is taken. */
+/** The limits of each stage of a request. A request leaves one stage before it enters the next. */
 export interface Load {
   /** Requests whose callers are being authenticated and counted. */
   readonly callers: Semaphore
-  /** Bodies that are arriving, of callers that are known. */
+  /** Arriving bodies of known callers. */
   readonly bodies: UnfinishedBodies
   /** Complete requests that are being handled. */
   readonly flight: Semaphore
@@ -22,7 +22,7 @@ export interface Load {
 
 const MIB = 1_048_576
 
-/** @param logger Gets `load.shed` when requests begin to be refused, and again only after half of what is bounded was free. */
+/** @param logger Gets `load.shed` at the first refusal of a stage, and again only after half of its limit was free. */
 export function loadOf(
   { maxInFlight = 1_000, maxUnfinished = 1_000, maxUnfinishedBytes = 64 * MIB }: LoadLimits,
   logger: Logger,
@@ -36,7 +36,7 @@ export function loadOf(
   }
 }
 
-/** The refusal of a request that there is no room for. */
+/** Refuses a request above a limit of load. */
 export function overloaded(): Refused {
   return refuse('overloaded', 'Try again shortly.', { headers: { 'retry-after': '1' } })
 }

@@ -1,24 +1,24 @@
 import type { Principal } from '../../model/principal.ts'
 
-/** A body that is arriving. */
+/** The share of one arriving body. */
 export interface UnfinishedBody {
-  /** Says that it takes this many bytes of memory from now on. May refuse bodies, this one among them. */
+  /** Sets the bytes of memory that the body holds from now on. May refuse bodies, this one included. */
   hold(bytes: number): void
-  /** It is complete, refused or broken off. Later calls change nothing. */
+  /** Ends the share: the body is complete, refused or broken off. Later calls change nothing. */
   release(): void
 }
 
 /** The budget that all unfinished bodies share. */
 export interface UnfinishedBodies {
   /**
-   * Takes a share for a body of this principal; `undefined`: there is no room, and the body is to be refused.
+   * Takes a share for a body of this principal. `undefined`: there is no room; the caller refuses the body.
    *
-   * @param refuse Called at most once, and not after `release`: the share is gone, and the body is to be refused.
+   * @param refuse Called at most once, and not after `release`: the share is gone; the caller refuses the body.
    */
   begin(principal: Principal, refuse: () => void): UnfinishedBody | undefined
 }
 
-/** What the budget is made of. */
+/** An amount of unfinished bodies. */
 export interface UnfinishedBudget {
   readonly count: number
   readonly bytes: number
@@ -29,7 +29,7 @@ interface Share {
   readonly refuse: () => void
 }
 
-/** The shares of one principal, the oldest first. */
+/** The shares of one principal, oldest first. */
 interface Holder {
   bytes: number
   readonly shares: Set<Share>
@@ -43,25 +43,26 @@ interface Tenant {
 }
 
 /**
- * Shares a budget fairly. One tenant alone may use all of it. When it is full, a body is admitted if its tenant holds fewer than the
- * tenant that holds most, or, within that tenant, if its principal holds fewer than the principal that holds most; the oldest body of
- * that principal is then refused. When buffered bytes are over the budget, the oldest body of whoever holds most bytes is refused.
+ * Shares a budget fairly. One tenant alone may use all of it. When the count is used up, a body is admitted if its tenant holds fewer
+ * than the tenant that holds most, or, within that tenant, if its principal holds fewer than the principal that holds most; the
+ * oldest body of that principal is then refused. When buffered bytes exceed the budget, the oldest body of the principal that holds
+ * most bytes is refused.
  *
- * Who holds most is looked for only when the budget is full: the cost is then one look at each tenant, and at each principal of one.
+ * The search for the largest holder runs only when the budget is used up. It visits each tenant, and each principal of one.
  *
- * @param onFull Called when bodies begin to be refused, and again only after half of the budget was free.
+ * @param onFull Called at the first refusal, and again only after half of the budget was free.
  */
 export function unfinishedBodies(max: UnfinishedBudget, onFull: (held: UnfinishedBudget) => void): UnfinishedBodies {
   const tenants = new Map<string, Tenant>()
   const held = { count: 0, bytes: 0 }
   let isShedding = false
 
-  function shed(): void {
+  function reportFull(): void {
     if (!isShedding) onFull({ ...held })
     isShedding = true
   }
 
-  function calm(): void {
+  function rearm(): void {
     if (held.count <= max.count / 2 && held.bytes <= max.bytes / 2) isShedding = false
   }
 
@@ -88,7 +89,7 @@ export function unfinishedBodies(max: UnfinishedBudget, onFull: (held: Unfinishe
   return {
     begin(principal, refuse) {
       if (held.count >= max.count) {
-        shed()
+        reportFull()
         const most = heaviest('count')
         if (!most || !mayReplace(principal, most)) return undefined
         refuseOldest(most.holder)
@@ -109,7 +110,7 @@ export function unfinishedBodies(max: UnfinishedBudget, onFull: (held: Unfinishe
         add(-1, -share.bytes)
         if (holder.shares.size === 0) tenant.holders.delete(principal.id)
         if (tenant.count === 0) tenants.delete(principal.tenant)
-        calm()
+        rearm()
       }
 
       const share: Share = {
@@ -127,7 +128,7 @@ export function unfinishedBodies(max: UnfinishedBudget, onFull: (held: Unfinishe
           if (!holder.shares.has(share)) return
           add(0, bytes - share.bytes)
           while (held.bytes > max.bytes) {
-            shed()
+            reportFull()
             const most = heaviest('bytes')
             if (!most) return
             refuseOldest(most.holder)

@@ -1,8 +1,8 @@
+import { isStorable } from '../../model/json.ts'
 import type { RunError } from '../../model/run.ts'
 import type { RunPost } from '../../model/run-post.ts'
 import type { Redactor } from '../../ports/redactor.ts'
 import { port } from '../answers/fault.ts'
-import { isStorable } from '../json/storable.ts'
 import { type CheckedSessionRun, LENGTHS } from './session-run-schema.ts'
 
 /** Redacts every free text of a post: errors, tags and metadata values. All texts run concurrently. */

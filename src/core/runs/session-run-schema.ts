@@ -2,13 +2,13 @@ import * as v from 'valibot'
 import type { Issue } from '../../errors.ts'
 import { canonicalDecimal } from '../../model/decimal.ts'
 import type { Warning } from '../../model/dispatch.ts'
+import { isStorable, isStorable } from '../../model/json.ts'
 import type { ModelUsage, RunCost, RunTimings } from '../../model/run.ts'
 import type { RunPost, SessionRunRequest } from '../../model/run-post.ts'
 import { isRefused, type Refused } from '../answers/result.ts'
 import { keysOf } from '../json/json-pointer.ts'
-import { checkJsonSafety, isHarmful } from '../json/safety-check.ts'
+import { checkJsonSafety } from '../json/safety-check.ts'
 import { listOf, membersOf, objectOf, optional, type ReadFault, reading, readQuickly } from '../json/schema-readers.ts'
-import { isStorable } from '../json/storable.ts'
 import { fitSchema, invalid, type Valid } from '../validate.ts'
 import { instantsAhead, readInstant } from './merge/instants.ts'
 import { CLIENT_STATUSES, statusNamed } from './merge/run-status.ts'
@@ -158,7 +158,7 @@ function text(max: number, allowed?: RegExp, expected = ''): v.GenericSchema<str
   return reading(described, (value, faults) => {
     if (typeof value !== 'string') faults.push({ code: 'type', detail: 'expected a string' })
     else if (value === '' || value.length > max) faults.push({ code: value === '' ? 'too_short' : 'too_long', detail })
-    else if (allowed ? !allowed.test(value) : isHarmful(value))
+    else if (allowed ? !allowed.test(value) : !isStorable(value))
       faults.push({ code: 'format', detail: allowed ? expected : HARMFUL })
     return value as string
   })
@@ -189,7 +189,7 @@ function readMessage(value: unknown, faults: ReadFault[]): string {
   const { max } = LENGTHS.errorMessage
   if (typeof value !== 'string') faults.push({ code: 'type', detail: 'expected a string' })
   else if (value.length > max) faults.push({ code: 'too_long', detail: `expected at most ${max} characters` })
-  else if (isHarmful(value)) faults.push({ code: 'format', detail: HARMFUL })
+  else if (!isStorable(value)) faults.push({ code: 'format', detail: HARMFUL })
   return value as string
 }
 
@@ -262,7 +262,7 @@ function readMetadata(value: unknown, faults: ReadFault[]): Record<string, strin
     if (++keys > MAX_METADATA) break
     if (key.length < 1 || key.length > 64)
       faults.push({ code: 'too_long', detail: 'expected a key of 1 to 64 characters', path: [key] })
-    else if (key === '__proto__' || isHarmful(key) || (typeof entry === 'string' && isHarmful(entry)))
+    else if (key === '__proto__' || !isStorable(key) || (typeof entry === 'string' && !isStorable(entry)))
       faults.push({ code: 'format', detail: HARMFUL, path: [key] })
     if (typeof entry === 'string' && entry.length > LENGTHS.metadata.max)
       faults.push({ code: 'too_long', detail: 'expected at most 512 characters', path: [key] })

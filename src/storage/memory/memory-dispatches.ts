@@ -1,8 +1,8 @@
 import type { DispatchAnswer } from '../../model/dispatch.ts'
+import { copyJson } from '../../model/json.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DispatchStore, LeaseToken } from '../../ports/dispatch-store.ts'
 import { compoundKey } from '../rules/compound-key.ts'
-import { copyJson } from '../rules/copy-json.ts'
 import { readDispatch } from '../rules/delivery-copies.ts'
 import { type DeliveryPlaces, settleDelivery, transitions } from '../rules/delivery-transitions.ts'
 import {

@@ -1,7 +1,7 @@
+import { copyJson } from '../../model/json.ts'
 import { facetsOf } from '../../model/run-facets.ts'
 import type { Page } from '../../ports/dispatch-query.ts'
 import type { RunQuery, StoredRun } from '../../ports/run-store.ts'
-import { copyJson } from '../rules/copy-json.ts'
 import { isOpenRun } from '../rules/run-rules.ts'
 import { type FacetName, type RunIndexes, type RunRow, runsBy } from './run-indexes.ts'
 import type { SortedList } from './sorted-list.ts'

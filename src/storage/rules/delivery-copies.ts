@@ -1,6 +1,6 @@
 import type { Attempt, Delivery, Digest, Dispatch } from '../../model/dispatch.ts'
+import { copyJson } from '../../model/json.ts'
 import type { ClaimedDelivery, DeliveryChange } from '../../ports/dispatch-store.ts'
-import { copyJson } from './copy-json.ts'
 import type { DeliveryRow, DigestRow, DispatchRow } from './dispatch-rows.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }

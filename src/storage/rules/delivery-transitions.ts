@@ -1,7 +1,7 @@
 import type { DeliveryReason, DeliveryStatus } from '../../model/dispatch.ts'
+import { copyJson } from '../../model/json.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import type { Claims, DeliveryChange, Settled, Settlement } from '../../ports/dispatch-store.ts'
-import { copyJson } from './copy-json.ts'
 import { changeOf } from './delivery-copies.ts'
 import {
   type DeliveryRow,

@@ -9,13 +9,13 @@ import type {
   DispatchHead,
   DispatchStatus,
 } from '../../model/dispatch.ts'
-import { statusOfDispatch } from '../../model/dispatch-status.ts'
+import { statusOfDispatch } from '../../model/dispatch.ts'
 import type { JsonObject } from '../../model/json.ts'
+import { copyJson } from '../../model/json.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import type { NewDelivery, NewDispatch } from '../../ports/dispatch-store.ts'
 import type { PlanSource } from '../../ports/plan-source.ts'
 import { compoundKey } from './compound-key.ts'
-import { copyJson } from './copy-json.ts'
 
 /** A dispatch, while a store works on it. Of a delivery that joined a digest it has the row of that one. */
 export interface DispatchRow {

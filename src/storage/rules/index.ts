@@ -4,7 +4,7 @@
  * @module sallyport/storage/rules
  */
 export { dayOf } from '../../model/day.ts'
-export { statusOfDispatch } from '../../model/dispatch-status.ts'
+export { statusOfDispatch } from '../../model/dispatch.ts'
 export { MAX_RUNS_ABOVE } from '../../model/run-tree-limit.ts'
 export { claimedDelivery, readDispatch } from './delivery-copies.ts'
 export {

@@ -3,7 +3,7 @@ import { problem, refuse } from '../../../src/core/answers/result.ts'
 import { isSallyportError, PROBLEM_CODES, SallyportError, statusOf } from '../../../src/errors.ts'
 
 describe('the problem codes', () => {
-  it('all have a status of an error, a type and a title', () => {
+  it('every problem code has an error status, a type and a title', () => {
     for (const code of PROBLEM_CODES) {
       const { status, body } = problem(refuse(code, 'x'), 'req_1')
       expect(status).toBe(statusOf(code))
@@ -14,13 +14,13 @@ describe('the problem codes', () => {
     }
   })
 
-  it('cannot be added to', () => {
+  it('the table of problem codes is frozen', () => {
     expect(Object.isFrozen(PROBLEM_CODES)).toBe(true)
   })
 })
 
 describe('SallyportError', () => {
-  it('says every problem and its place in the message', () => {
+  it('SallyportError names every problem and its place in the message', () => {
     const error = new SallyportError('events_invalid', 'The event catalogue cannot be used:', [
       { event: 'a', channel: 'email', field: 'html', line: 2, column: 7, detail: 'is not closed' },
       { event: 'b', field: 'when', pointer: '/and/0', detail: 'is no operator' },
@@ -38,7 +38,7 @@ describe('SallyportError', () => {
     expect(error.stack).toContain('errors.test.ts')
   })
 
-  it('is recognised when it comes from another copy of the package, and nothing else is', () => {
+  it('isSallyportError recognises only SallyportErrors, also of another copy of the package', () => {
     const other = Object.defineProperty(new Error('x'), Symbol.for('sallyport.error'), { value: true })
     expect(isSallyportError(new SallyportError('config_invalid', 'x'))).toBe(true)
     expect(isSallyportError(other)).toBe(true)

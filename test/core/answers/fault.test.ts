@@ -11,7 +11,7 @@ function answerDeps() {
 const SECRET = 'jane@example.com is not unique'
 
 describe('answering', () => {
-  it('gives what the steps give', async () => {
+  it('answering gives the result of its steps', async () => {
     const deps = answerDeps()
     expect(await answering(deps, async () => success(200, 'fine'))).toEqual({
       ok: true,
@@ -81,7 +81,7 @@ describe('answering', () => {
     },
   )
 
-  it('answers a port that throws before it gives a promise', async () => {
+  it('a port that throws synchronously is answered too', async () => {
     const answer = await answering(answerDeps(), () =>
       port('store_unavailable', () => {
         throw new Error('no')
@@ -90,7 +90,7 @@ describe('answering', () => {
     expect(answer).toMatchObject({ status: 503 })
   })
 
-  it('answers any other throw with internal_error and no Retry-After', async () => {
+  it('any other thrown error is answered internal_error without Retry-After', async () => {
     const deps = answerDeps()
     const answer = await answering(deps, async () => {
       throw new RangeError(SECRET)

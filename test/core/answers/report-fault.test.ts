@@ -68,14 +68,14 @@ describe('a reported error', () => {
     },
   )
 
-  it('of a port is logged in full, or by its name alone, where the host says so', () => {
+  it('errorDetails logs an error of a port in full or by its name alone', () => {
     const error = new TypeError(SECRET, { cause: new Error('socket') })
     const full = { cause: 'TypeError', message: SECRET, stack: expect.stringContaining('Caused by Error: socket') }
     expect(logged(error, 'channel', 'full')).toEqual(full)
     expect(logged(error, 'channel', 'none')).toEqual({ cause: 'TypeError' })
   })
 
-  it('reaches onError as it was thrown, with what is known of its place', () => {
+  it('onError receives the original error and its context', () => {
     const seen: unknown[] = []
     const hooks: ErrorHooks = { onError: (...args) => seen.push(args) }
     const error = Object.freeze({ thrown: true })
@@ -85,7 +85,7 @@ describe('a reported error', () => {
     expect((seen[0] as unknown[])[0]).toBe(error)
   })
 
-  it('reaches an onError that needs the object it is on', () => {
+  it('onError is called as a method of its object', () => {
     const hooks = {
       seen: [] as unknown[],
       onError(error: unknown) {
@@ -120,7 +120,7 @@ describe('a reported error', () => {
     })
   })
 
-  it('reaches an onError of which earlier calls have not settled, and never will', async () => {
+  it('onError is called although earlier calls never settle', async () => {
     const clock = fakeClock()
     const logger = recordingLogger()
     const seen: unknown[] = []
@@ -141,7 +141,7 @@ describe('a reported error', () => {
     expect(slow).toEqual(Array(2).fill({ level: 'warn', event: 'hook.slow', fields: { hook: 'onError' } }))
   })
 
-  it('leaves no timer behind once the promise of onError has settled', async () => {
+  it('a settled onError leaves no timer behind', async () => {
     const clock = fakeClock()
     const logger = recordingLogger()
     for (const onError of [async () => {}, async () => fail()])
@@ -151,13 +151,13 @@ describe('a reported error', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('of a library is logged without its message', () => {
+  it('an error of a library is logged without its message', () => {
     const logger = recordingLogger()
     reportFault(new RangeError(SECRET), { operation: 'template' }, { ...LINE, isLibrary: true }, { clock, logger })
     expect(logger.lines[0]?.fields).toEqual({ cause: 'RangeError', stack: expect.any(String) })
   })
 
-  it('is only logged when it happens within a call of onError', () => {
+  it('an error inside a call of onError is only logged', () => {
     const logger = recordingLogger()
     let calls = 0
     const hooks: ErrorHooks = {

@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isRefused, type Refused } from '../../../src/core/answers/result.ts'
-import { filterChannels } from '../../../src/core/dispatch/plan/filter-channels.ts'
-import { type Plan, type PlannedDelivery, planDispatch } from '../../../src/core/dispatch/plan/plan-dispatch.ts'
+import {
+  filterChannels,
+  type Plan,
+  type PlannedDelivery,
+  planDispatch,
+} from '../../../src/core/dispatch/plan/plan-dispatch.ts'
 import { planRequest } from '../../../src/core/dispatch/plan/plan-request.ts'
 import { testDeps } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'

@@ -1,5 +1,4 @@
-import type { Dispatch, DispatchStatus } from '../../../src/model/dispatch.ts'
-import { statusOfDispatch } from '../../../src/model/dispatch-status.ts'
+import { type Dispatch, type DispatchStatus, statusOfDispatch } from '../../../src/model/dispatch.ts'
 import type {
   ClaimedDelivery,
   ClaimRequest,

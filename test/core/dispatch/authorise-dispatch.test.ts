@@ -13,13 +13,13 @@ function grantedDeps(grant: Partial<DispatchGrant>) {
 }
 
 describe('an application', () => {
-  it('may name any session, event, recipient and channel', async () => {
+  it('an application may name any session, event, recipient and channel', async () => {
     expect(await accepted(testDeps(), { ...ORDER, sessionId: 'any' })).toMatchObject({ sessionId: 'any' })
   })
 })
 
 describe('a session token', () => {
-  it('without a grant may dispatch nothing', async () => {
+  it('a session token without a grant may dispatch nothing', async () => {
     const deps = testDeps()
     expect(await post(deps, BY_MAIL, SESSION)).toEqual({
       ok: false,
@@ -37,13 +37,13 @@ describe('a session token', () => {
     expect(await stored(deps)).toEqual([])
   })
 
-  it('has its session filled in', async () => {
+  it('the session of a session token is filled in', async () => {
     const deps = testDeps()
     expect(await accepted(deps, BY_MAIL, GRANTED)).toMatchObject({ sessionId: 's1' })
     expect((await deps.store.listDispatches({ tenant: 'default', sessionId: 's1', limit: 1 })).items).toHaveLength(1)
   })
 
-  it('may name its own session', async () => {
+  it('a session token may name its own session', async () => {
     expect(await accepted(testDeps(), { ...BY_MAIL, sessionId: 's1' }, GRANTED)).toMatchObject({ sessionId: 's1' })
   })
 
@@ -82,7 +82,7 @@ describe('a session token', () => {
     expect(await stored(deps)).toEqual([])
   })
 
-  it('learns nothing of the catalogue from what it is not granted', async () => {
+  it('a refusal reveals nothing of the catalogue beyond the grant', async () => {
     const answers = await Promise.all(
       ['order.shiped', 'order.paid', 'nothing'].map((eventType) =>
         post(testDeps(), { ...BY_MAIL, eventType }, GRANTED),
@@ -91,7 +91,7 @@ describe('a session token', () => {
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
   })
 
-  it('may name no channel that the event does not let be named, though it is granted', async () => {
+  it('a session token may not name a granted channel that is no override of the event', async () => {
     const events = defineEvents({ 'order.shipped': { overrides: ['sms'], channels: { email: {}, sms: {} } } })
     expect(await post({ ...testDeps(), events }, BY_MAIL, GRANTED)).toMatchObject({
       status: 422,
@@ -99,7 +99,7 @@ describe('a session token', () => {
     })
   })
 
-  it('may leave the channel out when all of them are granted', async () => {
+  it('a session token may omit the channel when all channels are granted', async () => {
     expect(await post(grantedDeps({ channels: ['sms', 'email'] }), ORDER)).toMatchObject({ status: 202 })
   })
 
@@ -107,7 +107,7 @@ describe('a session token', () => {
     expect(await post(grantedDeps({ [list]: [] }), BY_MAIL)).toMatchObject({ status: 403 })
   })
 
-  it('may not ask for a dry run', async () => {
+  it('a session token may not request a dry run', async () => {
     expect(await post(testDeps(), BY_MAIL, GRANTED, { dryRun: 'true' })).toMatchObject({
       status: 403,
       headers: { 'www-authenticate': 'Bearer realm="sallyport", error="insufficient_scope"' },
@@ -116,7 +116,7 @@ describe('a session token', () => {
     expect(await post(testDeps(), BY_MAIL, GRANTED, { dryRun: 'false' })).toMatchObject({ status: 202 })
   })
 
-  it('is not answered with the dispatch of another session that used its key', async () => {
+  it('a key of one session does not replay the dispatch of another session', async () => {
     const sessions: Record<string, string> = { one: 's1', two: 's2' }
     const auth = {
       verify: async (token: string) => ({

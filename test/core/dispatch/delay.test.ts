@@ -20,7 +20,7 @@ function delayTestApp(rest = {}) {
 }
 
 describe('an event with a delay', () => {
-  it('is answered with when it is due, and is sent then and not before', async () => {
+  it('the answer gives the due time, and the delivery is sent then and not before', async () => {
     const { sallyport, clock, a, b } = delayTestApp()
     const answer = took(await sallyport.dispatch({ ...EVENT, eventType: 'late' }))
     expect(answer).toMatchObject({ status: 'queued', createdAt: '2026-11-21T08:00:00.000Z' })
@@ -39,7 +39,7 @@ describe('an event with a delay', () => {
     expect(await sallyport.dispatches.get(answer.dispatchId)).toMatchObject({ status: 'sent' })
   })
 
-  it('has its fallback wait behind it', async () => {
+  it('the fallback of a delayed delivery waits behind it', async () => {
     const a = recordingChannel([{ outcome: 'rejected', code: 'gone' }])
     const b = recordingChannel()
     const { sallyport, clock } = composed(events, { channels: { a, b } })
@@ -51,7 +51,7 @@ describe('an event with a delay', () => {
     expect([a.sent.length, b.sent.length]).toEqual([1, 1])
   })
 
-  it('shows in a dry run when it would be due', async () => {
+  it('a dry run shows when a delayed delivery would be due', async () => {
     const { sallyport } = delayTestApp()
     const request = { headers: {}, body: { ...EVENT, eventType: 'late', channel: 'a' }, query: { dryRun: 'true' } }
     const principal = { id: 'app', tenant: 'default' }
@@ -65,7 +65,7 @@ describe('an event with a delay', () => {
     expect(deliveries.map((delivery) => 'nextAttemptAt' in delivery)).toEqual([true, false])
   })
 
-  it('wakes nobody early: a worker that runs sends it when its time has come', async () => {
+  it('a running worker sends a delayed delivery when it is due, without an early wake-up', async () => {
     const { sallyport, clock, a } = delayTestApp()
     sallyport.worker.start()
     await sallyport.dispatch({ ...EVENT, eventType: 'late' })
@@ -87,7 +87,7 @@ describe('an event with a delay', () => {
 })
 
 describe('the delay of a call', () => {
-  it('delays an event that has none', async () => {
+  it('the delay of a call delays an event without a delay', async () => {
     const { sallyport, clock, a } = delayTestApp()
     const { deliveries } = took(await sallyport.dispatch({ ...EVENT, eventType: 'now' }, { delayMs: 1_500 }))
     expect(deliveries).toMatchObject([{ status: 'queued', nextAttemptAt: '2026-11-21T08:00:01.500Z' }])
@@ -99,7 +99,7 @@ describe('the delay of a call', () => {
     expect(a.sent).toHaveLength(1)
   })
 
-  it('counts instead of the delay of the event, longer or shorter, or none', async () => {
+  it('the delay of a call overrides the delay of the event', async () => {
     const { sallyport } = delayTestApp()
     const reported = []
     for (const delayMs of [2 * HOUR, MINUTE, 0, undefined]) {
@@ -115,7 +115,7 @@ describe('the delay of a call', () => {
     ])
   })
 
-  it('may be 366 days', async () => {
+  it('a delay of 366 days is accepted', async () => {
     const { sallyport } = delayTestApp()
     const delayMs = 366 * 24 * HOUR
     expect(took(await sallyport.dispatch({ ...EVENT, eventType: 'now' }, { delayMs })).deliveries).toMatchObject([
@@ -140,7 +140,7 @@ describe('the delay of a call', () => {
     },
   )
 
-  it('is nothing that a request could ask for', async () => {
+  it('a request body cannot set a delay', async () => {
     const { sallyport } = delayTestApp()
     const body = { ...EVENT, eventType: 'now', delayMs: HOUR }
     const answer = await sallyport.endpoints.handle('dispatch', { id: 'app', tenant: 'default' }, { headers: {}, body })
@@ -150,7 +150,7 @@ describe('the delay of a call', () => {
 })
 
 describe('expiry', () => {
-  it('counts from when it is due: what waited 100 hours is sent, though 72 are what it is worth', async () => {
+  it('expiry counts from the due time: a delivery delayed by 100 hours is sent although it expires after 72', async () => {
     const { sallyport, clock, a } = delayTestApp()
     await sallyport.dispatch({ ...EVENT, eventType: 'now' }, { delayMs: 100 * HOUR })
     clock.advance(100 * HOUR)
@@ -158,7 +158,7 @@ describe('expiry', () => {
     expect(a.sent).toHaveLength(1)
   })
 
-  it('comes to it all the same, to the millisecond', async () => {
+  it('a delayed delivery expires to the millisecond', async () => {
     for (const [late, sent] of [
       [72 * HOUR - 1, 1],
       [72 * HOUR, 0],
@@ -174,7 +174,7 @@ describe('expiry', () => {
     }
   })
 
-  it('is as late for what was held behind it', async () => {
+  it('a held fallback expires after the same time', async () => {
     const a = recordingChannel([{ outcome: 'rejected', code: 'gone' }])
     const b = recordingChannel()
     const { sallyport, clock } = composed(events, { channels: { a, b } })

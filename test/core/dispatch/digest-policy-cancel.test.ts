@@ -5,7 +5,7 @@ import { ends } from '../../sallyport/composed.ts'
 import { comments, contents, HOUR } from './comments.ts'
 
 describe('a digest and a policy', () => {
-  it('spends a limit once, however many events join it', async () => {
+  it('a digest spends a limit once, however many events join it', async () => {
     const limits = [{ key: 'k', max: 1, windowMs: 10 * HOUR }]
     const { say } = comments({ policy: { decide: () => ({ verdict: 'send', limits }) } })
     expect(await say('Ann')).toMatchObject({ status: 'queued', eventCount: 1 })
@@ -14,7 +14,7 @@ describe('a digest and a policy', () => {
     expect(await say('Dan')).toMatchObject({ status: 'queued', eventCount: 3 })
   })
 
-  it('leaves out the events of whoever opted out, and asks again before it is sent', async () => {
+  it('a digest skips events of recipients that opted out, and asks the policy again before it is sent', async () => {
     let verdict: 'send' | 'opted_out' = 'opted_out'
     const decide: DeliveryPolicy['decide'] = () =>
       verdict === 'send' ? { verdict } : { verdict: 'skip', reason: verdict }
@@ -31,7 +31,7 @@ describe('a digest and a policy', () => {
 })
 
 describe('cancelling an event of a digest', () => {
-  it('takes only that event out', async () => {
+  it('cancelling one event of a digest removes only that event', async () => {
     const { sallyport, clock, mail, say } = comments()
     const [ann, bob, cem] = [await say('Ann'), await say('Bob'), await say('Cem')]
     const cancelled = await sallyport.dispatches.cancel(bob.dispatchId)
@@ -49,7 +49,7 @@ describe('cancelling an event of a digest', () => {
     expect(await sallyport.dispatches.get(bob.dispatchId)).toMatchObject({ status: 'cancelled' })
   })
 
-  it('leaves the digest to the others when it was the first', async () => {
+  it('cancelling the first event of a digest keeps the digest for the others', async () => {
     const { sallyport, clock, mail, say } = comments()
     const ann = await say('Ann')
     const bob = await say('Bob')
@@ -61,14 +61,14 @@ describe('cancelling an event of a digest', () => {
     expect((await sallyport.dispatches.list({ status: 'sent' })).items).toHaveLength(2)
   })
 
-  it('makes room for another', async () => {
+  it('cancelling an event makes room for another one in a full digest', async () => {
     const { sallyport, say } = comments()
     const said = [await say('Ann'), await say('Bob'), await say('Cem')]
     await sallyport.dispatches.cancel(said[1]?.dispatchId ?? '')
     expect(await say('Dan')).toMatchObject({ deliveryId: said[0]?.deliveryId, eventCount: 3 })
   })
 
-  it('stops it all when it was the last', async () => {
+  it('cancelling the last event cancels the digest', async () => {
     const { sallyport, clock, mail, say } = comments()
     const said = [await say('Ann'), await say('Bob')]
     for (const { dispatchId } of said) {

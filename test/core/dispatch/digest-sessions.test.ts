@@ -26,7 +26,7 @@ async function say(deps: TestDeps, who: string, sessionId?: string): Promise<{ d
 }
 
 describe('the digest of an agent', () => {
-  it('is its own: apart from that of applications, and from that of other sessions', async () => {
+  it('a session has its own digest, separate from those of applications and other sessions', async () => {
     const deps = testDeps({ mail: recordingChannel() }, { events, auth })
     const app = await say(deps, 'app')
     const one = await say(deps, 's1')
@@ -37,7 +37,7 @@ describe('the digest of an agent', () => {
     expect(await say(deps, 'app')).toEqual({ deliveryId: app.deliveryId, count: 2 })
   })
 
-  it('is not met by an application that names its session', async () => {
+  it('an application that names a session does not join the digest of that session', async () => {
     const deps = testDeps({ mail: recordingChannel() }, { events, auth })
     const agent = await say(deps, 's1')
     const app = await say(deps, 'app', 's1')

@@ -5,7 +5,7 @@ import { comments, contents, HOUR, JANE } from './comments.ts'
 const JOHN = 'john@example.com'
 
 describe('a digest', () => {
-  it('is one mail for several events, whose template gets them all', async () => {
+  it('a digest is one mail whose template gets all events', async () => {
     const { sallyport, clock, mail, say } = comments()
     for (const by of ['Ann', 'Bob', 'Cem']) {
       await say(by)
@@ -22,7 +22,7 @@ describe('a digest', () => {
     expect(mail.sent).toHaveLength(1)
   })
 
-  it('is answered as one delivery, with the events that it holds so far, due when the first said', async () => {
+  it("the answer shows one delivery with the events so far, due at the end of the first event's window", async () => {
     const { sallyport, clock, say } = comments()
     const first = await say('Ann')
     clock.advance(60_000)
@@ -42,7 +42,7 @@ describe('a digest', () => {
     }
   })
 
-  it('is sent for all of its dispatches', async () => {
+  it('sending a digest marks the deliveries of all its dispatches as sent', async () => {
     const { sallyport, clock, say } = comments()
     const said = [await say('Ann'), await say('Bob')]
     clock.advance(HOUR)
@@ -55,7 +55,7 @@ describe('a digest', () => {
     }
   })
 
-  it('is one for each key, each recipient, each tenant and each channel', async () => {
+  it('each key, recipient, tenant and channel has its own digest', async () => {
     const { sallyport, clock, mail, say } = comments()
     const said = [
       await say('Ann'),
@@ -75,7 +75,7 @@ describe('a digest', () => {
     ).toEqual(['Ann;Eve; last: Eve', 'Bob; last: Bob', 'Cem; last: Cem', 'Dan; last: Dan'])
   })
 
-  it('is full at its maximum: the next event opens another', async () => {
+  it('the event after the maximum opens another digest', async () => {
     const { sallyport, clock, mail, say } = comments()
     const said = []
     for (const by of ['Ann', 'Bob', 'Cem', 'Dan', 'Eve']) said.push(await say(by))
@@ -90,7 +90,7 @@ describe('a digest', () => {
     ).toEqual(['2 new in t1', '3 new in t1'])
   })
 
-  it('is closed when its time has come, sent or not', async () => {
+  it('a digest takes no more events after its window, sent or not', async () => {
     const { clock, say } = comments()
     const first = await say('Ann')
     clock.advance(HOUR)
@@ -98,14 +98,14 @@ describe('a digest', () => {
     expect([second.eventCount, second.deliveryId === first.deliveryId]).toEqual([1, false])
   })
 
-  it('takes no delay: it has its window', async () => {
+  it('a digest refuses a delay because it has a window', async () => {
     const { sallyport } = comments()
     const event = { eventType: 'comment', recipient: JANE, eventData: { by: 'Ann' } } as const
     expect(await sallyport.dispatch(event, { delayMs: HOUR })).toMatchObject({ status: 422 })
     expect(await sallyport.dispatch(event, { delayMs: 0 })).toMatchObject({ status: 202 })
   })
 
-  it('goes out as { events } where the event gives no fields, channel by channel', async () => {
+  it('a digest without fields is sent as { events }, channel by channel', async () => {
     const { sallyport, clock, hook, mail } = comments()
     for (const by of ['Ann', 'Bob', 'Cem']) {
       await sallyport.dispatch({ eventType: 'raw', recipient: JANE, eventData: { by } })
@@ -126,7 +126,7 @@ describe('a digest', () => {
     expect(contents(mail)).toEqual([{ text: 3 }])
   })
 
-  it('shows in a dry run what it would say alone, and opens nothing', async () => {
+  it('a dry run shows the digest of the event alone and opens none', async () => {
     const { sallyport, say } = comments()
     const body = { eventType: 'comment', recipient: JANE, eventData: { by: 'Ann' } }
     const dry = { headers: {}, body, query: { dryRun: 'true' } }
@@ -150,7 +150,7 @@ describe('a digest', () => {
     expect(await say('Bob')).toMatchObject({ eventCount: 1 })
   })
 
-  it('refuses an event whose data a template would miss, before it joins', async () => {
+  it('an event without data that a template needs is refused before it joins a digest', async () => {
     const { sallyport, say } = comments()
     await say('Ann')
     const bad = { eventType: 'comment', recipient: JANE, eventData: JSON.parse('{"thread":"t1"}') } as const
@@ -170,7 +170,7 @@ describe('a digest', () => {
     ])
   })
 
-  it('repeats nothing for a repeated key', async () => {
+  it('a repeated idempotency key adds no event to a digest', async () => {
     const { sallyport, say } = comments()
     const event = { eventType: 'comment', recipient: JANE, eventData: { by: 'Ann' } } as const
     const first = took(await sallyport.dispatch(event, { idempotencyKey: 'k' }))

@@ -50,7 +50,7 @@ describe('a field of the body', () => {
     expect(places(problem)).toContainEqual([`/${field}`, 'too_short'])
   })
 
-  it('may be as long as it says', async () => {
+  it('each field may be as long as its documented limit', async () => {
     const answer = await post(testDeps(), { ...ORDER, sessionId: long(200) })
     expect(answer.status).toBe(202)
     expect(places(await refused(testDeps(), { ...ORDER, eventType: long(256) }))).toEqual([
@@ -58,7 +58,7 @@ describe('a field of the body', () => {
     ])
   })
 
-  it('is left out without harm when it is optional, and when it is null, or undefined in a library call', async () => {
+  it('an optional field may be absent, null, or undefined in a library call', async () => {
     const { eventData, ...rest } = ORDER
     expect(places(await refused(testDeps(), rest)).map(([pointer]) => pointer)).toEqual([
       '/eventData/orderId',
@@ -70,7 +70,7 @@ describe('a field of the body', () => {
 })
 
 describe('a body', () => {
-  it('is told all its faults at once', async () => {
+  it('the answer lists all issues of a body at once', async () => {
     const problem = await refused(testDeps(), { recipient: 5, eventData: [], channel: 6, sessionId: ' ' })
     expect(problem.detail).toBe('5 places in the body cannot be accepted.')
     expect(places(problem)).toEqual([
@@ -95,7 +95,7 @@ describe('a body', () => {
     })
   })
 
-  it('may hold what it likes beside the known fields: it is dropped and named', async () => {
+  it('unknown fields are dropped and named in warnings', async () => {
     const deps = testDeps()
     const answer = await accepted(deps, { ...ORDER, event_type: 'x', 'a/b': { c: 1 }, constructor: 1 })
     const reported = { code: 'unknown_field', detail: 'is not known here and was dropped' }

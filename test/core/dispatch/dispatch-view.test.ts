@@ -26,7 +26,7 @@ function outcomesOf(status: Delivery['status'], log: readonly Attempt[], attempt
 }
 
 describe('a dispatch as a caller sees it', () => {
-  it('tells nothing of the tenant, the route, the locale, addresses or contents', () => {
+  it('a view leaves out the tenant, route, locale, addresses and content', () => {
     const delivery: Delivery = {
       deliveryId: 'dlv_1',
       channel: 'a',
@@ -55,7 +55,7 @@ describe('a dispatch as a caller sees it', () => {
     })
   })
 
-  it('says when a delivery is due only while it waits, and not when that is at once', () => {
+  it('a view shows nextAttemptAt only for a delivery that waits and is not due at once', () => {
     const due = { dueAt: AT + 1_000 }
     const reported = (delivery: Partial<Delivery>) => viewed({ ...due, ...delivery })?.nextAttemptAt
     expect(reported({})).toBeUndefined()
@@ -67,7 +67,7 @@ describe('a dispatch as a caller sees it', () => {
     expect(viewed({ deferred: true })).not.toHaveProperty('nextAttemptAt')
   })
 
-  it('shows each attempt, with its code and provider, and no id of the provider', () => {
+  it("a view shows each attempt with its code and provider, without the provider's message id", () => {
     const attemptLog: Attempt[] = [
       { attempt: 1, startedAt: AT, endedAt: AT + 1, outcome: 'retry', code: 'busy', provider: 'one' },
       { attempt: 2, startedAt: AT + 2, endedAt: AT + 3, outcome: 'sent', provider: 'two', providerMessageId: 'p1' },
@@ -94,7 +94,7 @@ describe('a dispatch as a caller sees it', () => {
     expect(viewed({})).not.toHaveProperty('attemptLog')
   })
 
-  it('calls an attempt lost when its worker is gone, and leaves open the one that is under way', () => {
+  it('an attempt of a dead worker is lost, and the attempt under way has no outcome', () => {
     const open = (attempt: number): Attempt => ({ attempt, startedAt: AT })
     expect(outcomesOf('sending', [open(1)])).toEqual([undefined])
     expect(outcomesOf('sending', [open(1), open(2)])).toEqual(['lost', undefined])
@@ -105,7 +105,7 @@ describe('a dispatch as a caller sees it', () => {
     expect(outcomesOf('sending', [open(51), open(52)], 52)).toEqual(['lost', undefined])
   })
 
-  it('shares nothing with what is stored', () => {
+  it('a view shares nothing mutable with the stored dispatch', () => {
     const trace = [{ rule: '>=', path: 'data.a', expected: [1], actual: { b: 1 }, result: false }]
     const dispatch: Dispatch = {
       ...DISPATCH,

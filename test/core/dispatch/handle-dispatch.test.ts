@@ -8,7 +8,7 @@ import { accepted, ORDER, places, post, refused, stored } from './dispatching.ts
 const CANARY = 'canary-7f3a'
 
 describe('a queue', () => {
-  it('that fails does not take back what was accepted', async () => {
+  it('a failing queue does not undo an accepted dispatch', async () => {
     const deps = testDeps(undefined, {
       queue: {
         wake() {
@@ -25,7 +25,7 @@ describe('a queue', () => {
 })
 
 describe('an accepted dispatch', () => {
-  it('is answered 202 with the outcome of every channel', async () => {
+  it('an accepted dispatch is answered 202 with the state of every channel', async () => {
     const deps = testDeps()
     expect(await post(deps, { ...ORDER, sessionId: 's1' })).toEqual({
       ok: true,
@@ -48,7 +48,7 @@ describe('an accepted dispatch', () => {
     })
   })
 
-  it('is stored whole: where it goes and what it says', async () => {
+  it('an accepted dispatch is stored with addresses and content', async () => {
     const deps = testDeps()
     await accepted(deps)
     expect(await deps.store.findDispatch('default', 'dsp_1')).toEqual({
@@ -74,17 +74,17 @@ describe('an accepted dispatch', () => {
     })
   })
 
-  it('has no sessionId when none was sent', async () => {
+  it('a dispatch without a sessionId is stored without one', async () => {
     expect(await accepted(testDeps())).not.toHaveProperty('sessionId')
   })
 
-  it('sends nothing', async () => {
+  it('accepting a dispatch sends nothing', async () => {
     const email = recordingChannel()
     await accepted(testDeps({ email, sms: recordingChannel() }))
     expect(email.sent).toEqual([])
   })
 
-  it('wakes the queue when something is to be sent, and not otherwise', async () => {
+  it('a dispatch wakes the queue only if a delivery is queued', async () => {
     const woken: number[] = []
     const queue = { wake: (delayMs: number) => void woken.push(delayMs), listen: () => () => {} }
     const deps = testDeps(undefined, { queue })
@@ -94,14 +94,14 @@ describe('an accepted dispatch', () => {
     expect(woken).toEqual([0])
   })
 
-  it('belongs to the tenant of the credential', async () => {
+  it('a dispatch belongs to the tenant of its credential', async () => {
     const deps = testDeps()
     const { dispatchId } = await accepted(deps, ORDER, { authorization: 'Bearer other' })
     expect(await deps.store.findDispatch('other', dispatchId)).toMatchObject({ dispatchId, tenant: 'other' })
     expect(await deps.store.findDispatch('default', dispatchId)).toBeUndefined()
   })
 
-  it('carries the locale of its recipient to the store', async () => {
+  it('the locale of the recipient is stored', async () => {
     const recipients = { find: async (id: string) => ({ id, email: 'jane@example.com', locale: 'de-AT' }) }
     const deps = testDeps(undefined, { recipients })
     await accepted(deps, { ...ORDER, recipient: 'user_42' })
@@ -112,7 +112,7 @@ describe('an accepted dispatch', () => {
 describe('the order of answers', () => {
   const WRONG = { eventType: 5 }
 
-  it('is authentication, then the idempotency key, the query, the body, the event, the channel, the data, the recipient', async () => {
+  it('checks run in order: authentication, idempotency key, query, body, event, channel, data, recipient', async () => {
     const deps = testDeps()
     const key = { 'idempotency-key': 'not a key' }
     const ask = async (authorization: string, body: unknown, headers = {}, query = {}) => {
@@ -141,7 +141,7 @@ describe('the order of answers', () => {
     expect(await stored(deps)).toHaveLength(1)
   })
 
-  it('tells a caller without a token nothing of the body', async () => {
+  it('a caller without a token learns nothing about the body', async () => {
     const bodies = [undefined, null, {}, ORDER, WRONG, 'x', { eventData: '\0' }]
     for (const body of bodies) {
       const answer = await handleDispatch({ headers: {}, body }, testDeps())
@@ -161,7 +161,7 @@ describe('the order of answers', () => {
     }
   })
 
-  it('answers an unknown token with 401 and invalid_token', async () => {
+  it('an unknown token is answered 401 invalid_token', async () => {
     expect(await post(testDeps(), ORDER, { authorization: 'Bearer nobody' })).toMatchObject({
       status: 401,
       headers: { 'www-authenticate': 'Bearer realm="sallyport", error="invalid_token"' },
@@ -171,7 +171,7 @@ describe('the order of answers', () => {
 })
 
 describe('a verifier', () => {
-  it('that throws is answered 503, its cause named in the log alone', async () => {
+  it('a verifier that throws is answered 503, with its cause only in the log', async () => {
     const deps = testDeps()
     const answer = await post(deps, ORDER, { authorization: 'Bearer broken' })
     expect(answer).toMatchObject({
@@ -192,7 +192,7 @@ describe('a verifier', () => {
     ])
   })
 
-  it('that says the token does not reach far enough is answered 403', async () => {
+  it("a verifier's insufficient_scope is answered 403", async () => {
     const auth = { verify: async () => ({ refused: 'insufficient_scope' as const }) }
     expect(await post(testDeps(undefined, { auth }))).toMatchObject({
       status: 403,
@@ -201,7 +201,7 @@ describe('a verifier', () => {
     })
   })
 
-  it('that gives nothing lets nobody in', async () => {
+  it('a verifier that gives nothing admits nobody', async () => {
     const auth = { verify: async () => undefined as never }
     const deps = testDeps(undefined, { auth })
     expect(await post(deps)).toMatchObject({ ok: false, status: 500, body: { code: 'internal_error' } })
@@ -216,7 +216,7 @@ describe('a store that fails', () => {
     },
   })
 
-  it('is answered 503 with Retry-After, and wakes nobody', async () => {
+  it('a failing store is answered 503 with Retry-After and no worker is woken', async () => {
     const woken: number[] = []
     const queue = { wake: (delayMs: number) => void woken.push(delayMs), listen: () => () => {} }
     const deps = testDeps(undefined, { queue, store: failing(CANARY) as unknown as DispatchStore })
@@ -231,7 +231,7 @@ describe('a store that fails', () => {
 describe('what the store makes of it', () => {
   const storing = (accept: DispatchStore['accept']) => testDeps(undefined, { store: { ...testDeps().store, accept } })
 
-  it('is what is answered, whatever was planned', async () => {
+  it('the answer shows the stored dispatch, not the plan', async () => {
     const deps = storing(async ({ dispatch, answer }) => {
       const [planned] = dispatch.deliveries
       if (!planned) throw new Error('nothing was planned')
@@ -247,7 +247,7 @@ describe('what the store makes of it', () => {
     })
   })
 
-  it('decides about the key, though recall knew nothing of it', async () => {
+  it('the store decides about a reused key although recall did not find it', async () => {
     const answer = await accepted(testDeps())
     const key = { 'idempotency-key': 'k' }
     const replaying = storing(async () => ({ outcome: 'replayed', answer }))
@@ -268,7 +268,7 @@ describe('what the store makes of it', () => {
     })
   })
 
-  it('that is no outcome is 500', async () => {
+  it('a store that gives no outcome is answered 500', async () => {
     const deps = storing(async () => ({ outcome: 'stored' }) as never)
     expect(await refused(deps)).toMatchObject({ status: 500, code: 'internal_error' })
   })

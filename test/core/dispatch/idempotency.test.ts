@@ -8,7 +8,7 @@ const KEY = { 'idempotency-key': 'k1' }
 const OTHER = { ...ORDER, eventData: { orderId: 'A-2', total: 120 } }
 
 describe('a repeated key', () => {
-  it('with the same body gets the first answer, marked as a duplicate', async () => {
+  it('a repeated key with the same body gets the first answer, marked as a duplicate', async () => {
     const deps = testDeps()
     const first = await post(deps, ORDER, KEY)
     deps.clock.advance(1_000)
@@ -23,7 +23,7 @@ describe('a repeated key', () => {
     expect(await stored(deps)).toHaveLength(1)
   })
 
-  it('gets that answer still when the dispatch has moved on', async () => {
+  it('a repeated key gets the first answer after the dispatch has changed', async () => {
     const deps = testDeps()
     const first = await accepted(deps, ORDER, KEY)
     const { deliveryId, fence } = await claimOne(deps)
@@ -31,7 +31,7 @@ describe('a repeated key', () => {
     expect(await accepted(deps, ORDER, KEY)).toEqual({ ...first, duplicate: true })
   })
 
-  it('gets that answer still when the directory is down and the event is gone', async () => {
+  it('a repeated key gets the first answer although the directory is down and the event is gone', async () => {
     const recipients = { find: async () => ({ id: 'user_42', email: 'jane@example.com' }) }
     const deps = testDeps(undefined, { recipients })
     const byId = { ...ORDER, recipient: 'user_42' }
@@ -52,7 +52,7 @@ describe('a repeated key', () => {
     })
   })
 
-  it('with another body is 422, and nothing is stored', async () => {
+  it('a repeated key with another body is answered 422 and nothing is stored', async () => {
     const deps = testDeps()
     await post(deps, ORDER, KEY)
     expect(await post(deps, OTHER, KEY)).toEqual({
@@ -82,7 +82,7 @@ describe('a repeated key', () => {
     expect(await post(deps, body, KEY)).toMatchObject({ body: { code: 'idempotency_key_reused' } })
   })
 
-  it('with the keys in another order is the same body', async () => {
+  it('a body with its keys in another order is the same body', async () => {
     const deps = testDeps()
     await post(deps, ORDER, KEY)
     const turned = JSON.parse(
@@ -91,7 +91,7 @@ describe('a repeated key', () => {
     expect(await post(deps, turned, KEY)).toMatchObject({ status: 202, body: { duplicate: true } })
   })
 
-  it('of another tenant is another key', async () => {
+  it('the same key of another tenant is another key', async () => {
     const deps = testDeps()
     await post(deps, ORDER, KEY)
     const other = await post(deps, OTHER, { ...KEY, authorization: 'Bearer other' })
@@ -99,7 +99,7 @@ describe('a repeated key', () => {
     expect([(await stored(deps)).length, (await stored(deps, 'other')).length]).toEqual([1, 1])
   })
 
-  it('is remembered for 24 hours to the millisecond', async () => {
+  it('a key is remembered for 24 hours to the millisecond', async () => {
     const deps = testDeps()
     const { dispatchId } = await accepted(deps, ORDER, KEY)
     deps.clock.advance(24 * HOUR - 1)
@@ -110,14 +110,14 @@ describe('a repeated key', () => {
     expect(await accepted(deps, OTHER, KEY)).toMatchObject({ dispatchId: again.dispatchId, duplicate: true })
   })
 
-  it('is remembered for as long as the host says', async () => {
+  it('a key is remembered for idempotencyTtlMs', async () => {
     const deps = testDeps(undefined, { idempotencyTtlMs: 1_000 })
     await post(deps, ORDER, KEY)
     deps.clock.advance(1_000)
     expect(await accepted(deps, ORDER, KEY)).toMatchObject({ duplicate: false })
   })
 
-  it('does not wake the queue again', async () => {
+  it('a repeated key does not wake the queue again', async () => {
     const woken: number[] = []
     const queue = { wake: (delayMs: number) => void woken.push(delayMs), listen: () => () => {} }
     const deps = testDeps(undefined, { queue })
@@ -126,7 +126,7 @@ describe('a repeated key', () => {
     expect(woken).toEqual([0])
   })
 
-  it('is answered as before when the caller changed the answer it got', async () => {
+  it('changing a returned answer does not change the stored answer', async () => {
     const deps = testDeps()
     const first = await accepted(deps, ORDER, KEY)
     const before = structuredClone(first)
@@ -138,7 +138,7 @@ describe('a repeated key', () => {
 })
 
 describe('a thousand concurrent posts', () => {
-  it('of one key make one dispatch', async () => {
+  it('a thousand concurrent posts of one key make one dispatch', async () => {
     const deps = testDeps()
     const answers = await Promise.all(Array.from({ length: 1_000 }, () => accepted(deps, ORDER, KEY)))
     expect(new Set(answers.map(({ dispatchId }) => dispatchId)).size).toBe(1)
@@ -148,7 +148,7 @@ describe('a thousand concurrent posts', () => {
     expect(dispatch?.dispatchId).toBe(answers[0]?.dispatchId)
   })
 
-  it('of one key and two bodies make one dispatch, and the other body is refused', async () => {
+  it('concurrent posts of one key and two bodies make one dispatch and refuse the other body', async () => {
     const deps = testDeps()
     const posts = Array.from({ length: 1_000 }, (_, at) => post(deps, at % 2 ? ORDER : OTHER, KEY))
     const answers = await Promise.all(posts)
@@ -157,7 +157,7 @@ describe('a thousand concurrent posts', () => {
     expect(await stored(deps)).toHaveLength(1)
   })
 
-  it('of a thousand keys make a thousand dispatches', async () => {
+  it('concurrent posts of a thousand keys make a thousand dispatches', async () => {
     const deps = testDeps()
     await Promise.all(Array.from({ length: 1_000 }, (_, at) => accepted(deps, ORDER, { 'idempotency-key': `k${at}` })))
     expect(await stored(deps)).toHaveLength(1_000)
@@ -165,7 +165,7 @@ describe('a thousand concurrent posts', () => {
 })
 
 describe('a refusal', () => {
-  it('is not remembered: the key is good for the mended body', async () => {
+  it('a refused body does not use up its key', async () => {
     const deps = testDeps()
     expect(await post(deps, { ...ORDER, eventType: 'nothing' }, KEY)).toMatchObject({ status: 422 })
     expect(await post(deps, {}, KEY)).toMatchObject({ status: 422 })
@@ -173,7 +173,7 @@ describe('a refusal', () => {
     expect(await accepted(deps, ORDER, KEY)).toMatchObject({ duplicate: false })
   })
 
-  it('for a fault of a port is not remembered either', async () => {
+  it('an error of a port does not use up the key', async () => {
     let down = true
     const recipients = {
       find: async (id: string) => {
@@ -190,7 +190,7 @@ describe('a refusal', () => {
 })
 
 describe('no key', () => {
-  it('de-duplicates nothing', async () => {
+  it('requests without a key are not de-duplicated', async () => {
     const deps = testDeps()
     const answers: DispatchAnswer[] = [await accepted(deps), await accepted(deps)]
     expect(answers.map(({ duplicate }) => duplicate)).toEqual([false, false])
@@ -236,7 +236,7 @@ describe('the header', () => {
     expect(await accepted(deps, ORDER, { 'idempotency-key': quoted })).toMatchObject({ duplicate: true })
   })
 
-  it('tells upper from lower case', async () => {
+  it('keys are case-sensitive', async () => {
     const deps = testDeps()
     await accepted(deps, ORDER, { 'idempotency-key': 'key' })
     expect(await accepted(deps, ORDER, { 'idempotency-key': 'KEY' })).toMatchObject({ duplicate: false })

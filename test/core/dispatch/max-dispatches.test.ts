@@ -19,7 +19,7 @@ function countedDeps(maxDispatches: number, more: Partial<DispatchDeps> = {}) {
 const token = (id: string, more: Readonly<Record<string, string>> = {}) => ({ authorization: `Bearer ${id}`, ...more })
 
 describe('a grant of so many dispatches', () => {
-  it('is spent after them, and nothing more is stored', async () => {
+  it('a grant is spent after maxDispatches, and nothing more is stored', async () => {
     const deps = countedDeps(2)
     for (let at = 0; at < 2; at++) expect((await post(deps, BY_MAIL, token('a'))).status).toBe(202)
     expect(await post(deps, BY_MAIL, token('a'))).toMatchObject({
@@ -33,7 +33,7 @@ describe('a grant of so many dispatches', () => {
     expect(await stored(deps)).toHaveLength(2)
   })
 
-  it('holds however many are posted at once', async () => {
+  it('maxDispatches holds for concurrent posts', async () => {
     const deps = countedDeps(7)
     const answers = await Promise.all(Array.from({ length: 50 }, () => post(deps, BY_MAIL, token('a'))))
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(7)
@@ -41,7 +41,7 @@ describe('a grant of so many dispatches', () => {
     expect(await stored(deps)).toHaveLength(7)
   })
 
-  it('is of one token: another of the same session has its own', async () => {
+  it('maxDispatches is per token: another token of the session has its own', async () => {
     const deps = countedDeps(1)
     expect((await post(deps, BY_MAIL, token('a'))).status).toBe(202)
     expect((await post(deps, BY_MAIL, token('b'))).status).toBe(202)
@@ -49,7 +49,7 @@ describe('a grant of so many dispatches', () => {
     expect((await refused(deps, BY_MAIL, token('b'))).code).toBe('grant_spent')
   })
 
-  it('answers a repeat under its key, though it is spent', async () => {
+  it('a spent grant still replays a repeated key', async () => {
     const deps = countedDeps(1)
     const keyed = token('a', { 'idempotency-key': 'k1' })
     expect((await post(deps, BY_MAIL, keyed)).status).toBe(202)
@@ -57,7 +57,7 @@ describe('a grant of so many dispatches', () => {
     expect((await refused(deps, BY_MAIL, token('a', { 'idempotency-key': 'k2' }))).code).toBe('grant_spent')
   })
 
-  it('counts nothing that was refused', async () => {
+  it('refused requests do not count towards maxDispatches', async () => {
     const deps = countedDeps(1)
     await refused(deps, { ...BY_MAIL, eventData: {} }, token('a'))
     await refused(deps, { ...BY_MAIL, recipient: 'joe@example.com' }, token('a'))
@@ -65,7 +65,7 @@ describe('a grant of so many dispatches', () => {
     expect((await post(deps, BY_MAIL, token('a'))).status).toBe(202)
   })
 
-  it('counts what comes to nothing but is stored', async () => {
+  it('stored dispatches without a sent delivery count towards maxDispatches', async () => {
     const deps = countedDeps(1, { policy: { decide: () => ({ verdict: 'skip', reason: 'opted_out' }) } })
     expect(await post(deps, BY_MAIL, token('a'))).toMatchObject({ status: 202, body: { status: 'skipped' } })
     expect((await refused(deps, BY_MAIL, token('a'))).code).toBe('grant_spent')

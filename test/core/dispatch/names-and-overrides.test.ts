@@ -34,7 +34,7 @@ describe('a name that is not there', () => {
     })
   })
 
-  it('is told apart from a channel that the event does not use', async () => {
+  it('an unknown channel has another code than a channel that the event does not use', async () => {
     const deps = testDeps({ email: recordingChannel(), sms: recordingChannel(), push: recordingChannel() })
     expect(await refused(deps, { ...ORDER, channel: 'push' })).toMatchObject({
       status: 422,
@@ -46,7 +46,7 @@ describe('a name that is not there', () => {
 })
 
 describe('the override', () => {
-  it('is only for the channels that the event lets be named', async () => {
+  it("a request may name only channels in the event's overrides", async () => {
     const events = defineEvents({
       e: { overrides: ['b'], channels: { a: {}, b: {} } },
       f: { overrides: ['b', 'a'], channels: { a: {}, b: {} } },
@@ -68,12 +68,12 @@ describe('the override', () => {
     expect(await channelsOf({ ...body, eventType: 'f', channel: 'a' })).toEqual(['a'])
   })
 
-  it('sends through the one channel only', async () => {
+  it('a named channel is the only one that sends', async () => {
     const { deliveries } = await accepted(testDeps(), { ...ORDER, channel: 'email' })
     expect(deliveries).toEqual([{ deliveryId: 'dlv_2', channel: 'email', status: 'queued', attempts: 0 }])
   })
 
-  it('keeps the condition of the channel', async () => {
+  it('a named channel keeps its condition', async () => {
     const body = { ...ORDER, recipient: '+4915112345678', eventData: { orderId: 'A-1', total: 99 }, channel: 'sms' }
     expect(await accepted(testDeps(), body)).toMatchObject({
       status: 'skipped',
@@ -81,7 +81,7 @@ describe('the override', () => {
     })
   })
 
-  it('never falls back to another channel', async () => {
+  it('a named channel never falls back to another channel', async () => {
     const { deliveries } = await accepted(testDeps(), { ...ORDER, channel: 'sms' })
     expect(deliveries).toEqual([
       { deliveryId: 'dlv_2', channel: 'sms', status: 'skipped', reason: 'no_address', attempts: 0 },

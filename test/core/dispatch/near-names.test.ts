@@ -45,7 +45,7 @@ async function problemOf(body: object, auth?: AuthVerifier) {
 }
 
 describe('a channel that is not there', () => {
-  it('is answered with those whose names are near, and those of the event', async () => {
+  it("an unknown channel is answered with near names and the event's channels", async () => {
     const detail = 'No channel has this name. Near: email. The event can be sent through email, sms.'
     const eventData = { orderId: 'A' }
     expect(await problemOf({ eventType: 'order.shipped', eventData, channel: 'emial' })).toEqual({
@@ -57,12 +57,12 @@ describe('a channel that is not there', () => {
     expect(far.detail).toBe('No channel has this name. The event can be sent through email, sms.')
   })
 
-  it('is answered with those of the event, where the event does not use it', async () => {
+  it("a channel that the event does not use is answered with the event's channels", async () => {
     const { code, detail } = await problemOf({ eventType: 'order.shopped', channel: 'sms' })
     expect([code, detail]).toEqual(['channel_not_allowed', 'The event can be sent through email.'])
   })
 
-  it('tells a session token no name that it does not hold itself', async () => {
+  it('suggestions for a session token contain only names of its grant', async () => {
     const unknown = { eventType: 'order.shopped', channel: 'emial' }
     expect((await problemOf(unknown, granted)).detail).toBe(
       'No channel has this name. Near: email. The event can be sent through email.',
@@ -104,7 +104,7 @@ describe('a field that is not known', () => {
     ])
   })
 
-  it('is a warning that names the field, when the event is accepted without it', async () => {
+  it('a misnamed field is a warning with a suggestion when the event is accepted', async () => {
     const deps = testDeps(channels, { events })
     const body = { eventType: 'order.shopped', recipient: 'jane@example.com', data: { a: 1 }, xyz: 1, kind: 'x' }
     expect(await handleDispatchWithDefaults({ headers: APP, body }, deps)).toMatchObject({
@@ -119,7 +119,7 @@ describe('a field that is not known', () => {
     })
   })
 
-  it('is taken for no field that was sent, and for none when it is long', async () => {
+  it('a sent field and a long name get no suggestion', async () => {
     const deps = testDeps(channels, { events })
     const body = { eventType: 'order.shipped', recipient: 'a@example.com', eventData: { orderId: 'A' }, data: {} }
     const long = `eventData${'a'.repeat(100_000)}`
@@ -130,7 +130,7 @@ describe('a field that is not known', () => {
     })
   })
 
-  it('of a run is named too', async () => {
+  it('a misnamed field of a run gets a suggestion too', async () => {
     const { store, auth } = testDeps()
     const request = { headers: APP, body: { session_id: 's1', run: { runId: 'r1', staus: 'failed' } } }
     expect(await handleSessionRunWithDefaults(request, { store, auth })).toMatchObject({

@@ -12,26 +12,26 @@ function reversed(value: unknown): unknown {
 }
 
 describe('canonicalJson', () => {
-  it('writes keys in one order at every level, and lists as they are', () => {
+  it('canonicalJson sorts keys at every level and keeps the order of lists', () => {
     expect(canonicalJson({ b: [3, { d: 1, c: 2 }], a: null })).toBe('{"a":null,"b":[3,{"c":2,"d":1}]}')
     expect(canonicalJson([2, 1])).not.toBe(canonicalJson([1, 2]))
   })
 
-  it('writes one number one way', () => {
+  it('canonicalJson writes equal numbers equally', () => {
     expect(canonicalJson(JSON.parse('[1.0,1e2,-0]'))).toBe('[1,100,0]')
   })
 
-  it('leaves out undefined members, as JSON does', () => {
+  it('canonicalJson omits undefined members, as JSON does', () => {
     expect(canonicalJson({ a: undefined, b: 1 })).toBe(canonicalJson({ b: 1 }))
     expect(canonicalJson([undefined])).toBe('[null]')
   })
 
-  it('tells text from number, an empty list from an empty object, null from absence', () => {
+  it('canonicalJson distinguishes text from number, empty list from empty object, null from absence', () => {
     const texts = [{ a: 1 }, { a: '1' }, { a: [] }, { a: {} }, { a: null }, {}, { a: 'null' }].map(canonicalJson)
     expect(new Set(texts).size).toBe(texts.length)
   })
 
-  it('gives the same JSON value back, and one text for every order of keys', () => {
+  it('canonicalJson parses back to the same value and ignores the order of keys', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const plain: unknown = JSON.parse(JSON.stringify(value))

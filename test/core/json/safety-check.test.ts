@@ -11,7 +11,7 @@ function nested(depth: number): unknown {
 
 const codes = (body: unknown) => checkJsonSafety(body).map(({ pointer, code }) => [pointer, code])
 
-describe('guardJson', () => {
+describe('checkJsonSafety', () => {
   it('accepts 32 levels of objects and refuses 33', () => {
     expect(checkJsonSafety(nested(32))).toEqual([])
     expect(checkJsonSafety(nested(33))).toEqual([
@@ -25,7 +25,7 @@ describe('guardJson', () => {
     expect(codes(lists(33))).toEqual([['/0'.repeat(32), 'too_deep']])
   })
 
-  it.each(['{"a":', '['])('tells 200,000 levels of %s as one fault, without overflowing', (open) => {
+  it.each(['{"a":', '['])('reports 200,000 levels of %s as one issue without a stack overflow', (open) => {
     const close = open === '[' ? ']' : '}'
     const body: unknown = JSON.parse(`${open.repeat(200_000)}1${close.repeat(200_000)}`)
     const faults = checkJsonSafety(body)
@@ -104,14 +104,14 @@ describe('guardJson', () => {
     expect(checkJsonSafety({ a: undefined, b: Object.assign(Object.create(null), { c: 1 }) })).toEqual([])
   })
 
-  it('ends for an object that holds itself', () => {
+  it('terminates for a cyclic object', () => {
     const loop: Record<string, unknown> = {}
     loop.left = loop
     loop.right = loop
     expect(checkJsonSafety(loop).every(({ code }) => code === 'too_deep')).toBe(true)
   })
 
-  it('tells all the faults of a body at once', () => {
+  it('reports all issues of a body at once', () => {
     const body = JSON.parse('{"a":"\\u0000","b":{"__proto__":2},"c":[1e400],"d":9007199254740992,"e":"\\ud800"}')
     expect(codes(body).sort()).toEqual([
       ['/a', 'nul_character'],
@@ -122,7 +122,7 @@ describe('guardJson', () => {
     ])
   })
 
-  it('looks no further after 50 faults', () => {
+  it('stops after 50 issues', () => {
     expect(checkJsonSafety({ list: Array.from({ length: 1_000 }, () => '\0') })).toHaveLength(50)
     expect(
       checkJsonSafety(
@@ -132,12 +132,12 @@ describe('guardJson', () => {
     expect(checkJsonSafety(Array.from({ length: 1_000 }, () => ({ a: '\0' })))).toHaveLength(50)
   })
 
-  it('tells no more than the body held, however long its keys are', () => {
+  it('reports no more text than the body held, however long its keys are', () => {
     const body = { ['k'.repeat(10_000)]: Array.from({ length: 50 }, () => '\0') }
     expect(JSON.stringify(checkJsonSafety(body)).length).toBeLessThan(2 * JSON.stringify(body).length)
   })
 
-  it('never throws, and gives well-formed faults, whatever it is given', () => {
+  it('never throws and gives well-formed issues for any value', () => {
     const places = fc.anything({
       withBigInt: true,
       withDate: true,
@@ -159,7 +159,7 @@ describe('guardJson', () => {
     )
   })
 
-  it('passes every value that JSON.parse can give, unless something in it is harmful', () => {
+  it('accepts every safe value that JSON.parse can give', () => {
     const text = fc.string({ unit: 'binary' }).filter((value) => !value.includes('\0'))
     const benign = fc.letrec((tie) => ({
       value: fc.oneof(

@@ -6,7 +6,7 @@ import {
   unfinishedBodies,
 } from '../../../src/core/load/unfinished-bodies.ts'
 
-/** A budget that says which bodies it refuses, by the names that they are begun under. */
+/** A budget that records the names of the bodies that it refuses. */
 function budget(count: number, bytes = 1_000_000) {
   const refused: string[] = []
   const shed: UnfinishedBudget[] = []
@@ -18,15 +18,15 @@ function budget(count: number, bytes = 1_000_000) {
   return { begin, fill, refused, shed }
 }
 
-describe('the budget of unfinished bodies', () => {
-  it('can be used up by one principal, whose next body is refused', () => {
+describe('unfinishedBodies', () => {
+  it('lets one principal use the whole budget and refuses its next body', () => {
     const { begin, fill, refused } = budget(5)
     expect(fill('t', 'a', 5).every(Boolean)).toBe(true)
     expect(begin('t', 'a')).toBeUndefined()
     expect(refused).toEqual([])
   })
 
-  it('makes room for another tenant by the oldest bodies of whoever holds most', () => {
+  it('refuses the oldest bodies of the largest tenant to admit another tenant', () => {
     const { begin, fill, refused } = budget(5)
     fill('t', 'a', 4)
     begin('t', 'b', 'b0')
@@ -34,14 +34,14 @@ describe('the budget of unfinished bodies', () => {
     expect(refused).toEqual(['a0', 'a1'])
   })
 
-  it('makes room for another principal of the same tenant', () => {
+  it('refuses the oldest body of the largest principal to admit another principal of the same tenant', () => {
     const { begin, fill, refused } = budget(4)
     fill('t', 'a', 4)
     expect(begin('t', 'b')).toBeDefined()
     expect(refused).toEqual(['a0'])
   })
 
-  it('counts by tenant first: a tenant gains nothing by many principals', () => {
+  it('counts by tenant first, so a tenant gains nothing from many principals', () => {
     const { begin, refused } = budget(6)
     for (let at = 0; at < 6; at++) begin('many', `m${at}`)
     for (let at = 0; at < 3; at++) expect(begin('one', 'o')).toBeDefined()
@@ -51,7 +51,7 @@ describe('the budget of unfinished bodies', () => {
     expect(refused).toEqual(['m0', 'm1', 'm2', 'm3'])
   })
 
-  it('has room again for what is released, once', () => {
+  it('frees a released share once', () => {
     const { begin, fill } = budget(2)
     const [first] = fill('t', 'a', 2)
     first?.release()
@@ -60,7 +60,7 @@ describe('the budget of unfinished bodies', () => {
     expect(begin('t', 'a')).toBeUndefined()
   })
 
-  it('refuses the oldest bodies of whoever holds most bytes', () => {
+  it('refuses the oldest bodies of the principal that holds most bytes', () => {
     const { begin, refused } = budget(10, 1_000)
     const small = begin('t', 'small')
     const [first, second] = [begin('u', 'big', 'big0'), begin('u', 'big', 'big1')]
@@ -77,7 +77,7 @@ describe('the budget of unfinished bodies', () => {
     expect(refused).toEqual(['big0', 'big1'])
   })
 
-  it('says once that it sheds, and again after half of it was free', () => {
+  it('reports once that it is full, and again after half of the budget was free', () => {
     const { fill, begin, shed } = budget(4)
     const held = fill('t', 'a', 4)
     for (let at = 0; at < 3; at++) begin('t', 'a')
@@ -87,7 +87,7 @@ describe('the budget of unfinished bodies', () => {
     expect(shed).toHaveLength(2)
   })
 
-  it('is never over, and comes out even, whatever happens', () => {
+  it('never exceeds the budget and returns to zero after any sequence of calls', () => {
     const move = fc.record({ tenant: fc.nat(2), id: fc.nat(2), at: fc.nat(40), bytes: fc.nat(400) })
     fc.assert(
       fc.property(fc.array(move, { maxLength: 120 }), (moves) => {

@@ -1,14 +1,28 @@
-import { isRecord } from '../../../options/read-options.ts'
-import type { CatalogChannel } from '../../../ports/event-catalog.ts'
-import type { Compilation } from './compilation.ts'
-import { compileCondition } from './compile-condition.ts'
-import { compileLocales, inLocale } from './compile-locales.ts'
-import { compileTemplates } from './compile-template.ts'
-import type { ChannelDefinition } from './event-definition.ts'
+import type { ConfigProblem } from '../../../errors.ts'
+import { toJson } from '../../../model/json.ts'
+import { ignoreRejection } from '../../../model/thrown.ts'
+import { isRecord, near } from '../../../options/read-options.ts'
+import type { Decision } from '../../../ports/condition-engine.ts'
+import type { CatalogChannel, EventFacts, FieldRendering } from '../../../ports/event-catalog.ts'
+import type { CompiledTemplate, Rendering } from '../../../ports/template-engine.ts'
+import type { ChannelDefinition, ConditionDefinition, EventEngines, LocaleDefinitions } from './event-definition.ts'
+
+/** The state of compiling one catalogue. If it has problems, its output is not used. */
+export interface Compilation {
+  readonly engines: EventEngines
+  /** The problems found so far. */
+  readonly problems: ConfigProblem[]
+}
+
+/** A location in a catalogue. */
+export type CatalogPlace = Pick<ConfigProblem, 'event' | 'channel' | 'field'>
+
+/** {@link EventFacts} as engines take them: a type alias, since an interface has no index signature. */
+export type OpenFacts = Pick<EventFacts, keyof EventFacts>
 
 const CHANNEL_NAME = /^[A-Za-z0-9._-]{1,64}$/
 
-/** Compiles what goes out on one channel of an event. */
+/** Compiles the condition and fields of one channel of an event. */
 export function compileChannel(
   event: string,
   channel: string,
@@ -26,7 +40,190 @@ export function compileChannel(
   const condition = compileCondition(when, { ...place, field: 'when' }, compilation)
   const renderers = compileTemplates(templates, (field) => ({ ...place, field }), compilation)
   const names = Object.keys(templates).filter((name) => templates[name] !== undefined)
-  const inOthers = compileLocales(locales, names, place, compilation)
-  const fields = [...renderers].map(([field, renderer]) => [field, inLocale(field, renderer, inOthers)] as const)
+  const translations = compileLocales(locales, names, place, compilation)
+  const fields = [...renderers].map(([field, renderer]) => [field, inLocale(field, renderer, translations)] as const)
   return { channel, fields: Object.fromEntries(fields), ...(condition && { when: condition }) }
+}
+
+/** Compiles the condition of an event or a channel, if it has one. */
+export function compileCondition(
+  definition: ConditionDefinition<unknown> | undefined,
+  place: CatalogPlace,
+  { engines: { conditions }, problems }: Compilation,
+): ((facts: OpenFacts) => Decision) | undefined {
+  if (definition === undefined) return undefined
+  if (typeof definition === 'function') return (facts) => decide(definition, facts)
+  if (!conditions) {
+    const detail = "is a JSON rule: pass { conditions: jsonLogic() } with jsonLogic from 'sallyport/json-logic'"
+    problems.push({ ...place, detail })
+    return undefined
+  }
+  if (typeof conditions.compile !== 'function') return undefined
+  const compiled = conditions.compile(definition)
+  if (typeof compiled === 'function') return (facts) => fromEngine(compiled(facts))
+  problems.push({ ...place, pointer: compiled.pointer, detail: compiled.fault })
+  return undefined
+}
+
+function fromEngine(decision: Decision): Decision {
+  return decision.outcome === 'error' ? { ...decision, isLibrary: true } : decision
+}
+
+function decide(condition: (facts: EventFacts) => boolean, facts: EventFacts): Decision {
+  try {
+    const result: unknown = condition(facts)
+    if (result === true) return { outcome: 'true' }
+    if (result === false) return { outcome: 'false', trace: [{ rule: 'function', result: false }] }
+    ignoreRejection(result)
+    return { outcome: 'error', detail: 'the condition function gave no boolean' }
+  } catch (cause) {
+    return { outcome: 'error', detail: 'the condition function threw', cause }
+  }
+}
+
+/** Renders one field of a message. */
+type FieldRenderer = (facts: EventFacts) => FieldRendering | Promise<FieldRendering>
+
+type FieldDefinition = ChannelDefinition<unknown>[string]
+
+/** Compiles the template of each field, and skips fields that are `undefined`. */
+function compileTemplates(
+  definitions: Readonly<Record<string, FieldDefinition>>,
+  place: (field: string) => CatalogPlace,
+  compilation: Compilation,
+): ReadonlyMap<string, FieldRenderer> {
+  const renderers = new Map<string, FieldRenderer>()
+  for (const [field, definition] of Object.entries(definitions)) {
+    if (definition === undefined) continue
+    const renderer = compileTemplate(definition, field === 'html' ? 'html' : 'none', place(field), compilation)
+    if (renderer) renderers.set(field, renderer)
+  }
+  return renderers
+}
+
+function compileTemplate(
+  definition: FieldDefinition,
+  escaping: 'html' | 'none',
+  place: CatalogPlace,
+  { engines: { templates }, problems }: Compilation,
+): FieldRenderer | undefined {
+  if (typeof definition === 'function') return (facts) => callTemplate(definition, facts)
+  if (typeof definition !== 'string') {
+    problems.push({ ...place, detail: 'is neither a string nor a function' })
+    return undefined
+  }
+  if (!templates) {
+    const detail = "is a string template: pass { templates: liquid() } with liquid from 'sallyport/liquid'"
+    problems.push({ ...place, detail })
+    return undefined
+  }
+  if (typeof templates.compile !== 'function') return undefined
+  const compiled = templates.compile(definition, escaping)
+  if (typeof compiled === 'function') return (facts) => render(compiled, facts)
+  const { fault, ...position } = compiled
+  problems.push({ ...place, ...position, detail: fault })
+  return undefined
+}
+
+function render(template: CompiledTemplate, facts: OpenFacts): FieldRendering | Promise<FieldRendering> {
+  const rendering = template(facts)
+  return 'then' in rendering ? rendering.then(asField) : asField(rendering)
+}
+
+function asField(rendering: Rendering): FieldRendering {
+  if (rendering.outcome === 'rendered') return { outcome: 'rendered', value: rendering.text }
+  return rendering.outcome === 'error' ? { ...rendering, isLibrary: true } : rendering
+}
+
+function callTemplate(template: (facts: EventFacts) => unknown, facts: EventFacts): FieldRendering {
+  try {
+    const given = template(facts)
+    const value = toJson(given)
+    if (value !== undefined) return { outcome: 'rendered', value }
+    ignoreRejection(given)
+    return { outcome: 'error', detail: 'the template function gave no JSON value' }
+  } catch (cause) {
+    return { outcome: 'error', detail: 'the template function threw', cause }
+  }
+}
+
+/** Fields in other languages, by lower-case tag. */
+type Locales = ReadonlyMap<string, ReadonlyMap<string, FieldRenderer>>
+
+/** Compiles a channel's fields in other languages. Each must be a field of the channel itself: `names`. */
+function compileLocales(
+  definitions: LocaleDefinitions<unknown> | undefined,
+  names: readonly string[],
+  place: { readonly event: string; readonly channel: string },
+  compilation: Compilation,
+): Locales {
+  const { problems } = compilation
+  const locales = new Map<string, ReadonlyMap<string, FieldRenderer>>()
+  if (definitions === undefined) return locales
+  if (!isRecord(definitions)) {
+    problems.push({ ...place, field: 'locales', detail: 'is not an object of fields by BCP 47 tag' })
+    return locales
+  }
+  for (const [tag, templates] of Object.entries(definitions)) {
+    const at = { ...place, field: `locales.${tag}` }
+    const key = tag.toLowerCase()
+    if (!isLanguageTag(tag)) problems.push({ ...at, detail: 'is not a well-formed BCP 47 tag, such as de-AT' })
+    if (locales.has(key)) problems.push({ ...at, detail: 'is there twice: in a tag, case makes no difference' })
+    if (!isRecord(templates)) problems.push({ ...at, detail: 'is not an object of fields' })
+    const fields = isRecord(templates) ? templates : {}
+    const within = (field: string): typeof at => ({ ...at, field: `${at.field}.${field}` })
+    for (const field of Object.keys(fields)) {
+      if (names.includes(field)) continue
+      problems.push({ ...within(field), detail: `is not a field of the channel itself${near(field, names)}` })
+    }
+    locales.set(key, compileTemplates(fields, within, compilation))
+  }
+  return locales
+}
+
+/** Renders a field in the recipient's language. */
+function inLocale(field: string, byDefault: FieldRenderer, locales: Locales): FieldRenderer {
+  const byTag = new Map<string, FieldRenderer>()
+  for (const [tag, fields] of locales) {
+    const renderer = fields.get(field)
+    if (renderer) byTag.set(tag, renderer)
+  }
+  if (byTag.size === 0) return byDefault
+  return (facts) => (lookUpLocale(byTag, facts.recipient.locale) ?? byDefault)(facts)
+}
+
+/** A longer tag counts as malformed. */
+const MAX_TAG = 255
+
+/** Whether a text is a well-formed BCP 47 language tag. */
+export function isLanguageTag(text: string): boolean {
+  try {
+    return text.length <= MAX_TAG && Intl.getCanonicalLocales(text).length === 1
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Looks up a locale by its tag, then by shorter tags without its last subtags (RFC 4647, section 3.4). `undefined` for a malformed
+ * locale.
+ *
+ * @param byTag By well-formed tags in lower case.
+ */
+export function lookUpLocale<T>(byTag: ReadonlyMap<string, T>, locale: string | undefined): T | undefined {
+  // A host's directory may give null.
+  if (typeof locale !== 'string' || locale.length > MAX_TAG) return undefined
+  const whole = locale.toLowerCase()
+  for (let tag = whole; tag !== ''; tag = shorter(tag)) {
+    const found = byTag.get(tag)
+    // The check for well-formedness is slow. A tag that is found whole needs none.
+    if (found !== undefined) return tag === whole || isLanguageTag(locale) ? found : undefined
+  }
+  return undefined
+}
+
+/** Removes the last subtag, and a single-character subtag before it. */
+function shorter(tag: string): string {
+  const end = tag.lastIndexOf('-')
+  return tag.slice(0, Math.max(0, tag[end - 2] === '-' ? end - 2 : end))
 }

@@ -1,25 +1,49 @@
-import { SallyportError } from '../../../errors.ts'
-import { has } from '../../../options/checks.ts'
-import { type Checks, isRecord, problemsIn } from '../../../options/read-options.ts'
-import type { CatalogEvent, EventCatalog } from '../../../ports/event-catalog.ts'
-import type { Compilation } from './compilation.ts'
-import { compileEvent } from './compile-event.ts'
-import type { EventDefinition, EventEngines } from './event-definition.ts'
-import type { InputOf, StandardSchema } from './standard-schema.ts'
+import { type Issue, SallyportError } from '../../../errors.ts'
+import { isStorable, type JsonObject } from '../../../model/json.ts'
+import { ignoreRejection } from '../../../model/thrown.ts'
+import { bool, fn, has, matching, oneOf, whole } from '../../../options/checks.ts'
+import {
+  type Check,
+  type Checks,
+  isRecord,
+  near,
+  nested,
+  problemsAt,
+  problemsIn,
+  required,
+} from '../../../options/read-options.ts'
+import type {
+  CatalogDigest,
+  CatalogEvent,
+  DataOutcome,
+  DigestKey,
+  EventCatalog,
+  EventFacts,
+} from '../../../ports/event-catalog.ts'
+import { pointerTo } from '../../json/json-pointer.ts'
+import { type Compilation, compileChannel, compileCondition } from './compile-channel.ts'
+import type {
+  DigestDefinition,
+  EventDefinition,
+  EventEngines,
+  InputOf,
+  StandardIssue,
+  StandardResult,
+  StandardSchema,
+} from './event-definition.ts'
 
-/** What an event takes, as its schema says. */
+/** The data type of each event, by its schema. */
 type DataOf<Schemas> = { readonly [Type in keyof Schemas]: InputOf<Schemas[Type]> }
 
 const ENGINES: Checks<EventEngines> = { templates: has('compile'), conditions: has('compile') }
 
-type Definitions = Readonly<Record<string, EventDefinition<StandardSchema>>>
+type Definition = EventDefinition<StandardSchema>
 
 /**
- * Defines the events that can be dispatched, and compiles their templates and conditions once.
+ * Defines the events that can be dispatched, and compiles their templates and conditions once. Template and condition functions and
+ * `sallyport.dispatch` get the data type of each event.
  *
- * The data type of each event reaches its template and condition functions and `sallyport.dispatch`.
- *
- * @throws {SallyportError} `events_invalid`, with all that is wrong at once: event, channel, field, line and column.
+ * @throws {SallyportError} `events_invalid`, with all problems at once: event, channel, field, line and column.
  */
 export function defineEvents<const Schemas extends Record<string, unknown>>(
   definitions: { readonly [Type in keyof Schemas]: EventDefinition<Schemas[Type]> },
@@ -31,10 +55,173 @@ export function defineEvents<const Schemas extends Record<string, unknown>>(
   const problems = [...problemsIn(engines, ENGINES)]
   const compilation: Compilation = { engines: { ...engines }, problems }
   const events = new Map<string, CatalogEvent>()
-  for (const [eventType, definition] of Object.entries(definitions as Definitions)) {
+  for (const [eventType, definition] of Object.entries(definitions as Readonly<Record<string, Definition>>)) {
     events.set(eventType, compileEvent(eventType, definition, compilation))
   }
   if (events.size === 0) problems.push({ detail: 'a catalogue needs at least one event' })
   if (problems.length > 0) throw new SallyportError('events_invalid', 'The event catalogue cannot be used:', problems)
   return { find: (eventType) => events.get(eventType), eventTypes: Object.freeze([...events.keys()]) }
+}
+
+const EVENT_TYPE = /^[A-Za-z0-9._-]{1,256}$/
+
+/** Checked while it is compiled. */
+const compiled: Check = () => undefined
+
+const EVENT: Checks<Definition> = {
+  data: matching(isSchema, 'is not a Standard Schema (valibot, zod, arktype, …)'),
+  when: compiled,
+  route: oneOf(['all', 'first']),
+  critical: bool,
+  delayMs: whole(0, 366 * 24 * 3_600_000),
+  digest: compiled,
+  channels: required(matching(isRecord, 'must be an object of channel definitions')),
+  overrides: compiled,
+}
+
+/** Compiles one event. Adds its problems to those of the compilation. */
+function compileEvent(eventType: string, given: Definition, compilation: Compilation): CatalogEvent {
+  const place = { event: eventType }
+  const report = (detail: string | undefined, field?: string): void => {
+    if (detail !== undefined) compilation.problems.push({ ...place, ...(field !== undefined && { field }), detail })
+  }
+  if (!EVENT_TYPE.test(eventType)) report('an event key is 1-256 of A-Z a-z 0-9 . _ -')
+  if (!isRecord(given)) report('is not an event definition: { data?, when?, …, channels }')
+  const definition: Definition = isRecord(given) ? given : { channels: {} }
+  for (const { detail, field } of problemsIn(definition, EVENT)) report(detail, field)
+
+  const { data, route = 'all', critical = false, delayMs = 0 } = definition
+  const when = compileCondition(definition.when, { ...place, field: 'when' }, compilation)
+  const digest = compileDigest(definition.digest, eventType, compilation)
+  if (digest && route === 'first') {
+    report(`a digest needs route "all": the fallback's digest could not be told from the first's`, 'digest')
+  }
+  if (digest && typeof delayMs === 'number' && delayMs > 0)
+    report('a digest has a window: it takes no delay', 'delayMs')
+
+  const channels = Object.entries(isRecord(definition.channels) ? definition.channels : {})
+  if (isRecord(definition.channels) && channels.length === 0) report('an event needs at least one channel')
+  const outputs = channels.map(([name, channel]) => compileChannel(eventType, name, channel, compilation))
+  const names = channels.map(([name]) => name)
+  const overrides = compileOverrides(definition.overrides, names, (detail) => report(detail, 'overrides'))
+  return {
+    eventType,
+    route,
+    critical,
+    delayMs,
+    ...(digest && { digest }),
+    overrides,
+    channels: outputs,
+    ...(when && { when }),
+    checkData: (eventData) => checkData(data, eventData),
+  }
+}
+
+function compileOverrides(
+  given: readonly string[] | undefined,
+  names: readonly string[],
+  report: (detail: string) => void,
+): readonly string[] {
+  if (given === undefined) return names
+  if (!Array.isArray(given) || given.length === 0) {
+    report('is a list of one or more of the channels')
+    return names
+  }
+  for (const [index, name] of given.entries()) {
+    if (!names.includes(name)) report(`"${String(name)}" is not a channel of the event${near(String(name), names)}`)
+    else if (given.indexOf(name) < index) report(`"${name}" is there twice`)
+  }
+  return [...given]
+}
+
+function isSchema(value: unknown): boolean {
+  const { '~standard': standard } = Object(value)
+  return typeof standard?.validate === 'function'
+}
+
+const DIGEST: Checks<DigestDefinition<unknown>> = {
+  windowMs: required(whole(1, 31 * 24 * 3_600_000)),
+  max: whole(1, 1_000),
+  key: fn,
+}
+/** UTF-16 units. */
+const MAX_KEY = 512
+
+/** Compiles the digest of an event, if it has one. */
+function compileDigest(
+  definition: DigestDefinition<unknown> | undefined,
+  event: string,
+  { problems }: Compilation,
+): CatalogDigest | undefined {
+  if (definition === undefined) return undefined
+  const fault = nested(DIGEST)(definition, {})
+  problems.push(...problemsAt('digest', fault).map((problem) => ({ event, ...problem })))
+  if (!isRecord(definition)) return undefined
+  const { windowMs, max = 100, key } = definition
+  return { windowMs, max, key: key ? (facts) => callKey(key, facts) : () => ONE_KEY }
+}
+
+const ONE_KEY: DigestKey = { outcome: 'key', key: '' }
+
+function callKey(key: (facts: EventFacts) => unknown, facts: EventFacts): DigestKey {
+  try {
+    const given = key(facts)
+    if (typeof given === 'string' && given.length <= MAX_KEY && isStorable(given)) return { outcome: 'key', key: given }
+    ignoreRejection(given)
+    return { outcome: 'error', detail: 'digest.key gave no key' }
+  } catch (cause) {
+    return { outcome: 'error', detail: 'digest.key threw', cause }
+  }
+}
+
+const BASE = '/eventData'
+const MAX_EXPECTED = 200
+/** Libraries that report the expected type separately from the value. */
+const REPORT_EXPECTED = new Set(['valibot', 'zod', 'arktype'])
+/** In a union, arktype adds the value to it. */
+const QUOTED_VALUE = '(was '
+
+/** Checks an event's data against its schema; without a schema any object passes. */
+function checkData(schema: StandardSchema | undefined, eventData: JsonObject): DataOutcome | Promise<DataOutcome> {
+  if (!schema) return { outcome: 'valid', data: eventData }
+  const { vendor } = schema['~standard']
+  try {
+    const result = schema['~standard'].validate(eventData)
+    if (!('then' in result)) return outcomeOf(result, eventData, vendor)
+    return result.then((settled) => outcomeOf(settled, eventData, vendor)).catch(unreadable)
+  } catch (cause) {
+    return unreadable(cause)
+  }
+}
+
+/** The schema threw. The sent data is its only input, so the caller has to change it. */
+function unreadable(cause: unknown): DataOutcome {
+  const issue = { pointer: BASE, code: 'invalid', detail: "could not be read by the event's data schema" } as const
+  return { outcome: 'invalid', issues: [issue], cause }
+}
+
+function outcomeOf(result: StandardResult<unknown>, eventData: JsonObject, vendor: string): DataOutcome {
+  if (!result.issues) return { outcome: 'valid', data: result.value }
+  return { outcome: 'invalid', issues: result.issues.map((issue) => describeIssue(issue, eventData, vendor)) }
+}
+
+/** Gives the pointer, and the expected type if the library reports it without the value. Leaves out its message, which can quote data. */
+function describeIssue(issue: StandardIssue, eventData: JsonObject, vendor: string): Issue {
+  const keys = (issue.path ?? []).map((part) => (typeof part === 'object' ? part.key : part))
+  const pointer = keys.reduce<string>(pointerTo, BASE)
+  if (valueAt(eventData, keys) === undefined) return { pointer, code: 'required', detail: 'is required' }
+  const expected = REPORT_EXPECTED.has(vendor) && 'expected' in issue ? issue.expected : undefined
+  const isReported = typeof expected === 'string' && expected.length <= MAX_EXPECTED && !expected.includes(QUOTED_VALUE)
+  return {
+    pointer,
+    code: 'invalid',
+    detail: isReported ? `expected ${expected}` : "does not fit the event's data schema",
+  }
+}
+
+function valueAt(root: unknown, keys: readonly PropertyKey[]): unknown {
+  return keys.reduce<unknown>(
+    (at, key) => (typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? Reflect.get(at, key) : undefined),
+    root,
+  )
 }

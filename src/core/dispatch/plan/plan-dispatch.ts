@@ -1,70 +1,145 @@
 import type { Issue } from '../../../errors.ts'
-import type { Content } from '../../../model/dispatch.ts'
+import type { ConditionTrace, Content, DeliveryReason } from '../../../model/dispatch.ts'
+import { type JsonValue, toJson } from '../../../model/json.ts'
 import type { Recipient } from '../../../model/recipient.ts'
+import type { Channel } from '../../../ports/channel.ts'
+import type { Decision } from '../../../ports/condition-engine.ts'
 import type { SendLimit, Verdict } from '../../../ports/delivery-policy.ts'
-import type { CatalogEvent, EventFacts } from '../../../ports/event-catalog.ts'
+import type { CatalogChannel, CatalogEvent, EventFacts, FieldRendering } from '../../../ports/event-catalog.ts'
+import type { EventFault } from '../../answers/fault.ts'
 import { type Refused, refuse } from '../../answers/result.ts'
 import { pointerTo } from '../../json/json-pointer.ts'
-import type { EventFault } from '../event-faults.ts'
-import type { Candidate, EndedChannel } from './filter-channels.ts'
-import { type ContentFault, renderFields } from './render-fields.ts'
+import { resolveAddress } from './resolve-recipient.ts'
 
-/** What a plan says of a message that can be sent. */
+/** A channel that ends before rendering. */
+export type EndedChannel = { readonly channel: string } & (
+  | { readonly status: 'skipped'; readonly reason: DeliveryReason; readonly trace?: readonly ConditionTrace[] }
+  /** `detail`: for the log and for dry runs. It quotes no event data. */
+  | { readonly status: 'failed'; readonly reason: DeliveryReason; readonly detail: string }
+)
+
+/** A channel whose conditions hold and that reaches the recipient. */
+export interface Candidate {
+  readonly status: 'candidate'
+  readonly channel: string
+  readonly fields: CatalogChannel['fields']
+  readonly address: string
+  readonly concurrencyKey?: string
+}
+
+/**
+ * Filters the channels of an event by its conditions, by their own, and by whether they reach the recipient.
+ *
+ * @param faults Receives errors of host code.
+ */
+export function filterChannels(
+  { when }: CatalogEvent,
+  entries: readonly CatalogChannel[],
+  facts: EventFacts,
+  channels: Readonly<Record<string, Channel>>,
+  faults: EventFault[],
+): readonly (Candidate | EndedChannel)[] {
+  const gate = when?.(facts)
+  if (gate?.outcome === 'error') faults.push({ operation: 'condition', ...errorOf(gate) })
+  return entries.map((entry) => filterChannel(entry, gate, facts, channels, faults))
+}
+
+function filterChannel(
+  { channel, when, fields }: CatalogChannel,
+  gate: Decision | undefined,
+  facts: EventFacts,
+  channels: Readonly<Record<string, Channel>>,
+  faults: EventFault[],
+): Candidate | EndedChannel {
+  const decision = gate === undefined || gate.outcome === 'true' ? when?.(facts) : gate
+  if (decision?.outcome === 'false') {
+    return { channel, status: 'skipped', reason: 'condition_false', trace: decision.trace }
+  }
+  if (decision?.outcome === 'error') {
+    if (decision !== gate) faults.push({ operation: 'condition', channel, ...errorOf(decision) })
+    return { channel, status: 'failed', reason: 'condition_error', detail: decision.detail }
+  }
+  const reach = resolveAddress(channels[channel], facts.recipient)
+  if (reach.outcome === 'error') {
+    const fault = channelFault(channel, reach.cause)
+    faults.push(fault)
+    return { channel, status: 'failed', reason: 'channel_error', detail: fault.detail }
+  }
+  if (reach.outcome === 'none') return { channel, status: 'skipped', reason: 'no_address' }
+  const { address, concurrencyKey } = reach
+  return { status: 'candidate', channel, fields, address, ...(concurrencyKey !== undefined && { concurrencyKey }) }
+}
+
+/** The fault of a channel that threw or gave no usable address. */
+export function channelFault(channel: string, cause: unknown): EventFault {
+  return { operation: 'channel', channel, detail: 'the channel threw, or gave no address', cause }
+}
+
+function errorOf({
+  detail,
+  cause,
+  isLibrary,
+}: Extract<Decision, { outcome: 'error' }>): Pick<EventFault, 'detail' | 'cause' | 'isLibrary'> {
+  return { detail, cause, isLibrary }
+}
+
+/** A message that can be sent. */
 interface PlannedMessage {
   readonly channel: string
   readonly address: string
-  /** Of an event that is digested: what it would say if no other joined it. */
+  /** Of a digest: its content with this event alone. */
   readonly content: Content
 }
 
-/** What is to become of one channel. */
+/** The plan of one channel. */
 export type PlannedDelivery =
   | EndedChannel
   | (PlannedMessage & { readonly status: 'skipped'; readonly reason: 'sandboxed' })
   | (PlannedMessage & {
       readonly status: 'queued' | 'held'
-      /** How long after acceptance it is due, in milliseconds. Default: 0. */
+      /** Milliseconds from acceptance until it is due. Default: 0. */
       readonly delayMs?: number
       readonly limits?: readonly SendLimit[]
-      /** What it is digested under. */
+      /** The key of its digest. */
       readonly digestKey?: string
       readonly concurrencyKey?: string
     })
 
-/** What is to become of an event, channel by channel. */
+/** The plan of an event. */
 export interface Plan {
   readonly recipient: Recipient
   readonly deliveries: readonly PlannedDelivery[]
   readonly locale?: string
 }
 
-/** Everything that a plan follows from. */
+/** The input of {@link planDispatch}. */
 export interface PlanInput {
   readonly event: CatalogEvent
   readonly facts: EventFacts
   readonly filtered: readonly (Candidate | EndedChannel)[]
-  /** What the policy says of each candidate, in the places of `screened`. Absent: send all. */
+  /** The policy's verdict on each candidate, in the order of `filtered`. Absent: send all. */
   readonly verdicts?: readonly (Verdict | undefined)[]
-  /** When it is planned, epoch milliseconds. */
+  /** Epoch milliseconds. */
   readonly now: number
-  /** How long after that it is to be sent, in milliseconds. */
+  /** Milliseconds from then until it is due. */
   readonly delayMs: number
-  /** Whether nothing may be sent. */
+  /** Sandbox mode: nothing may be sent. */
   readonly sandbox: boolean
-  /** Takes what fails in host code. */
+  /** Receives errors of host code. */
   readonly faults: EventFault[]
 }
 
 /**
- * Decides what an event means for each channel: policy, rendering, route. Pure: the same input gives the same plan, and nothing
- * is stored or sent. Refused when a template needs data that was not sent.
+ * Plans each channel of an event: policy, rendering, route. Stores and sends nothing, and the same input gives the same plan. Refuses
+ * when a template needs data that was not sent.
  */
 export async function planDispatch(input: PlanInput): Promise<Plan | Refused> {
   const { event, facts, filtered, verdicts, sandbox } = input
   const missing = new Map<string, Issue>()
   const planned: PlannedDelivery[] = []
-  for (const [index, one] of filtered.entries())
+  for (const [index, one] of filtered.entries()) {
     planned.push(one.status === 'candidate' ? await planChannel(one, verdicts?.[index], input, missing) : one)
+  }
   if (missing.size > 0) {
     return refuse('template_data_missing', 'A template reads data that was not sent.', {
       errors: [...missing.values()],
@@ -111,19 +186,19 @@ async function planChannel(
   }
 }
 
-/** What the caller did not send is the caller's to mend; what the host does not know of a recipient is not. Gives whether it is. */
+/** Records data that the caller did not send. `false`: the path is the host's data about the recipient, so the host has to fix it. */
 function noteMissing(path: string, missing: Map<string, Issue>): boolean {
   const [root, ...keys] = path.split('.')
   if (root === 'recipient') return false
   if (missing.has(path)) return true
-  // Of a list of events only this one is known yet: `events.0.total` is its `/eventData/total`.
+  // A digest has only this event yet: `events.0.total` is its `/eventData/total`.
   const inData = root === 'data' ? keys : root === 'events' ? keys.slice(1) : []
   const pointer = inData.reduce(pointerTo, '/eventData')
   missing.set(path, { pointer, code: 'missing_template_data', detail: `a template reads ${path}` })
   return true
 }
 
-/** All but the first that can be sent wait for the one before to fail. */
+/** Holds all but the first delivery that can be sent, until the one before fails. */
 function holdFallbacks(planned: readonly PlannedDelivery[]): readonly PlannedDelivery[] {
   const first = planned.findIndex(({ status }) => status === 'queued')
   return planned.map((delivery, index) => {
@@ -133,9 +208,62 @@ function holdFallbacks(planned: readonly PlannedDelivery[]): readonly PlannedDel
   })
 }
 
-/** In sandbox mode what would be sent is kept, address and content, and goes no further. */
+/** Skips a delivery in sandbox mode, with its address and content on record. */
 function withheld(planned: PlannedDelivery): PlannedDelivery {
   if (planned.status !== 'queued' && planned.status !== 'held') return planned
   const { channel, address, content } = planned
   return { channel, status: 'skipped', reason: 'sandboxed', address, content }
+}
+
+/** The fault of one field, or of the data as a whole. */
+export interface ContentFault extends EventFault {
+  /** The path that a template reads and the facts lack. */
+  readonly missing?: string
+}
+
+/**
+ * Renders all fields of a channel. A channel without fields gets the event's data as it is (a digest: `{ events }`). `undefined` after
+ * any fault; each is passed to `onFault`.
+ */
+export async function renderFields(
+  fields: CatalogChannel['fields'],
+  facts: EventFacts,
+  onFault: (fault: ContentFault) => void,
+  of: 'event' | 'digest',
+): Promise<Content | undefined> {
+  const content: Record<string, JsonValue> = {}
+  let complete = true
+  let empty = true
+  for (const field in fields) {
+    empty = false
+    const given = fields[field]?.(facts)
+    // Most renderers are synchronous.
+    const rendering = given && 'then' in given ? await given : given
+    if (rendering?.outcome === 'rendered') content[field] = rendering.value
+    else {
+      complete = false
+      if (rendering) onFault(fieldFault(field, rendering))
+    }
+  }
+  if (!complete) return undefined
+  return empty ? asContent(of === 'event' ? facts.data : { events: facts.events }, onFault) : content
+}
+
+function fieldFault(field: string, rendering: Exclude<FieldRendering, { outcome: 'rendered' }>): ContentFault {
+  const at = { operation: 'template', field } as const
+  if (rendering.outcome === 'missing') return { ...at, detail: `reads ${rendering.path}`, missing: rendering.path }
+  const { detail, cause, isLibrary } = rendering
+  return { ...at, detail, cause, isLibrary }
+}
+
+function asContent(data: unknown, onFault: (fault: ContentFault) => void): Content | undefined {
+  const fault = { operation: 'data_schema', detail: 'the data is no JSON' } as const
+  try {
+    const copy = toJson(data)
+    if (copy !== undefined) return { data: copy }
+    onFault(fault)
+  } catch (cause) {
+    onFault({ ...fault, cause })
+  }
+  return undefined
 }

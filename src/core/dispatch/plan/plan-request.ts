@@ -1,49 +1,53 @@
 import type { DispatchRequest } from '../../../model/dispatch.ts'
+import { isStorable } from '../../../model/json.ts'
 import type { DispatchGrant } from '../../../model/principal.ts'
 import type { Recipient } from '../../../model/recipient.ts'
 import { nearNames } from '../../../model/suggestions.ts'
 import type { Channel } from '../../../ports/channel.ts'
-import type { DeliveryPolicy, Verdict } from '../../../ports/delivery-policy.ts'
+import type { DeliveryPolicy, PolicyQuestion, SendLimit, Verdict } from '../../../ports/delivery-policy.ts'
 import type { CatalogChannel, CatalogEvent, EventCatalog } from '../../../ports/event-catalog.ts'
 import type { RecipientDirectory } from '../../../ports/recipient-directory.ts'
-import { port } from '../../answers/fault.ts'
+import { type EventFault, port } from '../../answers/fault.ts'
 import { isRefused, type Refused, refuse } from '../../answers/result.ts'
 import { invalid } from '../../validate.ts'
-import type { EventFault } from '../event-faults.ts'
-import { askPolicy } from './ask-policy.ts'
-import { type Candidate, type EndedChannel, filterChannels } from './filter-channels.ts'
-import { type Plan, planDispatch } from './plan-dispatch.ts'
-import { resolveAddress } from './resolve-address.ts'
-import { resolveRecipient } from './resolve-recipient.ts'
+import {
+  type Candidate,
+  channelFault,
+  type EndedChannel,
+  filterChannels,
+  type Plan,
+  planDispatch,
+} from './plan-dispatch.ts'
+import { resolveAddress, resolveRecipient } from './resolve-recipient.ts'
 
-/** What planning asks. */
+/** The dependencies of planning. */
 export interface PlanningDeps {
-  /** By the names that the events use. */
+  /** By the channel names of the events. */
   readonly channels: Readonly<Record<string, Channel>>
   readonly recipients?: RecipientDirectory
-  /** Absent: everything may go out at once. */
+  /** Absent: every delivery may be sent at once. */
   readonly policy?: DeliveryPolicy
   /** Plan and record everything, send nothing. Default: `false`. */
   readonly sandbox?: boolean
 }
 
-/** When planning happens, for whom, and for when. */
+/** The caller and times of one plan. */
 export interface PlanningScope {
   readonly tenant: string
-  /** The session of the token that asks, where it is a session token. */
+  /** The session of a session token. */
   readonly session: string | undefined
-  /** What it grants. Other names are not told to it. */
+  /** The grant of a session token. Error messages name only what it grants. */
   readonly grant?: DispatchGrant | undefined
   /** Epoch milliseconds. */
   readonly now: number
-  /** Instead of the event's own delay. */
+  /** Overrides the event's own delay. */
   readonly delayMs: number | undefined
 }
 
 /**
- * Everything that can be known before anything is stored.
+ * Plans a request: checks its data, resolves the recipient, asks the policy about each channel, renders. Stores nothing.
  *
- * @param faults Takes what fails in host code.
+ * @param faults Receives errors of host code.
  */
 export async function planRequest(
   event: CatalogEvent,
@@ -75,7 +79,7 @@ export async function planRequest(
   return planDispatch({ event, facts, filtered, now, delayMs, sandbox, faults, ...(verdicts && { verdicts }) })
 }
 
-/** Whether one of the channels reaches a recipient of whom only the id is known. */
+/** Whether a channel reaches a recipient that has only an id. */
 function isReached(
   recipient: Recipient,
   entries: readonly CatalogChannel[],
@@ -86,10 +90,9 @@ function isReached(
   for (const { channel } of entries) {
     const reach = resolveAddress(channels[channel], recipient)
     if (reach.outcome === 'reached') return true
-    const detail = 'the channel threw, or gave no address'
-    if (reach.outcome === 'error') found.push({ operation: 'channel', channel, detail, cause: reach.cause })
+    if (reach.outcome === 'error') found.push(channelFault(channel, reach.cause))
   }
-  // When one does, all of them are asked again.
+  // If a channel reaches it, all channels are asked again, which reports these faults.
   faults.push(...found)
   return false
 }
@@ -130,12 +133,12 @@ function sentThrough(channels: readonly string[]): string {
   return `The event can be sent through ${channels.join(', ')}.`
 }
 
-/** Those of the names that a caller may know. */
+/** The names that a grant lists; without a grant all. */
 function granted(names: readonly string[], grant: readonly string[] | undefined): readonly string[] {
   return grant ? names.filter((name) => grant.includes(name)) : names
 }
 
-/** The refusal of an event that the catalogue does not have, with those whose names are near, as far as the caller may know them. */
+/** Refuses an event that the catalogue does not have, with suggestions among the names that the grant lists. */
 export function unknownEvent(eventType: string, events: EventCatalog, grant: DispatchGrant | undefined): Refused {
   const near = nearNames(eventType, granted(events.eventTypes, grant?.events))
   return unknownName('event_unknown', '/eventType', 'event', near)
@@ -152,4 +155,49 @@ function unknownName(
   const others = usable.length > 0 ? [sentThrough(usable)] : []
   const detail = [`No ${what} has this name.`, ...nearest, ...others].join(' ')
   return refuse(code, detail, { errors: [{ pointer, code: 'not_allowed', detail }] })
+}
+
+const SEND: Verdict = { verdict: 'send' }
+
+/** Asks the policy about one channel. Throws for anything that is no verdict, so that a broken policy never allows sending. */
+export async function askPolicy(policy: DeliveryPolicy | undefined, question: PolicyQuestion): Promise<Verdict> {
+  if (!policy) return SEND
+  const given: unknown = await policy.decide(question)
+  if (isVerdict(given)) return given
+  throw new TypeError('the policy gave no verdict')
+}
+
+function isVerdict(given: unknown): given is Verdict {
+  if (typeof given !== 'object' || given === null || !('verdict' in given)) return false
+  switch (given.verdict) {
+    case 'skip':
+      return 'reason' in given && (given.reason === 'opted_out' || given.reason === 'throttled')
+    case 'send':
+      return hasLimits(given)
+    case 'defer':
+      return 'until' in given && isTime(given.until) && hasLimits(given)
+    default:
+      return false
+  }
+}
+
+/** The last year that RFC 3339 can write. */
+const END_OF_TIME = Date.UTC(9999, 0)
+
+function isTime(until: unknown): boolean {
+  return typeof until === 'number' && until >= 0 && until <= END_OF_TIME
+}
+
+const MAX_KEY = 512
+const MAX_COUNT = 1_000
+
+function hasLimits(given: object): boolean {
+  const limits: unknown = 'limits' in given ? given.limits : undefined
+  return limits === undefined || (Array.isArray(limits) && limits.every(isLimit))
+}
+
+function isLimit(given: Partial<SendLimit> | null | undefined): boolean {
+  const { key, max = 0, windowMs = 0 } = given ?? {}
+  const hasKey = typeof key === 'string' && key.length >= 1 && key.length <= MAX_KEY && isStorable(key)
+  return hasKey && Number.isInteger(max) && max >= 1 && max <= MAX_COUNT && Number.isFinite(windowMs) && windowMs > 0
 }

@@ -1,17 +1,15 @@
-import { parseMailbox } from '../../../model/mailbox.ts'
+import { isStorable } from '../../../model/json.ts'
 import { parseUrl } from '../../../model/parse-url.ts'
-import { isPhoneNumber } from '../../../model/phone-number.ts'
-import type { Recipient } from '../../../model/recipient.ts'
+import { isPhoneNumber, parseMailbox, type Recipient } from '../../../model/recipient.ts'
+import { ignoreRejection } from '../../../model/thrown.ts'
+import type { Channel } from '../../../ports/channel.ts'
 import type { RecipientDirectory } from '../../../ports/recipient-directory.ts'
 import { type CallPlace, port } from '../../answers/fault.ts'
 import { isRefused, type Refused, refuse } from '../../answers/result.ts'
-import { isStorable } from '../../json/storable.ts'
-
-const HTTPS_URL = /^https:\/\/[^\s\p{Cc}]+$/iu
 
 /**
- * Finds out who is meant: an address speaks for itself, anything else is a user id for the directory. Without a directory
- * a bare id will do for the channels that reach everyone.
+ * Resolves the `recipient` of a request: an address stands for itself, anything else is a user id for the directory. Without a
+ * directory, a bare id is enough if a channel reaches it.
  */
 export function resolveRecipient(
   recipient: string,
@@ -22,7 +20,7 @@ export function resolveRecipient(
 ): Recipient | Refused | Promise<Recipient | Refused> {
   const adHoc = adHocRecipient(recipient)
   if (adHoc) return adHoc
-  if (directory) return look(recipient, tenant, directory, place)
+  if (directory) return askDirectory(recipient, tenant, directory, place)
   const bare = { id: recipient }
   if (isReached(bare)) return bare
   return unresolvable(
@@ -30,7 +28,17 @@ export function resolveRecipient(
   )
 }
 
-async function look(
+const HTTPS_URL = /^https:\/\/[^\s\p{Cc}]+$/iu
+
+/** Gives the recipient that an address stands for; `undefined` for any other text. */
+export function adHocRecipient(recipient: string): Recipient | undefined {
+  if (isPhoneNumber(recipient)) return { id: recipient, phone: recipient }
+  if (HTTPS_URL.test(recipient)) return parseUrl(recipient) && { id: recipient, url: recipient }
+  if (parseMailbox(recipient) !== undefined) return { id: recipient, email: recipient }
+  return undefined
+}
+
+async function askDirectory(
   recipient: string,
   tenant: string,
   directory: RecipientDirectory,
@@ -40,7 +48,13 @@ async function look(
   return found ?? unresolvable('No recipient has this id.')
 }
 
-/** Whom a directory, which is of the host's own making, knows by an id. */
+function unresolvable(detail: string): Refused {
+  return refuse('recipient_unresolvable', detail, {
+    errors: [{ pointer: '/recipient', code: 'invalid', detail }],
+  })
+}
+
+/** Asks the directory for a user id and checks its answer. */
 export async function findRecipient(
   recipient: string,
   tenant: string,
@@ -51,7 +65,7 @@ export async function findRecipient(
 
 const TEXTS = ['id', 'email', 'phone', 'url', 'locale', 'timeZone'] as const
 
-/** A directory that gives something else is broken: that must not read as somebody who cannot be reached. `null` is nothing. */
+/** Throws for a malformed recipient: a broken directory must not look like a recipient without addresses. `null` means nothing. */
 function checked(found: Recipient | null | undefined): Recipient | undefined {
   if (found === undefined || found === null) return undefined
   if (typeof found !== 'object' || typeof found.id !== 'string') throw new TypeError('the directory gave no recipient')
@@ -60,12 +74,12 @@ function checked(found: Recipient | null | undefined): Recipient | undefined {
     if (value === null) return checked(withoutNulls(found))
     if (value !== undefined && typeof value !== 'string') throw new TypeError('the directory gave no recipient')
   }
-  // The others are kept only where a channel makes an address of them.
+  // Other members are stored only if a channel makes an address of them.
   if (!isStorable(found.locale ?? '')) throw new TypeError('the directory gave a locale that no store can keep')
   return isRefused(found) ? unlikeRefusal(found) : found
 }
 
-/** A row with a column called `refused`: it must not pass for a refusal of ours, whose words go to the caller. */
+/** Removes a member named `refused`, which would make the recipient look like a refusal whose text goes to the caller. */
 function unlikeRefusal(found: Recipient): Recipient {
   const { refused: _, ...rest } = found as Recipient & { readonly refused?: unknown }
   return rest
@@ -75,16 +89,36 @@ function withoutNulls(found: Recipient): Recipient {
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== null)) as unknown as Recipient
 }
 
-/** The recipient that an address stands for by itself. */
-export function adHocRecipient(recipient: string): Recipient | undefined {
-  if (isPhoneNumber(recipient)) return { id: recipient, phone: recipient }
-  if (HTTPS_URL.test(recipient)) return parseUrl(recipient) && { id: recipient, url: recipient }
-  if (parseMailbox(recipient) !== undefined) return { id: recipient, email: recipient }
-  return undefined
+/** The answer of a channel about a recipient. */
+export type ResolvedAddress =
+  | { readonly outcome: 'reached'; readonly address: string; readonly concurrencyKey?: string }
+  | { readonly outcome: 'none' }
+  /** The channel threw, gave no string, or does not exist. */
+  | { readonly outcome: 'error'; readonly cause?: unknown }
+
+const NONE: ResolvedAddress = { outcome: 'none' }
+const ERROR: ResolvedAddress = { outcome: 'error' }
+
+/** Asks a channel for its address of a recipient and checks the answer. Never throws. */
+export function resolveAddress(channel: Channel | undefined, recipient: Recipient): ResolvedAddress {
+  if (!channel) return ERROR
+  try {
+    const address: unknown = channel.address(recipient)
+    if (typeof address === 'string' && address !== '') return reached(address, channel.concurrencyKey?.(address))
+    ignoreRejection(address)
+    return address === undefined || address === null || address === '' ? NONE : ERROR
+  } catch (cause) {
+    return { outcome: 'error', cause }
+  }
 }
 
-function unresolvable(detail: string): Refused {
-  return refuse('recipient_unresolvable', detail, {
-    errors: [{ pointer: '/recipient', code: 'invalid', detail }],
-  })
+function reached(address: string, concurrencyKey: unknown): ResolvedAddress {
+  if (isStorable(address)) {
+    if (concurrencyKey === undefined) return { outcome: 'reached', address }
+    if (typeof concurrencyKey === 'string' && isStorable(concurrencyKey)) {
+      return { outcome: 'reached', address, concurrencyKey }
+    }
+  }
+  ignoreRejection(concurrencyKey)
+  return ERROR
 }

@@ -1,8 +1,8 @@
+import { writeInstant } from '../../../model/instants.ts'
 import type { JsonObject, JsonValue } from '../../../model/json.ts'
+import { copyJson } from '../../../model/json.ts'
 import type { FinalFields, RunState, RunUpdate } from '../../../model/run.ts'
 import type { IgnoredField } from '../../../model/run-post.ts'
-import { writeInstant } from '../../json/write-instant.ts'
-import { copyJson } from './copy-json.ts'
 import { conflictingIds, joinRuns } from './join-runs.ts'
 import { cutToLimit, isSame, sortedSet } from './last-writer-wins.ts'
 import { hasEnded, isFinal } from './run-status.ts'
@@ -101,7 +101,7 @@ function toFinal({ status, timings, error, finishReason }: RunUpdate): FinalFiel
   const final: { -readonly [Field in keyof FinalFields]: FinalFields[Field] } = {}
   if (timings?.endedAt !== undefined) final.endedAt = timings.endedAt
   if (timings?.durationMs !== undefined) final.durationMs = timings.durationMs
-  if (error !== undefined) final.error = copyJson(error) as JsonObject
+  if (error !== undefined) final.error = copyJson<unknown>(error) as JsonObject
   if (finishReason !== undefined) final.finishReason = finishReason
   return final
 }
@@ -130,8 +130,8 @@ function toLatest(update: RunUpdate): RunState['latest'] {
     if (timeToFirstTokenMs !== undefined) latest['timings.timeToFirstTokenMs'] = timeToFirstTokenMs
   }
   if (trace !== undefined) latest.trace = copyJson(trace)
-  if (cost !== undefined) latest.cost = copyJson(cost)
-  if (usageByModel !== undefined) latest.usageByModel = copyJson(usageByModel)
+  if (cost !== undefined) latest.cost = copyJson<unknown>(cost) as JsonValue
+  if (usageByModel !== undefined) latest.usageByModel = copyJson<unknown>(usageByModel) as JsonValue
   return latest
 }
 

@@ -1,3 +1,5 @@
+import { writeInstant } from '../../../model/instants.ts'
+import { copyJson } from '../../../model/json.ts'
 import type {
   DerivedRunData,
   ModelUsage,
@@ -10,8 +12,6 @@ import type {
   WaitingFor,
 } from '../../../model/run.ts'
 import type { StoredRun } from '../../../ports/run-store.ts'
-import { writeInstant } from '../../json/write-instant.ts'
-import { copyJson } from './copy-json.ts'
 import { reportedWith } from './last-writer-wins.ts'
 import { hasEnded, statusOfRun } from './run-status.ts'
 

@@ -1,9 +1,9 @@
+import { writeInstant } from '../../../model/instants.ts'
+import { copyJson } from '../../../model/json.ts'
 import type { RunCounts, RunStatus } from '../../../model/run.ts'
 import type { Money, Session, SessionShare, SessionTime, SessionTotals } from '../../../model/session.ts'
 import { addModel, isEmpty, type ModelTotals, noModel, type Totals } from '../../../model/totals.ts'
 import type { StoredSession } from '../../../ports/run-store.ts'
-import { writeInstant } from '../../json/write-instant.ts'
-import { copyJson } from '../merge/copy-json.ts'
 import { percentilesOf } from './percentiles.ts'
 
 /** Gives a session as a caller sees it, without the lists of its runs. Shares nothing with the stored session. */

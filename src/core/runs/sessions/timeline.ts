@@ -1,10 +1,10 @@
 import type { Dispatch } from '../../../model/dispatch.ts'
+import { writeInstant } from '../../../model/instants.ts'
 import type { TimelineEntry } from '../../../model/session.ts'
 import type { Page } from '../../../ports/dispatch-query.ts'
 import type { DispatchStore } from '../../../ports/dispatch-store.ts'
 import type { RunStore, StoredRun } from '../../../ports/run-store.ts'
 import { viewDispatch } from '../../dispatch/dispatch-view.ts'
-import { writeInstant } from '../../json/write-instant.ts'
 import { viewRun } from '../merge/selectors.ts'
 
 /** The position in each of the two lists. */

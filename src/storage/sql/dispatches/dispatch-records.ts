@@ -1,5 +1,5 @@
 import type { Attempt, DeliveryReason, DeliveryStatus, DispatchHead, Route } from '../../../model/dispatch.ts'
-import { statusOfDispatch } from '../../../model/dispatch-status.ts'
+import { statusOfDispatch } from '../../../model/dispatch.ts'
 import {
   type AttemptRow,
   currentStatus,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../../../src/core/dispatch/catalog/define-events.ts'
-import type { StandardSchema } from '../../../../src/core/dispatch/catalog/standard-schema.ts'
+import type { StandardSchema } from '../../../../src/core/dispatch/catalog/event-definition.ts'
 import type { EventFacts } from '../../../../src/ports/event-catalog.ts'
 import { withoutStrayRejections } from '../../../support/stray-rejections.ts'
 import { problems } from './catalog-problems.ts'

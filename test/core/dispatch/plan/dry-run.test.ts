@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../../../src/core/dispatch/catalog/define-events.ts'
-import { maskAddress } from '../../../../src/core/dispatch/plan/preview-dispatch.ts'
+import { maskAddress } from '../../../../src/core/dispatch/dispatch-view.ts'
 import { testDeps } from '../../../support/deps.ts'
 import { recordingChannel } from '../../../support/recording-channel.ts'
 import { accepted, ORDER, post, stored } from '../dispatching.ts'

@@ -14,14 +14,14 @@ function depsFor(events: EventCatalog, channels: Readonly<Record<string, Channel
 }
 
 describe('an address', () => {
-  it('that is not there skips its channel alone', async () => {
+  it('a missing address skips only its channel', async () => {
     const events = defineEvents({ e: { channels: { a: {}, b: {} } } })
     const deps = depsFor(events, { a: recordingChannel(undefined, { address: () => undefined }) })
     expect(await accepted(deps, BODY)).toMatchObject({ status: 'queued' })
     expect(await outcomes(deps)).toEqual(['a: skipped no_address 0', 'b: queued 0'])
   })
 
-  it('that a channel fails to tell fails that channel alone', async () => {
+  it('a channel that throws for an address fails only that channel', async () => {
     const events = defineEvents({ e: { channels: { a: {}, b: {} } } })
     const deps = depsFor(events, { a: recordingChannel(undefined, { address: () => fail() }) })
     expect(await accepted(deps, BODY)).toMatchObject({ status: 'partial' })
@@ -42,14 +42,14 @@ describe('an address', () => {
     expect(deliveries[1]?.status).toBe('queued')
   })
 
-  it('may be the word unknown', async () => {
+  it('the text "unknown" is an address', async () => {
     const events = defineEvents({ e: { channels: { a: {} } } })
     const deps = depsFor(events, { a: recordingChannel(undefined, { address: () => 'unknown' }) })
     await accepted(deps, BODY)
     expect(await stored(deps)).toMatchObject([{ deliveries: [{ status: 'queued', address: 'unknown' }] }])
   })
 
-  it('of a channel that is not configured fails that channel alone', async () => {
+  it('a channel that is not configured fails only that channel', async () => {
     const events = defineEvents({ e: { channels: { gone: {}, b: {} } } })
     const deps = depsFor(events)
     await accepted(deps, BODY)
@@ -62,7 +62,7 @@ describe('a concurrency key', () => {
   const keyed = (concurrencyKey: (address: string) => unknown) =>
     depsFor(events, { a: recordingChannel(undefined, { concurrencyKey: concurrencyKey as () => string }) })
 
-  it('is asked of the channel for the address, and stored; a channel that has none gives none', async () => {
+  it('the concurrency key of an address is stored if the channel has one', async () => {
     const deps = keyed((address) => `at ${address}`)
     await accepted(deps, BODY)
     const [dispatch] = await stored(deps)
@@ -82,7 +82,7 @@ describe('a concurrency key', () => {
     expect(await outcomes(deps)).toEqual(['a: failed channel_error 0', 'b: queued 0'])
   })
 
-  it('may be undefined, and may be empty', async () => {
+  it('a concurrency key may be undefined or empty', async () => {
     for (const key of [undefined, '']) {
       const deps = keyed(() => key)
       await accepted(deps, BODY)

@@ -104,7 +104,7 @@ describe('an address', () => {
     expect(adHocRecipient(recipient)).toEqual({ id: recipient, [field]: recipient })
   })
 
-  it.each(NO_ADDRESS)('is not read out of %j', async (recipient) => {
+  it.each(NO_ADDRESS)('%j is no address', async (recipient) => {
     expect(adHocRecipient(recipient)).toBeUndefined()
     const deps = depsWith()
     expect(await refused(deps, body(recipient))).toMatchObject({
@@ -115,7 +115,7 @@ describe('an address', () => {
     expect(await stored(deps)).toEqual([])
   })
 
-  it('is looked for in linear time', () => {
+  it('reading an address takes linear time', () => {
     const hostile = [
       `${'a'.repeat(2_000)}@`,
       `a@${'a.'.repeat(1_000)}`,
@@ -132,7 +132,7 @@ describe('an address', () => {
 describe('an id', () => {
   const jane: Recipient = { id: 'user_42', email: 'jane@example.com', phone: '+4915112345678' }
 
-  it('is looked up in the directory, within the tenant', async () => {
+  it('an id is looked up in the directory within the tenant', async () => {
     const recipients = directory(async (id, tenant) => (id === 'user_42' && tenant === 'other' ? jane : undefined))
     const deps = depsWith(recipients)
     const answer = await accepted(deps, body('user_42'), { authorization: 'Bearer other' })
@@ -166,7 +166,7 @@ describe('an id', () => {
     expect(await stored(deps)).toEqual([])
   })
 
-  it('is 503 when the directory throws, and nothing is stored', async () => {
+  it('a directory that throws is answered 503 and nothing is stored', async () => {
     const failing = directory(async () => {
       throw new TypeError('no row for jane@example.com')
     })
@@ -191,7 +191,7 @@ describe('an id', () => {
     },
   )
 
-  it('needs no directory on a channel that reaches everyone', async () => {
+  it('an id needs no directory on a channel that reaches everyone', async () => {
     const channels = { log: recordingChannel(undefined, { address: ({ id }) => id }), email: recordingChannel() }
     const both = defineEvents({ ping: { channels: { email: {}, log: {} } } })
     const deps = testDeps(channels, { events: both })
@@ -199,7 +199,7 @@ describe('an id', () => {
     expect(await outcomes(deps)).toEqual(['email: skipped no_address 0', 'log: queued 0'])
   })
 
-  it('is refused when the channel that reaches everyone is not the one asked for', async () => {
+  it('an id without a directory is refused if the named channel does not reach it', async () => {
     const channels = { log: recordingChannel(undefined, { address: ({ id }) => id }), email: recordingChannel() }
     const both = defineEvents({ ping: { channels: { email: {}, log: {} } } })
     const deps = testDeps(channels, { events: both })
@@ -209,7 +209,7 @@ describe('an id', () => {
     })
   })
 
-  it('needs no directory either when a channel before it cannot say where', async () => {
+  it('an id needs no directory although an earlier channel fails', async () => {
     const broken = recordingChannel(undefined, {
       address() {
         throw new Error('no')
@@ -233,7 +233,7 @@ describe('a directory that gives no recipient', () => {
     },
   )
 
-  it('may leave everything but the id null', async () => {
+  it('a directory may give null for everything but the id', async () => {
     const jane = { id: 'u1', email: 'jane@example.com', phone: null, url: null, locale: null, timeZone: null }
     const deps = depsWith({ find: async () => jane as never })
     await accepted(deps, body('user_42'))
@@ -245,7 +245,7 @@ describe('a directory that gives no recipient', () => {
     expect((await stored(deps))[0]).not.toHaveProperty('locale')
   })
 
-  it('but null says that there is none', async () => {
+  it('a directory that gives null knows no such recipient', async () => {
     const deps = depsWith({ find: async () => null as never })
     expect(await refused(deps, body('user_42'))).toMatchObject({ code: 'recipient_unresolvable' })
   })

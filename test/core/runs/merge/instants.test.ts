@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ReadFault } from '../../../../src/core/json/schema-readers.ts'
-import { writeInstant } from '../../../../src/core/json/write-instant.ts'
 import { readInstant } from '../../../../src/core/runs/merge/instants.ts'
+import { writeInstant } from '../../../../src/model/instants.ts'
 
 function read(value: unknown): number | string {
   const faults: ReadFault[] = []

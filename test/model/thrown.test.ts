@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { detailsOf } from '../../src/model/thrown-details.ts'
+import { detailsOf } from '../../src/model/thrown.ts'
 import { THROWN } from '../hostile/leaks/thrown.ts'
 
 const SECRET = 'canary-7f3a'
@@ -13,8 +13,8 @@ function made(message: string, stack: string, cause?: unknown): Error {
 const FRAMES = `    at order (file:///app/shop.js:10:5)\n    at async Shop.run [as go] (/app/my shop/run.ts:1:1)`
 const TRIMMED = FRAMES.replaceAll('    at', 'at')
 
-describe('what the log may hold of a thrown value', () => {
-  it('is its message and its frames, and the frames of its causes', () => {
+describe('detailsOf', () => {
+  it('gives the message, the stack frames and the frames of causes', () => {
     const cause = Object.assign(made('inner', `TypeError: inner\n    at pg (node:net:5:6)`), { code: '23505' })
     expect(detailsOf(made('outer', `Error: outer\n${FRAMES}`, cause), 'own')).toEqual({
       message: 'outer',
@@ -28,10 +28,10 @@ describe('what the log may hold of a thrown value', () => {
     })
   })
 
-  it('is the frames of a real error', () => {
+  it('gives the frames of a real error', () => {
     const { message, stack } = detailsOf(new RangeError('the total is -1'), 'own')
     expect(message).toBe('the total is -1')
-    expect(stack).toMatch(/^at .*thrown-details\.test\.ts:\d+:\d+/)
+    expect(stack).toMatch(/^at .*thrown\.test\.ts:\d+:\d+/)
     expect(stack).not.toContain('total')
   })
 
@@ -63,14 +63,14 @@ describe('what the log may hold of a thrown value', () => {
     expect(detailsOf(made('', `Error\n    ${line}`), 'none')).toEqual({})
   })
 
-  it('has the frames of built-in code', () => {
+  it('keeps the frames of built-in code', () => {
     const lines = ['at Array.map (<anonymous>)', 'at async Promise.all (index 0)', 'at new Foo (C:\\app\\a.js:1:2)']
     const more = ['at node:internal/timers:5:1', 'at async file:///a.mjs:1:1', 'at worker.js:3:4', 'at native']
     const stack = [...lines, ...more].map((line) => `    ${line}`).join('\n')
     expect(detailsOf(made('no', `Error: no\n${stack}`), 'none').stack?.split('\n')).toEqual([...lines, ...more])
   })
 
-  it('is bounded, whatever an error holds', () => {
+  it('bounds message, stack and causes of any error', () => {
     const frame = `    at f (/${'a'.repeat(100)}.js:1:1)\n`
     const long = 'm'.repeat(200_000)
     const error = made(long, `Error: ${long}\n${frame.repeat(10_000)}`)
@@ -78,10 +78,12 @@ describe('what the log may hold of a thrown value', () => {
     expect([message?.length, stack?.length]).toEqual([1_000, 4_000])
     const circle: { cause?: unknown } = new Error('round')
     circle.cause = circle
+    // A short stack: five of them fit in the limit wherever the project lies.
+    Object.assign(circle, { stack: 'Error: round\n    at f (/a.ts:1:1)' })
     expect(detailsOf(circle, 'all').stack?.match(/Caused by/g)).toHaveLength(5)
   })
 
-  it('is cut after 1,000 characters of a message and 4,000 of a stack, between characters', () => {
+  it('cuts a message at 1,000 and a stack at 4,000 characters, between characters', () => {
     const ship = '\u{1f6a2}'
     const cutTo = (message: string) => detailsOf(made(message, ''), 'own').message
     expect(cutTo('m'.repeat(1_000))).toBe('m'.repeat(1_000))
@@ -101,7 +103,7 @@ describe('what the log may hold of a thrown value', () => {
     expect(stackOf(room)).toBe(`${head}${'c'.repeat(room)}`)
   })
 
-  it('of a long message of several lines has its frames, and none of its text in them', () => {
+  it('gives the frames without the text of a long message of several lines', () => {
     const long = `${SECRET} (/a.js:1:1)\n`.repeat(2_000)
     const error = made(long, `Error: ${long}\n${FRAMES}`)
     expect(detailsOf(error, 'none')).toEqual({ stack: TRIMMED })
@@ -110,12 +112,12 @@ describe('what the log may hold of a thrown value', () => {
     expect(detailsOf(changed, 'own')).toEqual({ message: 'changed', stack: TRIMMED })
   })
 
-  it.each(Object.entries(THROWN))('is taken from %s without a throw, and without messages of ports', (_, thrown) => {
+  it.each(Object.entries(THROWN))('reads %s without throwing and without messages of ports', (_, thrown) => {
     expect(inspect(detailsOf(thrown(SECRET), 'none'))).not.toContain(SECRET)
     for (const messages of ['own', 'all'] as const) expect(() => detailsOf(thrown(SECRET), messages)).not.toThrow()
   })
 
-  it('of a thrown text is the text', () => {
+  it('gives a thrown text as the message', () => {
     expect(detailsOf('no such order', 'own')).toEqual({ message: 'no such order' })
     expect(detailsOf('no such order', 'none')).toEqual({})
     expect(detailsOf(undefined, 'all')).toEqual({})

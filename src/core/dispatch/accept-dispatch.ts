@@ -1,0 +1,194 @@
+import type {
+  DeliveryStatus,
+  Dispatch,
+  DispatchAnswer,
+  DispatchHead,
+  DispatchRequest,
+  Warning,
+} from '../../model/dispatch.ts'
+import { isHostCodeReason } from '../../model/dispatch.ts'
+import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
+import type { Acceptance, DispatchStore, NewDelivery, NewDigest, NewDispatch } from '../../ports/dispatch-store.ts'
+import type { CatalogEvent } from '../../ports/event-catalog.ts'
+import type { IdGenerator } from '../../ports/id-generator.ts'
+import type { PlanSource } from '../../ports/plan-source.ts'
+import { port } from '../answers/fault.ts'
+import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
+import { type HandlerResult, type Refused, success } from '../answers/result.ts'
+import { type Hooks, reportAccepted } from '../delivery/hooks.ts'
+import { grantSpent } from './authorise-dispatch.ts'
+import { viewDispatch } from './dispatch-view.ts'
+import { keyReused, replayed } from './idempotency.ts'
+import type { Plan, PlannedDelivery } from './plan/plan-dispatch.ts'
+
+/** The dependencies of storing a dispatch. */
+export interface AcceptDeps extends FaultDeps {
+  readonly store: DispatchStore
+  /** Woken when a delivery is queued. Absent: workers find it at their next poll. */
+  readonly queue?: DeliveryQueue
+  /** How long a delivery is worth sending after it is first due. Default: 72 hours. */
+  readonly expiresInMs?: number
+  readonly hooks?: Hooks
+  /** Receives work that goes on after an answer, so that a host can wait for it. It never rejects. Default: nobody waits. */
+  readonly background?: (work: Promise<void>) => void
+  /** Called with an accepted dispatch of which a delivery is due at once. */
+  readonly onDue?: (tenant: string, dispatchId: string) => void
+}
+
+/** How long a delivery is worth sending, by default. */
+export const EXPIRES_IN_MS: number = 72 * 3_600_000
+
+/** Stores the dispatch, its deliveries and its idempotency key in one atomic call, then wakes workers. */
+export async function storeDispatch(
+  plan: Plan,
+  dispatch: NewDispatch,
+  warnings: readonly Warning[],
+  counted: Pick<Acceptance, 'idempotency' | 'quota'>,
+  deps: AcceptDeps,
+): Promise<HandlerResult<DispatchAnswer> | Refused> {
+  const { store, expiresInMs = EXPIRES_IN_MS } = deps
+  const answer = (stored: Dispatch): DispatchAnswer => ({ duplicate: false, warnings, ...viewDispatch(stored) })
+  const accept = () => store.accept({ dispatch, expiresInMs, answer, ...counted })
+  const outcome = await port('store_unavailable', accept, { eventType: dispatch.eventType })
+  switch (outcome.outcome) {
+    case 'accepted':
+      logFailed(plan, dispatch, deps)
+      wakeFor(outcome.answer.deliveries, dispatch.deliveries, deps)
+      if (isDueAtOnce(outcome.answer, dispatch)) deps.onDue?.(dispatch.tenant, dispatch.dispatchId)
+      if (deps.hooks) {
+        const reported = reportAccepted(outcome.answer, dispatch, deps)
+        deps.background?.(reported)
+      }
+      return success(202, outcome.answer)
+    case 'replayed':
+      return replayed(outcome.answer)
+    case 'key_reused':
+      return keyReused()
+    case 'quota_spent':
+      return grantSpent()
+    default:
+      throw new TypeError('the store gave no outcome')
+  }
+}
+
+function isDueAtOnce({ deliveries }: DispatchAnswer, dispatch: NewDispatch): boolean {
+  if (!deliveries.some(({ status }) => status === 'queued')) return false
+  return dispatch.deliveries.some(({ status, delayMs = 0 }) => status === 'queued' && delayMs === 0)
+}
+
+/** Logs deliveries that failed during planning: in the host's own code, which nobody else reports. */
+export function logFailed(
+  { deliveries }: Pick<Plan, 'deliveries'>,
+  { dispatchId, eventType }: Pick<DispatchHead, 'dispatchId' | 'eventType'>,
+  { logger }: Pick<FaultDeps, 'logger'>,
+): void {
+  for (const planned of deliveries) {
+    if (planned.status !== 'failed') continue
+    const { channel, reason, detail } = planned
+    logger.log('warn', 'delivery.failed', { dispatchId, eventType, channel, reason, detail })
+  }
+}
+
+/** Wakes workers. The deliveries are stored, so a queue that fails, at once or later, only delays them until the next poll. */
+export function wake(queue: DeliveryQueue | undefined, deps: FaultDeps, delayMs = 0): void {
+  const failed = (cause: unknown): void =>
+    reportFault(cause, { operation: 'queue' }, { level: 'error', event: 'queue.wake_failed' }, deps)
+  try {
+    const woken: unknown = queue?.wake(delayMs)
+    if (woken instanceof Promise) woken.catch(failed)
+  } catch (cause) {
+    failed(cause)
+  }
+}
+
+/** Wakes workers at once and at each delay, so that every delivery has a wake-up when it is due. */
+export function wakeFor(
+  stored: readonly { readonly status: DeliveryStatus }[],
+  planned: readonly NewDelivery[],
+  deps: FaultDeps & { readonly queue?: DeliveryQueue },
+): void {
+  if (!stored.some(({ status }) => status === 'queued')) return
+  const delays = planned.flatMap(({ status, delayMs = 0 }) => (status === 'queued' ? delayMs : []))
+  for (const delayMs of new Set([0, ...delays])) wake(deps.queue, deps, delayMs)
+}
+
+/** The source of a dispatch, beside its plan. */
+export interface DispatchOrigin {
+  readonly event: CatalogEvent
+  readonly request: DispatchRequest
+  readonly tenant: string
+  /** The session of a session token. */
+  readonly session: string | undefined
+  /** Overrides the event's own delay. */
+  readonly delayMs?: number | undefined
+  readonly sandbox: boolean
+}
+
+/** Converts a plan to the dispatch to store, with new ids. */
+export function newDispatch(
+  plan: Plan,
+  { event, request, tenant, session, delayMs, sandbox }: DispatchOrigin,
+  ids: IdGenerator,
+): NewDispatch {
+  const { recipient, sessionId, eventData = {} } = request
+  const { locale } = plan
+  const source: PlanSource = {
+    eventData,
+    ...(session !== undefined && { session }),
+    ...(delayMs !== undefined && { delayMs }),
+  }
+  return {
+    dispatchId: ids.next('dsp'),
+    tenant,
+    eventType: event.eventType,
+    recipient,
+    ...(sessionId !== undefined && { sessionId }),
+    route: event.route,
+    ...(event.critical && { critical: true }),
+    ...(sandbox && { sandboxed: true }),
+    ...(locale !== undefined && { locale }),
+    deliveries: newDeliveries(plan, event, source, () => ids.next('dlv')),
+    ...(plan.deliveries.some(failedInHostCode) && { source }),
+  }
+}
+
+/** Such a delivery can be planned again after the host's code has changed. */
+function failedInHostCode({ status, ...planned }: PlannedDelivery): boolean {
+  return status === 'failed' && 'reason' in planned && isHostCodeReason(planned.reason)
+}
+
+/** Converts the deliveries of a plan to those to store. */
+export function newDeliveries(
+  { deliveries, recipient }: Pick<Plan, 'deliveries' | 'recipient'>,
+  { digest }: CatalogEvent,
+  { eventData, session }: PlanSource,
+  idOf: (channel: string) => string,
+): readonly NewDelivery[] {
+  const opened = digest && { max: digest.max, recipient, eventData, session }
+  return deliveries.map((planned) => newDelivery(planned, idOf(planned.channel), opened))
+}
+
+function newDelivery(
+  planned: PlannedDelivery,
+  deliveryId: string,
+  digest: (Omit<NewDigest, 'key'> & { readonly session: string | undefined }) | undefined,
+): NewDelivery {
+  if (planned.status === 'failed') {
+    return { deliveryId, channel: planned.channel, status: 'failed', reason: planned.reason }
+  }
+  if (planned.status === 'skipped') return { deliveryId, ...planned }
+  const { digestKey, content, ...delivery } = planned
+  const isDeferred = planned.status === 'held' || planned.delayMs !== undefined
+  const deferred = isDeferred && { deferred: true as const }
+  if (!digest || digestKey === undefined) return { deliveryId, content, ...deferred, ...delivery }
+  const { session, ...rest } = digest
+  return { deliveryId, digest: { key: scopedKey(session, digestKey), ...rest }, ...deferred, ...delivery }
+}
+
+/**
+ * Separates the digests of each session from those of applications and other sessions: an agent can neither add its text to theirs
+ * nor learn how many events they hold. No session id contains a space.
+ */
+function scopedKey(session: string | undefined, digestKey: string): string {
+  return session === undefined ? ` ${digestKey}` : `${session} ${digestKey}`
+}

@@ -1,8 +1,0 @@
-/** A copy of plain data that shares nothing with it. */
-export function copyJson<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(copyJson) as T
-  const copy = { ...value }
-  for (const key in copy) if (typeof copy[key] === 'object') copy[key] = copyJson(copy[key])
-  return copy
-}
