@@ -37,7 +37,7 @@ const PROBLEMS = {
 } as const
 
 /** What stops a host at start-up or in a library call; thrown as a {@link SallyportError}, never sent to a caller. */
-export type FaultCode = 'events_invalid' | 'config_invalid' | 'option_invalid'
+export type FaultCode = 'events_invalid' | 'config_invalid' | 'option_invalid' | 'peer_missing'
 
 /** The `code` of a problem answer. A closed union: switch on it. */
 export type ProblemCode = keyof typeof PROBLEMS

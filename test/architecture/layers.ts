@@ -88,7 +88,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ['src/runtime/', 'src/options/', ...CONTRACTS],
     modules: { 'src/queues/bullmq.ts': ['bullmq'], 'src/queues/redis-connection.ts': ['bullmq'] },
   },
-  'src/runtime/': { holds: 'the default clock, ids and logger', layers: ['src/ports/', 'src/model/'] },
+  'src/runtime/': { holds: 'the default clock, ids and logger, and how peers are loaded', layers: CONTRACTS },
   'src/storage/': {
     holds: 'stores',
     layers: ['src/options/', ...CONTRACTS],
