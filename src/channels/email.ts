@@ -9,10 +9,8 @@ import type { Recipient } from '../model/recipient.ts'
 import { fn, has, matching, schedule } from '../options/checks.ts'
 import { type Check, type Checks, faultOf, nested, problemsAt, readOptions, required } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
-import { singleLine } from './control-characters.ts'
-import { smtpFaultOutcome, smtpReplyOutcome } from './smtp-outcome.ts'
-import { type SmtpProgress, watchProgress } from './smtp-progress.ts'
-import { unknownFields } from './unknown-fields.ts'
+import { singleLine, unknownFields } from './message-content.ts'
+import { type SmtpProgress, smtpFaultOutcome, smtpReplyOutcome, watchProgress } from './smtp-outcome.ts'
 
 /** A mailbox with a name to show. */
 export interface NamedMailbox {

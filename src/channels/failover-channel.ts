@@ -4,7 +4,6 @@ import { checkArguments } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../runtime/system-clock.ts'
-import { providerWaits } from './provider-waits.ts'
 
 /** Channels that send the same kind of message, the preferred one first. */
 export type Providers = readonly [first: Channel, second: Channel, ...more: Channel[]]
@@ -164,4 +163,30 @@ function startAfter(history: readonly Attempt[], providers: readonly Provider[])
     }
   }
   return start
+}
+
+/** Until when providers asked to be left alone with a delivery. Instants are epoch milliseconds. */
+interface ProviderWaits {
+  /** 0 where it asked for nothing. */
+  until(deliveryId: string, provider: string): number
+  add(deliveryId: string, provider: string, until: number): void
+  forget(deliveryId: string): void
+}
+
+/** Deliveries that are remembered at most; the least recently asked for is forgotten first. */
+const MAX_DELIVERIES = 10_000
+
+function providerWaits(): ProviderWaits {
+  const byDelivery = new Map<string, Map<string, number>>()
+  return {
+    until: (deliveryId, provider) => byDelivery.get(deliveryId)?.get(provider) ?? 0,
+    add(deliveryId, provider, until) {
+      const waits = byDelivery.get(deliveryId) ?? new Map<string, number>()
+      byDelivery.delete(deliveryId)
+      byDelivery.set(deliveryId, waits.set(provider, until))
+      const [oldest] = byDelivery.keys()
+      if (byDelivery.size > MAX_DELIVERIES && oldest !== undefined) byDelivery.delete(oldest)
+    },
+    forget: (deliveryId) => void byDelivery.delete(deliveryId),
+  }
 }

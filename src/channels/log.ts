@@ -6,7 +6,7 @@
 import { fn } from '../options/checks.ts'
 import { type Checks, readOptions } from '../options/read-options.ts'
 import type { Channel } from '../ports/channel.ts'
-import { plainText, singleLine } from './control-characters.ts'
+import { plainText, singleLine } from './message-content.ts'
 
 /** How {@link log} writes. */
 export interface LogOptions {

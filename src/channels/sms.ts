@@ -3,19 +3,62 @@
  *
  * @module sallyport/channels/sms
  */
+import type { ConfigProblem } from '../errors.ts'
+import { parseUrl } from '../model/parse-url.ts'
 import { isPhoneNumber } from '../model/phone-number.ts'
+import { fn, has, like, matching, schedule, timeout, whole, word } from '../options/checks.ts'
+import { type Checks, type GivenOptions, nested, readOptions, required } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
+import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../runtime/system-clock.ts'
-import { boundedJson } from './bounded-json.ts'
 import { isConnectFault, isLostConnection } from './connect-fault.ts'
-import { plainText } from './control-characters.ts'
+import { plainText, unknownFields } from './message-content.ts'
 import { retryAfterMs } from './retry-after.ts'
-import { readSmsOptions, type SmsOptions } from './sms-options.ts'
-import { smsAnswerOutcome } from './sms-outcome.ts'
 import { segmentCount } from './sms-segments.ts'
-import { unknownFields } from './unknown-fields.ts'
 
-export type { SmsOptions } from './sms-options.ts'
+/** How `sms()` sends. Give `authToken` or `apiKey`, and `from` or `messagingServiceSid`. */
+export interface SmsOptions {
+  /** The account, `AC…`. */
+  readonly accountSid: string
+  readonly authToken?: string
+  /** In place of the account's own token: can be revoked by itself. */
+  readonly apiKey?: { readonly sid: string; readonly secret: string }
+  /** The sender: an E.164 number, a short code or an alphanumeric name. */
+  readonly from?: string
+  /** In place of one sender: a pool that the provider picks from. */
+  readonly messagingServiceSid?: string
+  /** Where the API is; `http:` only on this machine. Default: `https://api.twilio.com`. */
+  readonly baseUrl?: string
+  /** Default: the runtime's own, looked up for every message. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
+  /** A text that needs more is not sent (`too_long`): each segment costs. 1 to 255. Default: 10. */
+  readonly maxSegments?: number
+  /** Milliseconds before each further attempt. Default: that of `Channel.retrySchedule`. */
+  readonly retrySchedule?: readonly number[]
+  /** For the whole attempt, in milliseconds: 1 to 3,600,000. Default: 15,000. */
+  readonly timeoutMs?: number
+  /** Default: the machine's time. */
+  readonly clock?: Clock
+}
+
+const sid = like(/^[A-Za-z0-9]+$/, 'must be letters and digits')
+
+const CHECKS: Checks<SmsOptions> = {
+  accountSid: required(sid),
+  authToken: word,
+  apiKey: nested<NonNullable<SmsOptions['apiKey']>>({ sid: required(sid), secret: required(word) }),
+  from: like(
+    /^(?:\+[1-9]\d{6,14}|\d{3,8}|[A-Za-z0-9 ]{1,11})$/,
+    'must be an E.164 number, a short code, or a name of at most 11 letters and digits',
+  ),
+  messagingServiceSid: sid,
+  baseUrl: matching(isBaseUrl, 'must be an https: URL without credentials and query (http: only for this machine)'),
+  fetch: fn,
+  maxSegments: whole(1, 255),
+  retrySchedule: schedule,
+  timeoutMs: timeout,
+  clock: has('now', 'after'),
+}
 
 const MAX_ANSWER_BYTES = 16 * 1024
 
@@ -107,4 +150,76 @@ function formOf(to: string, text: string, { from, messagingServiceSid }: SmsOpti
 
 function basicAuth(user: string, password: string): string {
   return `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${user}:${password}`)))}`
+}
+
+/** Reads the options of `sms`; the values, some of them secret, are in no error. */
+function readSmsOptions(options: SmsOptions): SmsOptions {
+  return readOptions('sms', options, CHECKS, (own) => [
+    ...oneOfTwo(own, 'authToken', 'apiKey'),
+    ...oneOfTwo(own, 'from', 'messagingServiceSid'),
+  ])
+}
+
+function oneOfTwo(given: GivenOptions, field: keyof SmsOptions, other: keyof SmsOptions): ConfigProblem[] {
+  return (given[field] === undefined) === (given[other] === undefined)
+    ? [{ field, detail: `give either ${field} or ${other}` }]
+    : []
+}
+
+function isBaseUrl(text: unknown): boolean {
+  const url = typeof text === 'string' ? parseUrl(text) : undefined
+  if (!url) return false
+  const { protocol, hostname, username, password, search, hash } = url
+  const local = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+  return (protocol === 'https:' || (protocol === 'http:' && local)) && !(username || password || search || hash)
+}
+
+/** An answer of the provider, as far as it matters. */
+interface SmsAnswer {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>> | undefined
+  readonly retryAfterMs: number | undefined
+}
+
+/**
+ * What the provider's answer says about the message.
+ *
+ * 401 and 403 speak of our account, not of the recipient: `retry`, for somebody to mend. 429 and 503 refuse for now. Any
+ * other 5xx may stand over a message that went out, as Twilio's page on error 20500 says of POST: `unknown`.
+ */
+function smsAnswerOutcome({ status, body, retryAfterMs }: SmsAnswer): SendOutcome {
+  if (status >= 200 && status < 300) {
+    return { outcome: 'sent', ...(typeof body?.sid === 'string' && { providerMessageId: body.sid }) }
+  }
+  const wait = retryAfterMs !== undefined && { retryAfterMs }
+  if (status === 401 || status === 403) return { outcome: 'retry', code: 'provider_auth', ...wait }
+  const code = `http_${status}`
+  if (status === 429 || status === 503 || status === 408 || status < 400) return { outcome: 'retry', code, ...wait }
+  if (status >= 500) return { outcome: 'unknown', code, ...wait }
+  return { outcome: 'rejected', code: Number.isSafeInteger(body?.code) ? `twilio_${body?.code}` : code }
+}
+
+/**
+ * The JSON object in an answer's body, reading at most `limit` bytes of it; `undefined` when it is longer, is no JSON
+ * object, or breaks off.
+ */
+async function boundedJson(
+  body: ReadableStream<Uint8Array> | null,
+  limit: number,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  if (body === null) return undefined
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.byteLength
+      if (bytes > limit) return undefined
+      text += decoder.decode(chunk, { stream: true })
+    }
+    const value: unknown = JSON.parse(text + decoder.decode())
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
 }

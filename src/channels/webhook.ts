@@ -4,10 +4,9 @@
  * @module sallyport/channels/webhook
  */
 import type { Channel } from '../ports/channel.ts'
-import { webhookChannel } from './webhook-channel.ts'
-import type { WebhookOptions } from './webhook-options.ts'
+import { type WebhookOptions, webhookChannel } from './webhook-channel.ts'
 
-export type { WebhookOptions, WebhookSecret } from './webhook-options.ts'
+export type { WebhookOptions, WebhookSecret } from './webhook-channel.ts'
 
 /**
  * Posts events to the recipient's `url`, signed as Standard Webhooks says, so that any of its libraries can verify them.

@@ -178,3 +178,8 @@ class Walk {
 function isPlainObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** What counts as true: everything but `false`, `null`, `0`, `''` and an empty list. */
+export function truthy(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : Boolean(value)
+}

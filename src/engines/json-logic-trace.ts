@@ -1,7 +1,6 @@
 import type { ConditionTrace } from '../model/dispatch.ts'
 import type { JsonValue } from '../model/json.ts'
-import type { Literal, Rule, RuleOperation } from './json-logic-check.ts'
-import { truthy } from './json-logic-operators.ts'
+import { type Literal, type Rule, type RuleOperation, truthy } from './json-logic-check.ts'
 
 const MAX_ENTRIES = 32
 const MAX_LENGTH = 200

@@ -3,10 +3,10 @@
  *
  * @module sallyport/json-logic
  */
+import { defaultMethods, LogicEngine } from 'json-logic-engine'
 import type { JsonValue } from '../model/json.ts'
 import type { CompiledCondition, ConditionEngine, ConditionFault, Decision } from '../ports/condition-engine.ts'
-import { checkRule, type Rule } from './json-logic-check.ts'
-import { createEvaluator, StepsExceeded, truthy } from './json-logic-operators.ts'
+import { checkRule, type Literal, type Rule, truthy } from './json-logic-check.ts'
 import { explain } from './json-logic-trace.ts'
 
 /**
@@ -54,3 +54,170 @@ function describe(error: unknown): Decision {
 }
 
 const NO_NUMBER = 'the condition does arithmetic on something that is not a number, or divides by zero'
+
+/**
+ * What one evaluation may do: a step is an element of a list times the nodes that look at it, or 64 characters or
+ * elements of a variable, or 1,024 pairs of characters where one string is searched for in another, which can take them
+ * all.
+ */
+const MAX_STEPS = 100_000
+
+/** Thrown when an evaluation does more than it may. */
+class StepsExceeded extends Error {
+  constructor() {
+    super(`the condition takes more than ${MAX_STEPS} steps`)
+  }
+}
+
+/**
+ * Evaluates a checked rule, and parts of it. Throws {@link StepsExceeded}, or what arithmetic on non-numbers throws.
+ */
+type Evaluate = (rule: Rule, facts: unknown) => unknown
+
+/**
+ * Gives an evaluator of its own for one rule: the library stops optimising once it has seen many rules that do not
+ * repeat. Steps are counted from the last `reset`.
+ */
+function createEvaluator(): { readonly evaluate: Evaluate; readonly reset: () => void } {
+  let steps = 0
+  const spend = (count: number): void => {
+    steps += count
+    if (steps > MAX_STEPS) throw new StepsExceeded()
+  }
+  const engine = new CheckedEngine(methods(spend))
+  return {
+    evaluate: (rule, facts) => engine.run(rule, facts),
+    reset: () => {
+      steps = 0
+    },
+  }
+}
+
+class CheckedEngine extends LogicEngine {
+  override truthy(value: unknown): boolean {
+    return truthy(value)
+  }
+
+  /** Leaves out the enclosing data, which no rule can name: the optimiser would keep that of the first evaluation. */
+  override run(logic: unknown, data: unknown): unknown {
+    return super.run(logic, data)
+  }
+}
+
+/** The library's operators that are used as they are. */
+const KEPT = ['and', 'or', 'if', 'some', 'none', 'all', '+', '-', '*', '/', '%'] as const
+
+interface Method {
+  readonly method: (operands: never, context: unknown) => unknown
+  readonly deterministic: boolean
+}
+
+/**
+ * The library's operators where they do what JSON Logic says. Its comparisons throw on what is not a number, its `!`
+ * takes a list for its operands, its `all` holds for what is no list, its `var` sees inherited properties: those are
+ * done here.
+ */
+function methods(spend: (count: number) => void): Record<string, unknown> {
+  const split = new Map<string, readonly string[]>()
+  const find = (context: unknown, path: string): unknown => {
+    let segments = split.get(path)
+    if (segments === undefined) {
+      segments = path === '' ? [] : path.split('.')
+      split.set(path, segments)
+    }
+    return own(context, segments)
+  }
+  const absent = (paths: readonly string[], context: unknown): string[] =>
+    paths.filter((path) => {
+      const value = find(context, path)
+      return value === undefined || value === null || value === ''
+    })
+  return {
+    ...Object.fromEntries(KEPT.map((name) => [name, defaultMethods[name]])),
+    ...COMPARISONS,
+    in: compare(([item, list]) => {
+      if (Array.isArray(list)) return list.includes(item)
+      if (typeof list !== 'string' || (typeof item !== 'string' && typeof item !== 'number')) return false
+      const text = String(item)
+      spend((text.length * list.length) / 1024)
+      return list.includes(text)
+    }),
+    var: {
+      method: ([path, fallback]: readonly [string, Literal?], context) => {
+        const value = find(context, path)
+        spend(size(value) / 64)
+        return value === undefined || typeof value === 'function' ? (fallback ?? null) : value
+      },
+      deterministic: false,
+    },
+    missing: { method: (paths: readonly string[], context) => absent(paths, context), deterministic: false },
+    missing_some: {
+      method: ([needed, paths]: readonly [number, readonly string[]], context) => {
+        const gone = absent(paths, context)
+        return paths.length - gone.length >= needed ? [] : gone
+      },
+      deterministic: false,
+    },
+    list: {
+      method: ([list, nodes]: readonly [unknown, number]) => {
+        if (!Array.isArray(list)) return []
+        spend(list.length * nodes)
+        return list
+      },
+      deterministic: false,
+    },
+  } satisfies Record<string, unknown> & Record<'var' | 'missing' | 'missing_some' | 'list', Method>
+}
+
+const COMPARISONS: Readonly<Record<string, Method>> = {
+  '!': compare(([value]) => !truthy(value)),
+  '!!': compare(([value]) => truthy(value)),
+  '==': compare(([left, right]) => equals(left, right)),
+  '!=': compare(([left, right]) => !equals(left, right)),
+  '===': compare(([left, right]) => left === right),
+  '!==': compare(([left, right]) => left !== right),
+  '<': compare((operands) => ordered(operands, (left, right) => left < right)),
+  '<=': compare((operands) => ordered(operands, (left, right) => left <= right)),
+  '>': compare((operands) => ordered(operands, (left, right) => left > right)),
+  '>=': compare((operands) => ordered(operands, (left, right) => left >= right)),
+}
+
+function compare(method: (operands: readonly unknown[]) => boolean): Method {
+  return { method, deterministic: true }
+}
+
+/** As JavaScript's `==`, but a list or an object equals only itself. */
+function equals(left: unknown, right: unknown): boolean {
+  // biome-ignore lint/suspicious/noDoubleEquals: JSON Logic's == is JavaScript's
+  return left === right || (isScalar(left) && isScalar(right) && left == right)
+}
+
+/**
+ * As JavaScript orders scalars: two strings by code unit, otherwise as numbers, `null` as 0. Nothing else has an order.
+ */
+function ordered(operands: readonly unknown[], holds: (left: string, right: string) => boolean): boolean {
+  return operands.every((right, index) => {
+    if (index === 0) return true
+    const left = operands[index - 1]
+    // Only the types are narrowed here: the operator itself takes every scalar.
+    return isScalar(left) && isScalar(right) && holds(left as string, right as string)
+  })
+}
+
+function own(value: unknown, segments: readonly string[]): unknown {
+  let found = value
+  for (const segment of segments) {
+    if (found === null || found === undefined || !Object.hasOwn(found, segment)) return undefined
+    // An own property was just found, so the value can be read like an object.
+    found = (found as Record<string, unknown>)[segment]
+  }
+  return found
+}
+
+function size(value: unknown): number {
+  return typeof value === 'string' || Array.isArray(value) ? value.length : 0
+}
+
+function isScalar(value: unknown): boolean {
+  return value === null || (typeof value !== 'object' && typeof value !== 'function')
+}

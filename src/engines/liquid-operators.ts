@@ -1,5 +1,5 @@
 import { type Context, Drop, defaultOperators, type LiquidOptions, toValue } from 'liquidjs'
-import { charge, chargeSearch, checkTime, countKeys } from './liquid-text.ts'
+import { charge, chargeSearch, checkTime, countKeys } from './liquid-rendering.ts'
 
 type Operators = NonNullable<LiquidOptions['operators']>
 

@@ -14,7 +14,7 @@ import {
   Value,
 } from 'liquidjs'
 import { same } from './liquid-operators.ts'
-import { charge, checkTime, countKeys, RenderedText, TextEmitter } from './liquid-text.ts'
+import { charge, checkTime, countKeys, RenderedText, TextEmitter } from './liquid-rendering.ts'
 
 const ELEMENT = 16
 const TURN = 64

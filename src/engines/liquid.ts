@@ -8,12 +8,20 @@ import { matching } from '../options/checks.ts'
 import { type Checks, readOptions } from '../options/read-options.ts'
 import type { CompiledTemplate, Rendering, TemplateEngine, TemplateFacts } from '../ports/template-engine.ts'
 import { parse } from './liquid-check.ts'
-import { ABSENT, PlainContext } from './liquid-context.ts'
 import { allowedFilters } from './liquid-filters.ts'
 import { boundedOperators } from './liquid-operators.ts'
+import {
+  ABSENT,
+  charge,
+  escapeHtml,
+  PlainContext,
+  RenderedText,
+  RenderFault,
+  RenderInSlices,
+  TextEmitter,
+  toText,
+} from './liquid-rendering.ts'
 import { ALLOWED_TAGS } from './liquid-tags.ts'
-import { charge, escapeHtml, RenderedText, RenderFault, TextEmitter, toText } from './liquid-text.ts'
-import { RenderInSlices } from './liquid-time-slices.ts'
 
 /** How dates are written. */
 export interface LiquidOptions {

@@ -7,6 +7,5 @@
 export type { DeliveryPolicy, PolicyNames, PolicyQuestion, SendLimit, Verdict } from '../ports/delivery-policy.ts'
 export { allOf } from './all-of.ts'
 export { type PreferenceSet, preferences } from './preferences.ts'
-export { quietHours } from './quiet-hours.ts'
-export type { QuietHoursOptions } from './quiet-hours-options.ts'
+export { type QuietHoursOptions, quietHours } from './quiet-hours.ts'
 export { type ThrottleOptions, throttle } from './throttle.ts'

@@ -7,10 +7,8 @@ import type { ConfigProblem } from '../errors.ts'
 import { type GivenOptions, readOptions } from '../options/read-options.ts'
 import type { PriceBook } from '../ports/price-book.ts'
 import { means } from './model-pattern.ts'
-import { BOOK, isEntry } from './price-book-checks.ts'
-import type { PriceBookOptions } from './price-book-options.ts'
-import { compareEntries, entriesTie, type PriceEntry, readEntry } from './price-entry.ts'
-import { amountOf } from './tariff.ts'
+import { BOOK, isEntry, type PriceBookOptions } from './price-book-options.ts'
+import { amountOf, compareEntries, entriesTie, type PriceEntry, readEntry } from './price-entry.ts'
 
 export type { ModelPrices, PriceBookOptions, PriceTier, TokenPrices } from './price-book-options.ts'
 

@@ -28,8 +28,7 @@ export async function buildPackage(): Promise<BuiltPackage> {
     const tarball = await packTarball(folder)
     const [project, bare] = [join(folder, 'project'), join(folder, 'bare')]
     for (const place of [project, bare]) await cp(new URL('consumer/', import.meta.url), place, { recursive: true })
-    await installTarball(tarball, project)
-    await installWithoutPeers(tarball, bare)
+    await Promise.all([installTarball(tarball, project), installWithoutPeers(tarball, bare)])
     return {
       files: tarball.files,
       installed: join(project, 'node_modules/sallyport'),
