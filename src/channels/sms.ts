@@ -21,15 +21,15 @@ export interface SmsOptions {
   /** The account, `AC…`. */
   readonly accountSid: string
   readonly authToken?: string
-  /** In place of the account's own token: can be revoked by itself. */
+  /** In place of `authToken`: can be revoked alone. */
   readonly apiKey?: { readonly sid: string; readonly secret: string }
   /** The sender: an E.164 number, a short code or an alphanumeric name. */
   readonly from?: string
-  /** In place of one sender: a pool that the provider picks from. */
+  /** In place of `from`: a pool of senders that the provider picks from. */
   readonly messagingServiceSid?: string
   /** Where the API is; `http:` only on this machine. Default: `https://api.twilio.com`. */
   readonly baseUrl?: string
-  /** Default: the runtime's own, looked up for every message. */
+  /** Default: the global `fetch`, looked up for each message. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
   /** A text that needs more is not sent (`too_long`): each segment costs. 1 to 255. Default: 10. */
   readonly maxSegments?: number
@@ -65,12 +65,12 @@ const MAX_ANSWER_BYTES = 16 * 1024
 /**
  * Sends text messages through Twilio, or a provider with the same API. The template field is `text`.
  *
- * It goes to the recipient's `phone`, when that is E.164. Control characters and bidirectional overrides are taken out of
+ * It goes to the recipient's `phone`, in E.164. Control characters and bidirectional overrides are removed from
  * the text; one that is then empty (`text_empty`) or takes more than `maxSegments` (`too_long`) is not sent.
  *
- * This API has no idempotency key, so the provider cannot recognise a repeat: after `unknown`, that is a request that broke
- * off or was answered with a 5xx other than 503, the next attempt **may send the text a second time**. Where that is worse
- * than not sending, give `retrySchedule: []`.
+ * This API has no idempotency key, so the provider cannot recognise a repeat. After `unknown` (a request that broke
+ * off, or a 5xx other than 503) the next attempt **may send the text a second time**. If that is worse
+ * than not sending, pass `retrySchedule: []`.
  *
  * Codes: `address_invalid`, `content_invalid`, `text_empty`, `too_long`, `twilio_<code>` or `http_<status>` for a refusal,
  * `provider_auth` (401, 403; tried again), `connection_failed`, `connection_lost`, `timeout`, `aborted`.
@@ -107,7 +107,7 @@ export function sms(options: SmsOptions): Channel {
         method: 'POST',
         headers: { authorization, accept: 'application/json', 'user-agent': 'sallyport' },
         body: formOf(to, text, own),
-        // Credentials go to the one place that was configured.
+        // A redirect would send the credentials to another server.
         redirect: 'manual',
         signal: stop.signal,
       })
@@ -152,7 +152,7 @@ function basicAuth(user: string, password: string): string {
   return `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${user}:${password}`)))}`
 }
 
-/** Reads the options of `sms`; the values, some of them secret, are in no error. */
+/** Reads the options of `sms`. No error quotes their values: some are secret. */
 function readSmsOptions(options: SmsOptions): SmsOptions {
   return readOptions('sms', options, CHECKS, (own) => [
     ...oneOfTwo(own, 'authToken', 'apiKey'),
@@ -174,7 +174,7 @@ function isBaseUrl(text: unknown): boolean {
   return (protocol === 'https:' || (protocol === 'http:' && local)) && !(username || password || search || hash)
 }
 
-/** An answer of the provider, as far as it matters. */
+/** The used part of the provider's response. */
 interface SmsAnswer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>> | undefined
@@ -182,10 +182,10 @@ interface SmsAnswer {
 }
 
 /**
- * What the provider's answer says about the message.
+ * The outcome of a message by the provider's response.
  *
- * 401 and 403 speak of our account, not of the recipient: `retry`, for somebody to mend. 429 and 503 refuse for now. Any
- * other 5xx may stand over a message that went out, as Twilio's page on error 20500 says of POST: `unknown`.
+ * 401 and 403 concern the account and can be fixed: `retry`. 429 and 503 refuse for now. After any other 5xx the message may have been
+ * sent, as Twilio's page on error 20500 says of POST: `unknown`.
  */
 function smsAnswerOutcome({ status, body, retryAfterMs }: SmsAnswer): SendOutcome {
   if (status >= 200 && status < 300) {
@@ -199,10 +199,7 @@ function smsAnswerOutcome({ status, body, retryAfterMs }: SmsAnswer): SendOutcom
   return { outcome: 'rejected', code: Number.isSafeInteger(body?.code) ? `twilio_${body?.code}` : code }
 }
 
-/**
- * The JSON object in an answer's body, reading at most `limit` bytes of it; `undefined` when it is longer, is no JSON
- * object, or breaks off.
- */
+/** Reads a JSON object of at most `limit` bytes; `undefined` if it is longer, is no JSON object, or breaks off. */
 async function boundedJson(
   body: ReadableStream<Uint8Array> | null,
   limit: number,

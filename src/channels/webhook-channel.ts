@@ -17,25 +17,25 @@ import {
 } from './webhook-guard.ts'
 import { post, webhookOutcome } from './webhook-request.ts'
 
-/** The secret of an endpoint; several while one takes over from another: each signs. */
+/** The secret of an endpoint, or several during a rotation: each signs. */
 export type WebhookSecret = string | readonly string[]
 
 /** How `webhook()` sends. */
 export interface WebhookOptions {
   /**
-   * `whsec_` and base64 of 24 to 64 random bytes, known to the receiver: one for all endpoints, or a function that finds
-   * that of an endpoint, which keeps one receiver from signing in your name to another. When the function gives nothing,
+   * `whsec_` and base64 of 24 to 64 random bytes, known to the receiver. Either one for all endpoints, or a function that finds
+   * that of an endpoint, so that no receiver can sign in your name to another. If the function returns `undefined`,
    * nothing is sent and the delivery is tried again (`secret_missing`).
    */
   readonly secret:
     | WebhookSecret
     | ((url: string, tenant: string) => WebhookSecret | undefined | Promise<WebhookSecret | undefined>)
-  /** Also take `http:` URLs, where anyone on the way can read the event. Default: `false`. */
+  /** Also accept `http:` URLs: anyone on the network path can read the event. Default: `false`. */
   readonly allowHttp?: boolean
   /**
-   * **Turns off the guard against server-side request forgery**: whoever chooses a webhook URL can then have this server
-   * post to itself, to its neighbours and to cloud metadata. For tests, for development, and where an egress proxy or a
-   * firewall does that work. Default: `false`.
+   * **Turns off the guard against server-side request forgery (SSRF)**: a webhook URL can then make this server post to itself, to
+   * its network and to cloud metadata. For tests, development, and hosts behind an egress proxy or a firewall.
+   * Default: `false`.
    */
   readonly allowPrivateNetworks?: boolean
   /** Ports to allow beside 443, and beside 80 with `allowHttp`. Default: none; any with `allowPrivateNetworks`. */
@@ -48,7 +48,7 @@ export interface WebhookOptions {
   readonly clock?: Clock
 }
 
-/** What Standard Webhooks gives as its example. */
+/** The example schedule of Standard Webhooks. */
 const SCHEDULE: readonly number[] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map((s) => s * 1_000)
 
 const CHECKS: Checks<WebhookOptions> = {
@@ -66,7 +66,7 @@ const CHECKS: Checks<WebhookOptions> = {
   clock: has('now', 'after'),
 }
 
-/** What a test may put in place of the network's own. */
+/** Replaces parts of the network in tests. */
 export interface WebhookSeams {
   readonly resolve?: Resolve
   readonly ca?: string
@@ -74,7 +74,7 @@ export interface WebhookSeams {
 
 /** The channel behind `webhook()`. */
 export function webhookChannel(options: WebhookOptions, seams: WebhookSeams = {}): Channel {
-  // First: to look at the options takes what only Node has.
+  // First: checking the options needs Node's Buffer.
   refuseUnguardedRuntime(options?.allowPrivateNetworks === true)
   const {
     secret,
@@ -122,20 +122,20 @@ function bodyOf({ eventType, createdAt, content }: OutboundMessage): string {
 
 const SECRET = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3})?={0,2})$/
 
-/** The key in a Standard Webhooks secret, `whsec_` and base64 of 24 to 64 bytes; `undefined` when it is none. */
+/** Reads a Standard Webhooks secret: `whsec_` and base64 of 24 to 64 bytes. */
 function parseSecret(secret: unknown): Buffer | undefined {
   const encoded = typeof secret === 'string' ? SECRET.exec(secret)?.[1] : undefined
   const key = encoded === undefined ? undefined : Buffer.from(encoded, 'base64')
   return key && key.length >= 24 && key.length <= 64 ? key : undefined
 }
 
-/** The keys in one secret or several; `undefined` when there is none, or one of them is no secret. */
+/** Reads one secret or several; `undefined` if there is none or one of them is invalid. */
 function parseSecrets(secrets: unknown): readonly Buffer[] | undefined {
   const keys = (Array.isArray(secrets) ? [...secrets] : [secrets]).map(parseSecret)
   return keys.length > 0 && keys.every((key) => key !== undefined) ? keys : undefined
 }
 
-/** The three headers of Standard Webhooks, with a signature for every key, so that a receiver may rotate at leisure. */
+/** The three headers of Standard Webhooks, with a signature of each key, so that secrets can be rotated. */
 function signatureHeaders(
   keys: readonly Buffer[],
   { id, seconds, body }: { readonly id: string; readonly seconds: number; readonly body: string },

@@ -12,24 +12,23 @@ export interface WebhookReach {
   readonly ports: readonly number[]
 }
 
-/** All the addresses of a host name. */
+/** Resolves a host name to all its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
 
-/** Why a connection was not made: the address is not one that a webhook may reach. */
+/** A webhook may not connect to the address. */
 export class AddressForbidden extends Error {
   override readonly name = 'AddressForbidden'
 }
 
-// IANA has given out nothing else as global unicast; ipaddr.js calls the unassigned rest "unicast" too.
+// The only global unicast block that IANA has assigned; ipaddr.js calls the unassigned rest "unicast" too.
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 
-// Azure answers its virtual machines there, whatever network they are in, and hands out their configuration.
+// Azure serves the configuration of virtual machines there, in any network.
 const AZURE_WIRE_SERVER = '168.63.129.16'
 
 /**
- * Whether an IP address, as text, is one of the public internet. Private, loopback, link-local, metadata, multicast,
- * reserved and documentation ranges are not, nor is what wraps an IPv4 address but for the mapped form, which is judged by
- * what it wraps.
+ * Whether an IP address is on the public internet. Private, loopback, link-local, metadata, multicast, reserved and documentation
+ * ranges are not. An IPv4-mapped IPv6 address is judged by its IPv4 address; other embeddings of IPv4 are refused.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
@@ -39,12 +38,12 @@ export function isPublicAddress(address: string): boolean {
   return parsed.match(GLOBAL_UNICAST) && !isIsatap(parsed)
 }
 
-/** Whether an address is one that, in whatever network, stands for the IPv4 address at its end (RFC 5214). */
+/** Whether an address is an ISATAP one, which stands for the IPv4 address at its end in any network (RFC 5214). */
 function isIsatap({ parts }: ipaddr.IPv6): boolean {
   return (parts[4] === 0 || parts[4] === 0x200) && parts[5] === 0x5efe
 }
 
-/** The URL that a string is, when its form is allowed: scheme, port and no credentials. Its host is judged on connecting. */
+/** Parses a URL whose scheme and port are allowed and that has no credentials. Its host is checked on connecting. */
 export function parseWebhookUrl(text: string, reach: WebhookReach): URL | undefined {
   const url = parseUrl(text)
   if (!url) return undefined
@@ -58,8 +57,8 @@ export function parseWebhookUrl(text: string, reach: WebhookReach): URL | undefi
 }
 
 /**
- * Whether the host of a URL is an IP literal that may not be reached. A `lookup` hook never sees literals, and the URL
- * parser has turned all their spellings into one.
+ * Whether the host of a URL is a forbidden IP literal. Node calls no `lookup` for literals; the URL parser normalises all their
+ * spellings.
  */
 export function isForbiddenLiteral(url: URL, reach: WebhookReach): boolean {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
@@ -67,8 +66,8 @@ export function isForbiddenLiteral(url: URL, reach: WebhookReach): boolean {
 }
 
 /**
- * A `lookup` for `node:http` that gives the addresses that it has vetted, so that there is no second look that could find
- * others. One forbidden answer condemns them all: a name that points inside as well as outside is no honest endpoint.
+ * A `lookup` for `node:http` that returns the addresses it has checked: there is no second resolution that could differ (DNS
+ * rebinding). One forbidden address refuses them all.
  */
 export function guardedLookup(resolve: Resolve, reach: WebhookReach): LookupFunction {
   return (hostname, options, callback) => {
@@ -91,8 +90,8 @@ function notFound(hostname: string): NodeJS.ErrnoException {
 }
 
 /**
- * Stops start-up wherever `node:http` is not known to connect to the address that its `lookup` hook gave: on every runtime but
- * Node. The guard against private addresses would be there and do nothing. Without the guard, only those pass that can post.
+ * Stops start-up on every runtime but Node: only Node's `node:http` is known to connect to the address that `lookup` returned, so
+ * the guard would have no effect elsewhere. With `allowPrivateNetworks`, runtimes pass whose `node:http` can post.
  */
 export function refuseUnguardedRuntime(allowPrivateNetworks: boolean): void {
   const runtime = runtimeOtherThanNode()
@@ -107,7 +106,7 @@ export function refuseUnguardedRuntime(allowPrivateNetworks: boolean): void {
 
 interface UnguardedRuntime {
   readonly name: string
-  /** Its `node:http` can do all but be guarded. */
+  /** Its `node:http` can post, but not be guarded. */
   readonly posts: boolean
 }
 

@@ -46,7 +46,7 @@ function decide(rule: Rule, evaluate: (part: Rule) => unknown, reset: () => void
   }
 }
 
-/** Its detail never repeats what was thrown: it may hold a value of the facts. */
+/** Turns an error into an outcome. The detail never quotes the error, which may hold a value of the facts. */
 function describe(error: unknown): Decision {
   if (error instanceof StepsExceeded) return { outcome: 'error', detail: error.message }
   if (Number.isNaN(error)) return { outcome: 'error', detail: NO_NUMBER }
@@ -56,27 +56,24 @@ function describe(error: unknown): Decision {
 const NO_NUMBER = 'the condition does arithmetic on something that is not a number, or divides by zero'
 
 /**
- * What one evaluation may do: a step is an element of a list times the nodes that look at it, or 64 characters or
- * elements of a variable, or 1,024 pairs of characters where one string is searched for in another, which can take them
- * all.
+ * Limit of one evaluation. A step is: a list element times the nodes of the body that runs on it; 64 characters or elements of a
+ * variable; or 1,024 pairs of characters of a substring search, its worst case.
  */
 const MAX_STEPS = 100_000
 
-/** Thrown when an evaluation does more than it may. */
+/** An evaluation takes more than {@link MAX_STEPS}. */
 class StepsExceeded extends Error {
   constructor() {
     super(`the condition takes more than ${MAX_STEPS} steps`)
   }
 }
 
-/**
- * Evaluates a checked rule, and parts of it. Throws {@link StepsExceeded}, or what arithmetic on non-numbers throws.
- */
+/** Evaluates a checked rule or a part of it. Throws {@link StepsExceeded}, or `NaN` for arithmetic on what is not a number. */
 type Evaluate = (rule: Rule, facts: unknown) => unknown
 
 /**
- * Gives an evaluator of its own for one rule: the library stops optimising once it has seen many rules that do not
- * repeat. Steps are counted from the last `reset`.
+ * Creates the evaluator of one rule. Each rule has its own: the library stops optimising after many rules that do not repeat.
+ * `reset` sets the step counter to 0.
  */
 function createEvaluator(): { readonly evaluate: Evaluate; readonly reset: () => void } {
   let steps = 0
@@ -98,13 +95,13 @@ class CheckedEngine extends LogicEngine {
     return truthy(value)
   }
 
-  /** Leaves out the enclosing data, which no rule can name: the optimiser would keep that of the first evaluation. */
+  /** Leaves out the enclosing data, which no rule can name: the optimiser would retain the data of the first evaluation. */
   override run(logic: unknown, data: unknown): unknown {
     return super.run(logic, data)
   }
 }
 
-/** The library's operators that are used as they are. */
+/** Operators of the library that are used unchanged. */
 const KEPT = ['and', 'or', 'if', 'some', 'none', 'all', '+', '-', '*', '/', '%'] as const
 
 interface Method {
@@ -113,9 +110,8 @@ interface Method {
 }
 
 /**
- * The library's operators where they do what JSON Logic says. Its comparisons throw on what is not a number, its `!`
- * takes a list for its operands, its `all` holds for what is no list, its `var` sees inherited properties: those are
- * done here.
+ * All operators: the library's where they follow JSON Logic, and ours for the rest. The library's comparisons throw on what is not a
+ * number, its `!` takes a list as its operands, and its `var` reads inherited properties.
  */
 function methods(spend: (count: number) => void): Record<string, unknown> {
   const split = new Map<string, readonly string[]>()
@@ -186,15 +182,13 @@ function compare(method: (operands: readonly unknown[]) => boolean): Method {
   return { method, deterministic: true }
 }
 
-/** As JavaScript's `==`, but a list or an object equals only itself. */
+/** JavaScript's `==`, except that a list or an object equals only itself. */
 function equals(left: unknown, right: unknown): boolean {
   // biome-ignore lint/suspicious/noDoubleEquals: JSON Logic's == is JavaScript's
   return left === right || (isScalar(left) && isScalar(right) && left == right)
 }
 
-/**
- * As JavaScript orders scalars: two strings by code unit, otherwise as numbers, `null` as 0. Nothing else has an order.
- */
+/** Compares scalars as JavaScript does: two strings by code unit, others as numbers, `null` as 0. Lists and objects have no order. */
 function ordered(operands: readonly unknown[], holds: (left: string, right: string) => boolean): boolean {
   return operands.every((right, index) => {
     if (index === 0) return true

@@ -15,7 +15,7 @@ import {
 
 const MAX_DATE = 64
 const MAX_FORMAT = 100
-/** What the name of a month or a day costs: a formatter of its own, some 50 microseconds. A time zone takes two. */
+/** Charge for the name of a month or a day, which takes a formatter (50 microseconds). A time zone takes two. */
 const DATE_WORD = 1500
 const WORDS = /%[-_0^#:]*\d*[aAbBhcxX]/g
 
@@ -41,9 +41,8 @@ const NUMBER = [
 const LIST = ['compact', 'concat', 'default', 'first', 'last', 'reverse', 'size', 'uniq']
 
 /**
- * Gives the filters that templates may use: bounded in what one call costs, so that the limits, which are looked at
- * between calls, hold. `raw`, expression filters (`where_exp` and the like), `json` and everything that hashes or
- * decodes is left out.
+ * The filters that templates may use. The cost of one call is bounded, since limits are checked between calls. Left out are `raw`,
+ * `json`, expression filters such as `where_exp`, and all that hash or decode.
  */
 export function allowedFilters(escaping: 'html' | 'none'): ReadonlyMap<string, FilterImplOptions> {
   return new Map<string, FilterImplOptions>([
@@ -96,7 +95,7 @@ function sliceFilter(handler: Handler): Handler {
   }
 }
 
-/** Of white space only: taking off given characters is far dearer. */
+/** Trims white space only: trimming given characters costs far more. */
 function trimFilter(handler: Handler): Handler {
   const trim = textFilter(handler)
   return function (value: unknown): unknown {
@@ -121,7 +120,7 @@ function numberFilter(handler: Handler): Handler {
   }
 }
 
-/** A value that is no date is left as it is, as in Liquid. */
+/** Returns a value that is no date unchanged, as Liquid does. */
 function dateFilter(handler: Handler): Handler {
   return function (given: unknown, format: unknown, zone: unknown): unknown {
     checkTime(this.context)
@@ -147,7 +146,7 @@ const TEXT_ESCAPES: Readonly<Record<string, FilterImplOptions>> = {
   newline_to_br: escaper(breakLines),
 }
 
-/** What these give is safe, so they are marked `raw`: where one comes last, the text is not escaped a second time. */
+/** Their output is escaped, so `raw` keeps it from being escaped again if the filter comes last. */
 const HTML_ESCAPES: Readonly<Record<string, FilterImplOptions>> = {
   escape: { raw: true, handler: escaper(escapeHtml) },
   escape_once: { raw: true, handler: escaper((text) => escapeHtml(unescapeHtml(text))) },
@@ -171,7 +170,7 @@ type Call = ThisParameterType<Handler>
 
 const MAX_PATH = 200
 
-/** The list filters that the library does not bound: a list can hold one big value many times over. */
+/** List filters that the library does not bound: a list can hold one big value many times. */
 const LIST_FILTERS: Readonly<Record<string, Handler>> = {
   join(value: unknown, separator: unknown) {
     const between = separator === undefined ? ' ' : toText(separator, this.context)
@@ -233,7 +232,7 @@ function pick(item: unknown, path: readonly string[]): unknown {
   return value
 }
 
-/** Numbers and strings in their order, whatever else at the end. */
+/** Orders numbers, then strings, then all other values. */
 function compare(left: unknown, right: unknown): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right
   if (typeof left === 'string' && typeof right === 'string') return left < right ? -1 : left > right ? 1 : 0
@@ -247,8 +246,8 @@ function rank(value: unknown): number {
 const SAFE: readonly string[] = ['http:', 'https:', 'mailto:']
 
 /**
- * An absolute URL, as browsers and mail programs read it, if its scheme is http, https or mailto; otherwise `#`, which leads nowhere. It
- * is parsed as the WHATWG has it, so that case, control characters and white space hide no scheme, and given back as it was parsed.
+ * Returns an absolute URL whose scheme is http, https or mailto, and `#` for any other text. It is parsed by the WHATWG URL standard and
+ * returned as parsed, so that case, control characters and white space cannot hide a scheme.
  */
 function safeUrl(text: string): string {
   const url = parseUrl(text)

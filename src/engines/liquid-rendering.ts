@@ -1,6 +1,6 @@
 import { Context, Drop, type Emitter, type FilterImplOptions, type Scope, toValue } from 'liquidjs'
 
-/** Characters, of one rendered field. */
+/** Characters of one rendered field. */
 const MAX_OUTPUT = 262_144
 
 const MAX_NUMBER = 64
@@ -8,39 +8,34 @@ const MAX_NUMBER = 64
 /** A filter's function. */
 export type Handler = Extract<FilterImplOptions, (...values: never) => unknown>
 
-/** Why a template could not be rendered, in words that hold nothing of what it was given. */
+/** A template cannot be rendered. The message holds no value of the facts. */
 export class RenderFault extends Error {}
 
 /**
- * Charges for work, by the characters and elements it touches; throws when a rendering has used up its share.
+ * Charges a rendering for work, by the characters and elements it touches. Throws over the limit.
  *
- * This, not the clock, is what bounds a rendering: it comes out the same on a busy machine.
+ * Work is limited and not time, so that the outcome does not depend on the machine's load.
  */
 export function charge(context: Context, amount: number): void {
   context.memoryLimit.use(amount)
 }
 
-/**
- * Throws when a rendering has used up its time. The library looks between tags only: filters and operators call this.
- */
+/** Checks the time of a rendering. The library checks between tags only, so filters and operators call this. */
 export function checkTime(context: Context): void {
   context.renderLimit.check(performance.now())
 }
 
-/**
- * Charges for finding `pattern` in `text`: in the worst case every character of the one is compared with every one of
- * the other, 60,000 in 180,000 taking half a second.
- */
+/** Charges for a substring search by its worst case, where each character is compared with each: 60,000 in 180,000 take half a second. */
 export function chargeSearch(context: Context, text: string, pattern: string): void {
   charge(context, (text.length * pattern.length) / 256)
 }
 
-/** How many fields an object has, which takes time to find out; 0 for whatever is not one. */
+/** Number of fields of an object; 0 for any other value. Listing them takes time, so callers charge for it. */
 export function countKeys(value: unknown): number {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value).length : 0
 }
 
-/** What a value reads as: nothing for `nil`, the items of a list one after the other. An object has no text. */
+/** The text of a value: empty for `nil`, the joined items of a list. Throws for an object. */
 export function toText(value: unknown, context: Context): string {
   const plain: unknown = toValue(value)
   if (typeof plain === 'string') return plain
@@ -58,7 +53,7 @@ function charged(text: string, context: Context): string {
   return text
 }
 
-/** The number that a value reads as, 0 if none: reading a very long one would take time that is not charged. */
+/** The number of a value, or 0. A very long text is 0: parsing it would take time that is not charged. */
 export function shortNumber(value: unknown): number {
   const plain: unknown = toValue(value)
   return typeof plain === 'object' || (typeof plain === 'string' && plain.length > MAX_NUMBER) ? 0 : Number(plain) || 0
@@ -71,7 +66,7 @@ export function escapeHtml(text: string): string {
   return /[&<>"']/.test(text) ? text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character) : text
 }
 
-/** Turns the escapes of {@link escapeHtml} back, so that a text which has been escaped is not escaped twice. */
+/** Reverses {@link escapeHtml}, so that escaped text is not escaped twice. */
 export function unescapeHtml(text: string): string {
   return text.replace(/&(?:amp|lt|gt|#34|#39);/g, (escaped) => ORIGINALS.get(escaped) ?? escaped)
 }
@@ -80,10 +75,7 @@ const ORIGINALS: ReadonlyMap<string, string> = new Map(
   Object.entries(ESCAPES).map(([character, text]) => [text, character]),
 )
 
-/**
- * What `capture` keeps: rendered already, so what had to be escaped is. It reads as its text; a filter makes it plain
- * text.
- */
+/** The result of `capture`: escaped already, so output does not escape it again. A filter turns it into plain text. */
 export class RenderedText extends Drop {
   readonly #text: string
 
@@ -102,20 +94,20 @@ export class RenderedText extends Drop {
   }
 }
 
-/** Collects rendered text, and stops the rendering once there is too much of it. */
+/** Collects rendered text up to a limit. */
 export class TextEmitter implements Emitter {
   buffer = ''
 
   write(text: unknown): void {
     this.buffer += typeof text === 'string' ? text : String(text ?? '')
-    // Joining is cheap, and so is the length; only what stays under the limit is ever laid out in memory.
+    // Joining strings and reading the length are cheap: the engine copies the text only once, if it stays under the limit.
     if (this.buffer.length > MAX_OUTPUT) throw new RenderFault(`the text is longer than ${MAX_OUTPUT} characters`)
   }
 }
 
 /**
- * What is thrown for a variable that is absent. By its name the library knows it where absence is allowed; it is no
- * `Error` because recording a stack for every optional field of a list takes longer than all the rest.
+ * Thrown for an absent variable. The library recognises its name where absence is allowed. It is no `Error`: recording a stack for
+ * each optional field of a list takes longer than the rest of the rendering.
  */
 export const ABSENT: Readonly<Error> = Object.freeze({
   name: 'InternalUndefinedVariableError',
@@ -142,7 +134,7 @@ export class PlainContext extends Context {
     return value
   }
 
-  /** `size` of an object lists all its fields. */
+  /** Charges for `size` of an object, which lists its fields. */
   override readProperty(object: Scope, key: string | number | Drop): unknown {
     if (key === 'size') charge(this, 16 * countKeys(object))
     return super.readProperty(object, key)
@@ -150,19 +142,17 @@ export class PlainContext extends Context {
 }
 
 type Limit = Context['renderLimit']
-/** What the library renders with: it yields what it waits for, which may be another. */
+/** A generator of the library: it yields what it waits for, which may be another generator. */
 type Steps = Required<Iterator<unknown, unknown, unknown>>
 
-/** How long a rendering keeps the loop to itself at a time, in milliseconds. */
+/** Longest time slice: how long a rendering blocks the event loop at once, in milliseconds. */
 const SLICE_MS = 8
-/**
- * Only a backstop: the charges are used up far sooner, and a process that waits for its turn must not fail a message.
- */
+/** A backstop: the limit of work is reached far sooner. Only running time counts, so a busy process fails no message. */
 const RUNNING_LIMIT_MS = 2000
 
-/** The time that one rendering has run for. The library asks it before every tag and text, filters and operators by themselves. */
+/** Running time of one rendering. The library checks it before each tag and text; filters and operators check it themselves. */
 class RunningTime implements Pick<Limit, 'check'> {
-  isTurnOver = false
+  isSliceOver = false
   #before = 0
   #since = 0
   #now = 0
@@ -171,40 +161,40 @@ class RunningTime implements Pick<Limit, 'check'> {
     this.#before += this.#now - this.#since
     this.#since = performance.now()
     this.#now = this.#since
-    this.isTurnOver = false
+    this.isSliceOver = false
   }
 
   check(now: number): void {
     this.#now = now
     const ms = now - this.#since
-    this.isTurnOver = ms > SLICE_MS
+    this.isSliceOver = ms > SLICE_MS
     if (this.#before + ms > RUNNING_LIMIT_MS)
       throw new RenderFault(`the rendering takes longer than ${RUNNING_LIMIT_MS} ms`)
   }
 }
 
-/** One rendering. Like the library's `renderSync`, but one that takes long lets others have their turn. */
+/** One rendering in time slices: the library's `renderSync`, except that it can yield to the event loop. */
 export class RenderInSlices {
   readonly #time = new RunningTime()
-  /** Each waits for the one after it. */
+  /** Stack of generators: each waits for the next. */
   readonly #steps: Steps[] = []
-  /** What the last step gave to the one that waits for it, or threw. */
+  /** What the last generator returned or threw. */
   #result: unknown
   #threw = false
 
-  /** @param begin Gives what is to be run, with a limit that it shows its time to. */
+  /** @param begin Starts the rendering with a limit that checks its time. */
   constructor(begin: (renderLimit: Limit) => Iterator<unknown>) {
-    // A class with private members, of which the library calls this one alone.
+    // The type has private members, but the library calls `check` alone.
     const first = begin(this.#time as unknown as Limit)
     if (isSteps(first)) this.#steps.push(first)
   }
 
-  /** Goes on for its turn. Gives whether it is through; what the rendering throws is thrown. */
-  takeTurn(): boolean {
+  /** Runs one time slice and returns whether the rendering is done. Throws what it throws. */
+  runSlice(): boolean {
     this.#time.begin()
     while (this.#steps.length > 0) {
       try {
-        if (!this.#goOn()) return false
+        if (!this.#advance()) return false
       } catch (error) {
         this.#steps.pop()
         this.#result = error
@@ -215,11 +205,11 @@ export class RenderInSlices {
     return true
   }
 
-  /** Until something throws, which is for the one that waits, its turn is over, or it is through. */
-  #goOn(): boolean {
+  /** Runs until a generator throws, the slice is over (returns false) or the rendering is done (returns true). */
+  #advance(): boolean {
     const steps = this.#steps
     for (let current = steps.at(-1); current; current = steps.at(-1)) {
-      if (this.#time.isTurnOver) return false
+      if (this.#time.isSliceOver) return false
       const { value, done } = this.#threw ? this.#throwInto(current) : current.next(this.#result)
       if (done) steps.pop()
       const waits = isSteps(value)

@@ -1,5 +1,5 @@
 /**
- * What may go out, and when: preferences, quiet hours and throttles, and how they are put together.
+ * Delivery policies: preferences, quiet hours and throttles, and `allOf` to combine them.
  *
  * @module sallyport/policy
  */

@@ -2,7 +2,7 @@ import { arrayOf, matching, names, oneOf } from '../options/checks.ts'
 import { type Check, type Checks, readOptions, required } from '../options/read-options.ts'
 import type { DeliveryPolicy } from '../ports/delivery-policy.ts'
 
-/** When `quietHours` are, and for what. */
+/** The times of {@link quietHours}, and the channels they hold for. */
 export interface QuietHoursOptions {
   /** When they begin, by the recipient's wall clock: `00:00` to `23:59`. */
   readonly from: string
@@ -20,12 +20,11 @@ const MINUTE_MS = 60_000
 const DAY = 24 * 60
 
 /**
- * Lets messages wait while it is night, or whenever else nobody is to be disturbed: what would go out between `from` and `to`,
- * by the wall clock of the recipient's time zone, is deferred to `to`. Critical events pass.
+ * Defers messages during quiet hours: a message between `from` and `to`, by the wall clock of the recipient's time zone, waits until
+ * `to`. Critical events pass.
  *
- * It is deferred to the start of the first minute that is not quiet, whatever happens to the clock until then. An end that is
- * left out as clocks go forward is the first instant after the gap; of one that comes twice as they go back, it is the one that
- * comes next.
+ * It waits until the start of the first minute that is not quiet, with changes of the clock included. If clocks go forward over `to`,
+ * that is the first instant after the gap; if `to` comes twice as they go back, it is the next one.
  *
  * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */
@@ -34,7 +33,7 @@ export function quietHours(options: QuietHoursOptions): DeliveryPolicy {
   const length = modulo(to - from, DAY)
   const clockIn = wallClocks(otherwise)
 
-  /** How many minutes are quiet from what a wall clock shows on, if it runs on steadily. */
+  /** Quiet minutes from a wall-clock time on, if the clock does not change. */
   function quietMinutes(shown: number): number {
     const since = modulo(shown - from, DAY)
     const dayBegun = (shown - from - since) / DAY
@@ -59,8 +58,8 @@ export function quietHours(options: QuietHoursOptions): DeliveryPolicy {
 }
 
 /**
- * The first minute after `start`, up to `end`, from which a wall clock is put forward or back, if it is. For less than a few
- * days: no clock was ever put there and back in so short a time.
+ * The first minute after `start`, up to `end`, at which a wall clock changes, by binary search. For spans of less than a few days: no
+ * clock ever changed forward and back in so short a time.
  */
 function firstChange(clock: WallClock, start: number, end: number): number | undefined {
   const isChanged = (minute: number) => clock(minute) - clock(start) !== minute - start
@@ -75,7 +74,7 @@ function firstChange(clock: WallClock, start: number, end: number): number | und
   return changed
 }
 
-/** The ISO weekday of a day that is counted from 1970-01-01, a Thursday. */
+/** The ISO weekday of a day counted from 1970-01-01, a Thursday. */
 function isoWeekday(day: number): number {
   return modulo(day + 3, 7) + 1
 }
@@ -84,13 +83,13 @@ function modulo(dividend: number, divisor: number): number {
   return ((dividend % divisor) + divisor) % divisor
 }
 
-/** The options of `quietHours` that were checked, with their defaults. */
+/** Checked options of `quietHours`, with defaults. */
 interface CheckedQuietHours {
   /** Minutes of the day. */
   readonly from: number
   /** Minutes of the day. */
   readonly to: number
-  /** That of `timeZone`. */
+  /** The wall clock of `timeZone`. */
   readonly clock: WallClock
   readonly days: ReadonlySet<number>
   /** Absent: all. */
@@ -117,7 +116,7 @@ const CHECKS: Checks<QuietHoursOptions> = {
   days: arrayOf(oneOf(EVERY_DAY), 'must be a list of at least one day, from 1 (Monday) to 7 (Sunday)', 1),
 }
 
-/** Checks the options of `quietHours`. Throws all that is wrong with them at once. */
+/** Checks the options of `quietHours`. Throws all problems at once. */
 function checkQuietHours(options: QuietHoursOptions): CheckedQuietHours {
   const { from, to, timeZone, channels, days = EVERY_DAY } = readOptions('quietHours', options, CHECKS)
   return {
@@ -134,13 +133,13 @@ function minuteOfDay(time: unknown): number | undefined {
   return hours === undefined ? undefined : Number(hours) * 60 + Number(minutes)
 }
 
-/** A place's wall clock: from minutes of the epoch to the minutes that its calendar and clock show, counted alike. */
+/** Maps minutes since the epoch to local minutes: what calendar and clock of a place show, counted from 1970-01-01 too. */
 type WallClock = (minute: number) => number
 
-/** Gives wall clocks by the name of an IANA time zone. */
+/** Returns the wall clock of an IANA time zone. */
 type WallClocks = (timeZone: string | undefined) => WallClock
 
-/** The wall clock of an IANA time zone; `undefined` when there is none of that name. */
+/** The wall clock of an IANA time zone; `undefined` if the name is unknown. */
 function wallClock(timeZone: string): WallClock | undefined {
   const format = formatIn(timeZone)
   if (format === undefined) return undefined
@@ -151,15 +150,15 @@ function wallClock(timeZone: string): WallClock | undefined {
   }
 }
 
-/** Most zones that are kept at once: each takes some 50 KB, and names may come from what users wrote. */
+/** Most zones in the cache: each takes some 50 KB, and names may come from users. */
 const MAX_KEPT = 200
-/** The longest name that a zone has is half as long. */
+/** The longest name of a zone has half as many characters. */
 const MAX_NAME = 64
 
 /**
- * Keeps the wall clocks that were asked for, because making one takes as long as dozens of its answers.
+ * Caches wall clocks: creating one takes as long as dozens of calls.
  *
- * @param otherwise For no name, and for one that no zone has.
+ * @param otherwise For a missing or unknown name.
  */
 function wallClocks(otherwise: WallClock): WallClocks {
   const kept = new Map<string, WallClock>()

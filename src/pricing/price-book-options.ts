@@ -13,47 +13,47 @@ import {
 import { readPattern } from './model-pattern.ts'
 
 /**
- * What tokens cost, by the `per` of the book. A price is a decimal as the provider prints it, `'1.25'` or `1.25`: 0 or more,
+ * Prices for `per` tokens. A price is a decimal as the provider prints it, `'1.25'` or `1.25`: 0 or more,
  * below 1,000,000, at most 15 decimals.
  */
 export interface TokenPrices {
-  /** Of input that no cache gave or took. */
+  /** Input outside of caches. */
   readonly input: string | number
-  /** Of output. */
+  /** Output. */
   readonly output: string | number
-  /** Of input that a cache gave. Default: that of `input`, as providers charge that have no price for it. */
+  /** Input read from a cache. Default: the price of `input`. */
   readonly cacheRead?: string | number
-  /** Of input that a cache took. Default: that of `input`, as providers charge that have no price for it. */
+  /** Input written to a cache. Default: the price of `input`. */
   readonly cacheWrite?: string | number
-  /** Of output that was reasoning. Default: that of `output`. */
+  /** Reasoning output. Default: the price of `output`. */
   readonly reasoning?: string | number
 }
 
-/** What all tokens of a call with a long prompt cost. */
+/** Prices of all tokens of a call with a long prompt. */
 export interface PriceTier extends TokenPrices {
-  /** For calls with more input than that, what a cache gave and took included. */
+  /** For calls with more input tokens, cache reads and writes included. */
   readonly aboveInputTokens: number
 }
 
-/** What the tokens of a model cost. */
+/** Prices of a model. */
 export interface ModelPrices extends TokenPrices {
-  /** Its name, or a pattern: one `*` in it stands for any characters, or none. */
+  /** The model's name, or a pattern with one `*` for any characters, or none. */
   readonly model: string
-  /** Who runs it, as runs name it. Default: anybody. */
+  /** The provider's name in runs. Default: any. */
   readonly provider?: string
-  /** When these prices begin: an RFC 3339 date (midnight UTC) or date-time. Default: always. */
+  /** Start of these prices: an RFC 3339 date (midnight UTC) or date-time. Default: always. */
   readonly from?: string
-  /** When they end: the first instant at which they no longer hold, likewise. Default: never. */
+  /** End of these prices, exclusive, in the same format. Default: never. */
   readonly until?: string
   /** ISO 4217. Default: that of the book. */
   readonly currency?: string
   /** Names these prices. Default: the version of the book. */
   readonly version?: string
-  /** For longer prompts, in ascending order. A tier has to give every price that stands beside `tiers`. */
+  /** For longer prompts, in ascending order. A tier must give every price that the model gives. */
   readonly tiers?: readonly PriceTier[]
 }
 
-/** How a {@link priceBook} is made. */
+/** Options of {@link priceBook}. */
 export interface PriceBookOptions {
   /** Names these prices, 1 to 100 visible ASCII characters: every run that is priced keeps it. */
   readonly version: string
@@ -64,10 +64,10 @@ export interface PriceBookOptions {
   readonly prices: readonly ModelPrices[]
 }
 
-/** What costs so much at most has at most 38 digits, for any number of tokens that a count can say. */
+/** With this maximum, a cost has at most 38 digits for any count of tokens. */
 const PRICE = /^\d{1,6}(?:\.\d{1,15})?$/
 
-/** Reads a price as an exact decimal; `undefined`: it is none. */
+/** Reads a price as an exact decimal; `undefined` if it is invalid. */
 export function readPrice(given: unknown): string | undefined {
   const decimal = typeof given === 'string' || typeof given === 'number' ? canonicalDecimal(given) : undefined
   return decimal !== undefined && PRICE.test(decimal) ? decimal : undefined
@@ -76,13 +76,13 @@ export function readPrice(given: unknown): string | undefined {
 const RFC_3339 =
   /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?:T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/
 
-/** Reads an RFC 3339 date-time, or a date as its midnight in UTC, as epoch milliseconds; `undefined`: it is none. */
+/** Reads an RFC 3339 date-time, or a date as its midnight in UTC, as epoch milliseconds; `undefined` if it is invalid. */
 export function readPriceInstant(given: unknown): number | undefined {
   const day = typeof given === 'string' ? RFC_3339.exec(given)?.[1] : undefined
   return day !== undefined && isInCalendar(day) ? Date.parse(given as string) : undefined
 }
 
-/** The 30th of February is read as a day in March. */
+/** `Date.parse` reads the 30th of February as a day in March. */
 function isInCalendar(day: string): boolean {
   return new Date(Date.parse(day)).toISOString().startsWith(day)
 }
@@ -110,7 +110,7 @@ const RATES: Checks<TokenPrices> = {
 
 const TIER: Checks<PriceTier> = { aboveInputTokens: required(whole(0, Number.MAX_SAFE_INTEGER)), ...RATES }
 
-/** A tier gives every price that its entry gives, and begins above the tier before it. */
+/** Tiers ascend, and each gives every price that its entry gives. */
 const tiers: Check = (value, entry) => {
   if (!Array.isArray(value)) return 'must be a list'
   return [...value].flatMap((given, index) =>
