@@ -1,21 +1,124 @@
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { posix, resolve } from 'node:path'
 import type { Options } from 'tsup'
 import ts from 'typescript'
 
 const { compilerOptions } = JSON.parse(readFileSync(new URL('tsconfig.json', import.meta.url), 'utf8'))
 const paths = Object.entries<[string]>(compilerOptions.paths)
 
-/** One bundle per entry of the package: `tsconfig.json` says which there are. */
+/** One bundle per entry of the package, as `tsconfig.json` lists them. */
 const entry: Record<string, string> = Object.fromEntries(
   paths.map(([name, [file]]) => [name === 'sallyport' ? 'index' : name.replace('sallyport/', ''), file]),
 )
+
+type Plugin = NonNullable<Options['esbuildPlugins']>[number]
+
+/** What one entry imports of an optional peer, and what to install for it. */
+interface PeerEntry {
+  readonly entry: string
+  readonly peer: string
+  readonly install: string
+}
+
+/** The entries that import an optional peer. Each has a second build, `*.node.js`, that names a missing peer. */
+export const PEER_ENTRIES: readonly PeerEntry[] = [
+  { entry: 'liquid', peer: 'liquidjs', install: 'liquidjs' },
+  { entry: 'json-logic', peer: 'json-logic-engine', install: 'json-logic-engine' },
+  { entry: 'otel', peer: '@opentelemetry/api', install: '@opentelemetry/api' },
+  { entry: 'queue/bullmq', peer: 'bullmq', install: 'bullmq ioredis' },
+]
+
+/**
+ * Builds the entries of {@link PEER_ENTRIES} for Node. Node links static imports before any code runs, so that only `require` can turn a
+ * missing peer into an error of ours. Bundlers and other runtimes get the plain build: they need the static import.
+ *
+ * A second copy is made of the entry's file and of those beside it whose name begins like it (`liquid.ts`, `liquid-tags.ts`).
+ */
+const peersForNode: Plugin = {
+  name: 'peers-for-node',
+  setup({ initialOptions, onResolve, onLoad }) {
+    const forNode = PEER_ENTRIES.map((one) => [`${one.entry}.node`, `for-node:${entry[one.entry]}`])
+    initialOptions.entryPoints = { ...(initialOptions.entryPoints as typeof entry), ...Object.fromEntries(forNode) }
+
+    onResolve({ filter: /^for-node:/ }, ({ path }) => {
+      const file = posix.normalize(path.replace('for-node:', ''))
+      return { path: file, namespace: 'for-node', pluginData: peerOf(file) }
+    })
+    onResolve({ filter: /^\./, namespace: 'for-node' }, ({ path, importer, pluginData }) => {
+      const file = posix.join(posix.dirname(importer), path)
+      const { start }: LoadedPeer = pluginData
+      return file.startsWith(start) ? { path: file, namespace: 'for-node', pluginData } : { path: resolve(file) }
+    })
+    onLoad({ filter: /.*/, namespace: 'for-node' }, async ({ path, pluginData }) => ({
+      contents: withDroppableConstants(path, withLoadedPeer(path, await readFile(path, 'utf8'), pluginData)),
+      loader: 'ts',
+      resolveDir: resolve('.'),
+      pluginData,
+    }))
+
+    onResolve({ filter: /^peer:/, namespace: 'for-node' }, ({ path, pluginData }) => {
+      return { path: path.replace('peer:', ''), namespace: 'peer', pluginData }
+    })
+    onLoad({ filter: /.*/, namespace: 'peer' }, ({ pluginData }) => ({
+      contents: loadingModule(pluginData),
+      resolveDir: resolve('.'),
+    }))
+  },
+}
+
+interface LoadedPeer extends PeerEntry {
+  /** What the paths of the entry's files begin with. */
+  readonly start: string
+}
+
+function peerOf(file: string): LoadedPeer {
+  const found = PEER_ENTRIES.find((one) => posix.normalize(entry[one.entry] ?? '') === file)
+  if (!found) throw new Error(`${file} is not the file of an entry with a peer`)
+  return { ...found, start: file.replace(/\.ts$/, '') }
+}
+
+/** The literal `require` is what tools look for that copy a deployment's files. */
+function loadingModule({ entry: name, peer, install }: LoadedPeer): string {
+  return `
+    import { createRequire } from 'node:module'
+    import { loadPeer } from './src/runtime/load-peer.ts'
+    const require = createRequire(import.meta.url)
+    const about = { entry: 'sallyport/${name}', peer: '${peer}', install: '${install}' }
+    export const peer = loadPeer(about, () => require('${peer}'), () => require.resolve('${peer}'))`
+}
+
+/** `import { type A, b as c } from 'liquidjs'` becomes `import { peer } from 'peer:liquidjs'` and `const { b: c } = peer`. */
+function withLoadedPeer(path: string, text: string, { peer }: LoadedPeer): string {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext)
+  const replaced = source.statements.filter(ts.isImportDeclaration).flatMap((declaration) => {
+    const { moduleSpecifier, importClause } = declaration
+    const isPeer = ts.isStringLiteral(moduleSpecifier) && moduleSpecifier.text === peer
+    return isPeer && !importClause?.isTypeOnly ? [declaration] : []
+  })
+  if (replaced.length === 0) return text
+  const body = replaced.reduceRight(
+    (whole, declaration) =>
+      whole.slice(0, declaration.getStart(source)) + bindingsOf(declaration) + whole.slice(declaration.end),
+    text,
+  )
+  return `import { peer } from 'peer:${peer}'\n${body}`
+}
+
+function bindingsOf({ importClause }: ts.ImportDeclaration): string {
+  const bindings = importClause?.namedBindings
+  if (!bindings) throw new Error('a peer is imported by names or as a namespace')
+  if (ts.isNamespaceImport(bindings)) return `const ${bindings.name.text} = peer`
+  const values = bindings.elements.filter(({ isTypeOnly }) => !isTypeOnly)
+  const names = values.map(({ name, propertyName }) => `${propertyName?.text ?? name.text}: ${name.text}`)
+  return `const { ${names.join(', ')} } = peer`
+}
 
 /**
  * Says of every constant what `sideEffects: false` says of whole files: that working it out does nothing else. A file of the
  * build holds many modules, and without this a bundler keeps the constants of all of them, and whatever these call.
  */
-const droppableConstants: NonNullable<Options['esbuildPlugins']>[number] = {
+const droppableConstants: Plugin = {
   name: 'droppable-constants',
   setup({ onLoad }) {
     onLoad({ filter: /\/src\/.+\.ts$/ }, async ({ path }) => ({
@@ -66,7 +169,7 @@ const config: Options = {
   removeNodeProtocol: false,
   splitting: true,
   clean: true,
-  esbuildPlugins: [droppableConstants],
+  esbuildPlugins: [peersForNode, droppableConstants],
   dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
 }
 

@@ -37,7 +37,7 @@ const PROBLEMS = {
 } as const
 
 /** The code of a {@link SallyportError}, thrown at start-up or by a library call, and never sent to a caller. */
-export type FaultCode = 'events_invalid' | 'config_invalid' | 'option_invalid'
+export type FaultCode = 'events_invalid' | 'config_invalid' | 'option_invalid' | 'peer_missing'
 
 /** The `code` of a problem answer. A closed union: switch on it. */
 export type ProblemCode = keyof typeof PROBLEMS

@@ -8,10 +8,8 @@ import { parseDomain, parseMailbox, type Recipient } from '../model/recipient.ts
 import { fn, has, matching, schedule } from '../options/checks.ts'
 import { type Check, type Checks, faultOf, nested, problemsAt, readOptions, required } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
-import { singleLine } from './control-characters.ts'
-import { smtpFaultOutcome, smtpReplyOutcome } from './smtp-outcome.ts'
-import { type SmtpProgress, watchProgress } from './smtp-progress.ts'
-import { unknownFields } from './unknown-fields.ts'
+import { singleLine, unknownFields } from './message-content.ts'
+import { type SmtpProgress, smtpFaultOutcome, smtpReplyOutcome, watchProgress } from './smtp-outcome.ts'
 
 /** A mailbox with a name to show. */
 export interface NamedMailbox {
@@ -20,7 +18,7 @@ export interface NamedMailbox {
   readonly address: string
 }
 
-/** What a transport is asked to send. The envelope is explicit, so no header can add a recipient. */
+/** The mail that a transport sends. The envelope is explicit, so no header can add a recipient. */
 export interface MailToSend {
   from: string | { name: string; address: string }
   to: { name: string; address: string }
@@ -36,15 +34,15 @@ export interface MailToSend {
   signal: AbortSignal
 }
 
-/** What a transport gave for a message that it took. */
+/** A transport's result for a message that it accepted. */
 export interface MailSent {
   readonly messageId?: string | undefined
-  /** Filled by LMTP, which answers for every recipient after the message. */
+  /** Filled by LMTP, which replies for each recipient after the message. */
   readonly rejected?: readonly unknown[] | undefined
   readonly rejectedErrors?: readonly unknown[] | undefined
 }
 
-/** The part of nodemailer's transporter that is used: what `nodemailer.createTransport(...)` gives fits. */
+/** The used part of a nodemailer transporter: pass `nodemailer.createTransport(...)`. */
 export interface MailTransport {
   sendMail(mail: MailToSend): Promise<MailSent>
 }
@@ -53,7 +51,7 @@ export interface MailTransport {
 export interface EmailOptions {
   /** The sender, in the header and in the envelope: `shop@example.com`, or with a name to show. */
   readonly from: string | NamedMailbox
-  /** Where answers go. Default: to the sender. */
+  /** Where replies go. Default: to the sender. */
   readonly replyTo?: string | NamedMailbox
   /** The right-hand side of the Message-ID. Default: the domain of `from`. */
   readonly messageIdDomain?: string
@@ -100,9 +98,9 @@ const FIELDS = ['subject', 'html', 'text']
  *
  * Codes: `address_invalid`, `content_invalid`, `smtp_<reply>` (4yz is tried again; 5yz is final where it answers the
  * recipient or the message), `smtp_auth`, `transport_misconfigured`, `connection_failed`, `aborted`; `connection_lost` and
- * `timeout`, `retry` before the message was sent to its end, and `unknown` from then on until its reply; `aborted` and
- * `transport_error` where it may have been sent. To tell the two apart a plugin is added to a transport of nodemailer over SMTP, which
- * changes nothing; of other transports it is not known, and they are `unknown`.
+ * `timeout`, which are `retry` until the whole message was sent, and `unknown` from then until its reply; `aborted` and
+ * `transport_error` where it may have been sent. To know which, a plugin that changes nothing is added to an SMTP transport of
+ * nodemailer; with other transports the outcome is `unknown`.
  *
  * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */
@@ -167,7 +165,6 @@ function contentOf({ subject, html, text }: Content): Pick<MailToSend, 'subject'
   }
 }
 
-/** `given` was checked. */
 function namedMailbox(given: string | NamedMailbox): NamedMailbox {
   const { name, address } = typeof given === 'string' ? { name: '', address: given } : given
   return { name, address: parseMailbox(address) as string }

@@ -4,7 +4,6 @@ import { checkArguments } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../runtime/system-clock.ts'
-import { providerWaits } from './provider-waits.ts'
 
 /** Channels that send the same kind of message, the preferred one first. */
 export type Providers = readonly [first: Channel, second: Channel, ...more: Channel[]]
@@ -12,7 +11,7 @@ export type Providers = readonly [first: Channel, second: Channel, ...more: Chan
 interface Provider {
   readonly channel: Channel
   readonly name: string
-  /** It is asked after those that are not cooling down. Epoch milliseconds. */
+  /** Until then it is asked after the others. Epoch milliseconds. */
   coolingUntil: number
 }
 
@@ -36,7 +35,7 @@ export function failoverChannel(channels: Providers, clock: Clock = systemClock)
 
   async function send(message: OutboundMessage, context: SendContext): Promise<SendOutcome> {
     const { deliveryId, history, signal } = context
-    const { order, mustBegin } = inTurn(providers, history, clock.now())
+    const { order, mustBegin } = askOrder(providers, history, clock.now())
     let soonest = Number.POSITIVE_INFINITY
     let failure: Failure | undefined
     for (const provider of order) {
@@ -52,16 +51,16 @@ export function failoverChannel(channels: Providers, clock: Clock = systemClock)
         if (askedMs > 0) waits.add(deliveryId, provider.name, clock.now() + askedMs)
         const cause = outcome.cause ?? failure?.cause
         if (outcome.outcome === 'unknown') return { ...outcome, ...(cause !== undefined && { cause }) }
-        // A send that was called off is no failure of the provider.
+        // An aborted send is no failure of the provider.
         if (!signal.aborted) provider.coolingUntil = clock.now() + COOL_DOWN_MS
         const { code } = outcome
         failure = { outcome: 'retry', code, provider: provider.name, ...(cause !== undefined && { cause }) }
       }
       soonest = Math.min(soonest, waits.until(deliveryId, provider.name))
-      // It may have sent the message: nobody else is asked before it.
+      // It may have sent the message: no other provider is asked before it.
       if (!failure && provider === mustBegin) break
     }
-    // One that asked for nothing may be asked as soon as the schedule has it.
+    // Without a wait, the retry schedule decides.
     const retryAfterMs = soonest - clock.now()
     return { ...(failure ?? ALL_WAITING), ...(retryAfterMs > 0 && { retryAfterMs }) }
   }
@@ -93,7 +92,7 @@ async function ask(
 ): Promise<NamedOutcome> {
   const { signal } = context
   let onAbort = (): void => {}
-  // The provider is named even if it takes no notice: it is the one to be asked next.
+  // Names the provider even if it ignores the signal: the next attempt begins with it.
   const aborted = new Promise<SendOutcome>((resolve) => {
     onAbort = () => resolve({ outcome: 'unknown', code: 'aborted' })
   })
@@ -107,7 +106,7 @@ async function ask(
       case 'rejected':
         return { ...outcome, provider }
       default:
-        // A channel that forgets to say so may well have sent it.
+        // A channel that returns no outcome may have sent it.
         return {
           outcome: 'unknown',
           code: 'channel_error',
@@ -116,7 +115,7 @@ async function ask(
         }
     }
   } catch (cause) {
-    // It may have thrown because it was told to stop, in the middle of sending.
+    // The abort may have made it throw, in the middle of sending.
     if (signal.aborted) return { outcome: 'unknown', code: 'aborted', provider }
     return { outcome: 'retry', code: 'channel_error', provider, cause }
   } finally {
@@ -124,30 +123,30 @@ async function ask(
   }
 }
 
-/** How long the provider asked to be left alone; 0 where it did not. */
+/** The wait that the provider asked for, or 0. */
 function waitOf({ retryAfterMs }: { readonly retryAfterMs?: unknown }): number {
   return typeof retryAfterMs === 'number' && retryAfterMs > 0 ? retryAfterMs : 0
 }
 
-interface Turns {
+interface AskOrder {
   /** All providers, in the order in which this attempt asks them. */
   readonly order: readonly Provider[]
-  /** The first of them, where it may have sent the message. */
+  /** The first of them, if it may have sent the message. */
   readonly mustBegin: Provider | undefined
 }
 
-function inTurn(providers: readonly Provider[], history: readonly Attempt[], now: number): Turns {
+function askOrder(providers: readonly Provider[], history: readonly Attempt[], now: number): AskOrder {
   const mustBegin = providers[startAfter(history, providers) ?? -1]
   const rank = (provider: Provider) => (provider === mustBegin ? -1 : Math.max(provider.coolingUntil - now, 0))
   return { order: providers.toSorted((a, b) => rank(a) - rank(b)), mustBegin }
 }
 
 /**
- * The index of the provider that must be asked first, cooling down or not; `undefined`: any may be.
+ * The index of the provider that must be asked first, even if it is cooling down; `undefined` if any may be.
  *
- * That is the one that may have sent the message in the attempt before, as it can recognise the repeat; or the next one,
- * when the two attempts before went to it. An attempt that may have sent and names no provider is taken to have asked the
- * one that it had to begin with, or else the first; one that did not send and names none asked nobody.
+ * It is the provider that may have sent the message in the previous attempt, as it can recognise the repeat; after two such attempts,
+ * the next one. An attempt that may have sent and names no provider counts as one of the provider it had to begin with, or of the
+ * first; an attempt that did not send and names none asked no provider.
  */
 function startAfter(history: readonly Attempt[], providers: readonly Provider[]): number | undefined {
   let start: number | undefined
@@ -164,4 +163,30 @@ function startAfter(history: readonly Attempt[], providers: readonly Provider[])
     }
   }
   return start
+}
+
+/** Waits that providers asked for, per delivery. Instants are epoch milliseconds. */
+interface ProviderWaits {
+  /** 0 without a wait. */
+  until(deliveryId: string, provider: string): number
+  add(deliveryId: string, provider: string, until: number): void
+  forget(deliveryId: string): void
+}
+
+/** Most deliveries with waits; the least recently changed one is dropped first. */
+const MAX_DELIVERIES = 10_000
+
+function providerWaits(): ProviderWaits {
+  const byDelivery = new Map<string, Map<string, number>>()
+  return {
+    until: (deliveryId, provider) => byDelivery.get(deliveryId)?.get(provider) ?? 0,
+    add(deliveryId, provider, until) {
+      const waits = byDelivery.get(deliveryId) ?? new Map<string, number>()
+      byDelivery.delete(deliveryId)
+      byDelivery.set(deliveryId, waits.set(provider, until))
+      const [oldest] = byDelivery.keys()
+      if (byDelivery.size > MAX_DELIVERIES && oldest !== undefined) byDelivery.delete(oldest)
+    },
+    forget: (deliveryId) => void byDelivery.delete(deliveryId),
+  }
 }

@@ -6,7 +6,7 @@
 import { fn } from '../options/checks.ts'
 import { type Checks, readOptions } from '../options/read-options.ts'
 import type { Channel } from '../ports/channel.ts'
-import { plainText, singleLine } from './control-characters.ts'
+import { plainText, singleLine } from './message-content.ts'
 
 /** How {@link log} writes. */
 export interface LogOptions {
@@ -20,8 +20,8 @@ const CHECKS: Checks<LogOptions> = { write: fn }
  * Prints messages instead of sending them: for development.
  *
  * It reaches every recipient, by the id that the dispatch named, and takes any template fields. **It prints personal data**,
- * addresses and content, so do not use it where logs are kept. Control characters are taken out, so that content cannot
- * drive a terminal.
+ * addresses and content, so do not use it where logs are kept. Control characters are removed, so that content cannot
+ * control a terminal.
  *
  * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */

@@ -1,18 +1,18 @@
 const SECONDS = /^\d+$/
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? [\w :-]{10,30}$/
 
-/** Headers of an answer that tell how long to wait, as far as it has them. */
+/** Response headers that say how long to wait. */
 export interface WaitHeaders {
   /** `Retry-After`. */
   readonly retryAfter: string | null | undefined
-  /** `Date`: when the answer was made, by the clock of who made it. */
+  /** `Date`: the time of the response by the server's clock. */
   readonly date: string | null | undefined
 }
 
 /**
- * Milliseconds to wait by a `Retry-After` header (RFC 9110, 10.2.3): seconds, or any of the three forms of an HTTP date.
- * `undefined` when it says neither, or names a time that has passed. A date counts from the answer's own `Date`, so that clocks
- * that differ change nothing; from `now` where there is none. A wait past 2^53 - 1 ms is that long.
+ * Milliseconds to wait by a `Retry-After` header (RFC 9110, 10.2.3): seconds, or any of the three forms of an HTTP date, at most
+ * 2^53 - 1. `undefined` if it is neither, or has passed. A date is relative to the response's `Date`, so that clocks may differ, or to
+ * `now` without one.
  */
 export function retryAfterMs({ retryAfter, date }: WaitHeaders, now: number): number | undefined {
   const value = retryAfter?.trim() ?? ''

@@ -1,4 +1,4 @@
-/** The default alphabet of GSM 03.38, one septet each; the escape character is no text. */
+/** The default alphabet of GSM 03.38 without the escape character: one septet each. */
 const BASIC = new Set(
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿' +
     'abcdefghijklmnopqrstuvwxyzäöñüà',
@@ -16,8 +16,8 @@ const GSM_7: Alphabet = { single: 160, part: 153, size: (character) => (EXTENDED
 const UCS_2: Alphabet = { single: 70, part: 67, size: (character) => character.length }
 
 /**
- * How many segments carry a text: of 160 septets, or 153 when there are several, in the GSM alphabet; of 70 or 67 units
- * when one character is outside it. No character is divided between two segments.
+ * Number of SMS segments of a text: 160 septets, or 153 each if several, in the GSM alphabet; 70 or 67 UTF-16 units if a
+ * character is outside it. No character is split between segments.
  */
 export function segmentCount(text: string): number {
   const characters = [...text]

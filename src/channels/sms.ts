@@ -3,31 +3,74 @@
  *
  * @module sallyport/channels/sms
  */
+import type { ConfigProblem } from '../errors.ts'
+import { parseUrl } from '../model/parse-url.ts'
 import { isPhoneNumber } from '../model/recipient.ts'
+import { fn, has, like, matching, schedule, timeout, whole, word } from '../options/checks.ts'
+import { type Checks, type GivenOptions, nested, readOptions, required } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
+import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../runtime/system-clock.ts'
-import { boundedJson } from './bounded-json.ts'
 import { isConnectFault, isLostConnection } from './connect-fault.ts'
-import { plainText } from './control-characters.ts'
+import { plainText, unknownFields } from './message-content.ts'
 import { retryAfterMs } from './retry-after.ts'
-import { readSmsOptions, type SmsOptions } from './sms-options.ts'
-import { smsAnswerOutcome } from './sms-outcome.ts'
 import { segmentCount } from './sms-segments.ts'
-import { unknownFields } from './unknown-fields.ts'
 
-export type { SmsOptions } from './sms-options.ts'
+/** How `sms()` sends. Give `authToken` or `apiKey`, and `from` or `messagingServiceSid`. */
+export interface SmsOptions {
+  /** The account, `AC…`. */
+  readonly accountSid: string
+  readonly authToken?: string
+  /** In place of `authToken`: can be revoked alone. */
+  readonly apiKey?: { readonly sid: string; readonly secret: string }
+  /** The sender: an E.164 number, a short code or an alphanumeric name. */
+  readonly from?: string
+  /** In place of `from`: a pool of senders that the provider picks from. */
+  readonly messagingServiceSid?: string
+  /** Where the API is; `http:` only on this machine. Default: `https://api.twilio.com`. */
+  readonly baseUrl?: string
+  /** Default: the global `fetch`, looked up for each message. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
+  /** A text that needs more is not sent (`too_long`): each segment costs. 1 to 255. Default: 10. */
+  readonly maxSegments?: number
+  /** Milliseconds before each further attempt. Default: that of `Channel.retrySchedule`. */
+  readonly retrySchedule?: readonly number[]
+  /** For the whole attempt, in milliseconds: 1 to 3,600,000. Default: 15,000. */
+  readonly timeoutMs?: number
+  /** Default: the machine's time. */
+  readonly clock?: Clock
+}
+
+const sid = like(/^[A-Za-z0-9]+$/, 'must be letters and digits')
+
+const CHECKS: Checks<SmsOptions> = {
+  accountSid: required(sid),
+  authToken: word,
+  apiKey: nested<NonNullable<SmsOptions['apiKey']>>({ sid: required(sid), secret: required(word) }),
+  from: like(
+    /^(?:\+[1-9]\d{6,14}|\d{3,8}|[A-Za-z0-9 ]{1,11})$/,
+    'must be an E.164 number, a short code, or a name of at most 11 letters and digits',
+  ),
+  messagingServiceSid: sid,
+  baseUrl: matching(isBaseUrl, 'must be an https: URL without credentials and query (http: only for this machine)'),
+  fetch: fn,
+  maxSegments: whole(1, 255),
+  retrySchedule: schedule,
+  timeoutMs: timeout,
+  clock: has('now', 'after'),
+}
 
 const MAX_ANSWER_BYTES = 16 * 1024
 
 /**
  * Sends text messages through Twilio, or a provider with the same API. The template field is `text`.
  *
- * It goes to the recipient's `phone`, when that is E.164. Control characters and bidirectional overrides are taken out of
+ * It goes to the recipient's `phone`, in E.164. Control characters and bidirectional overrides are removed from
  * the text; one that is then empty (`text_empty`) or takes more than `maxSegments` (`too_long`) is not sent.
  *
- * This API has no idempotency key, so the provider cannot recognise a repeat: after `unknown`, that is a request that broke
- * off or was answered with a 5xx other than 503, the next attempt **may send the text a second time**. Where that is worse
- * than not sending, give `retrySchedule: []`.
+ * This API has no idempotency key, so the provider cannot recognise a repeat. After `unknown` (a request that broke
+ * off, or a 5xx other than 503) the next attempt **may send the text a second time**. If that is worse
+ * than not sending, pass `retrySchedule: []`.
  *
  * Codes: `address_invalid`, `content_invalid`, `text_empty`, `too_long`, `twilio_<code>` or `http_<status>` for a refusal,
  * `provider_auth` (401, 403; tried again), `connection_failed`, `connection_lost`, `timeout`, `aborted`.
@@ -64,7 +107,7 @@ export function sms(options: SmsOptions): Channel {
         method: 'POST',
         headers: { authorization, accept: 'application/json', 'user-agent': 'sallyport' },
         body: formOf(to, text, own),
-        // Credentials go to the one place that was configured.
+        // A redirect would send the credentials to another server.
         redirect: 'manual',
         signal: stop.signal,
       })
@@ -107,4 +150,73 @@ function formOf(to: string, text: string, { from, messagingServiceSid }: SmsOpti
 
 function basicAuth(user: string, password: string): string {
   return `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${user}:${password}`)))}`
+}
+
+/** Reads the options of `sms`. No error quotes their values: some are secret. */
+function readSmsOptions(options: SmsOptions): SmsOptions {
+  return readOptions('sms', options, CHECKS, (own) => [
+    ...oneOfTwo(own, 'authToken', 'apiKey'),
+    ...oneOfTwo(own, 'from', 'messagingServiceSid'),
+  ])
+}
+
+function oneOfTwo(given: GivenOptions, field: keyof SmsOptions, other: keyof SmsOptions): ConfigProblem[] {
+  return (given[field] === undefined) === (given[other] === undefined)
+    ? [{ field, detail: `give either ${field} or ${other}` }]
+    : []
+}
+
+function isBaseUrl(text: unknown): boolean {
+  const url = typeof text === 'string' ? parseUrl(text) : undefined
+  if (!url) return false
+  const { protocol, hostname, username, password, search, hash } = url
+  const local = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+  return (protocol === 'https:' || (protocol === 'http:' && local)) && !(username || password || search || hash)
+}
+
+/** The used part of the provider's response. */
+interface SmsAnswer {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>> | undefined
+  readonly retryAfterMs: number | undefined
+}
+
+/**
+ * The outcome of a message by the provider's response.
+ *
+ * 401 and 403 concern the account and can be fixed: `retry`. 429 and 503 refuse for now. After any other 5xx the message may have been
+ * sent, as Twilio's page on error 20500 says of POST: `unknown`.
+ */
+function smsAnswerOutcome({ status, body, retryAfterMs }: SmsAnswer): SendOutcome {
+  if (status >= 200 && status < 300) {
+    return { outcome: 'sent', ...(typeof body?.sid === 'string' && { providerMessageId: body.sid }) }
+  }
+  const wait = retryAfterMs !== undefined && { retryAfterMs }
+  if (status === 401 || status === 403) return { outcome: 'retry', code: 'provider_auth', ...wait }
+  const code = `http_${status}`
+  if (status === 429 || status === 503 || status === 408 || status < 400) return { outcome: 'retry', code, ...wait }
+  if (status >= 500) return { outcome: 'unknown', code, ...wait }
+  return { outcome: 'rejected', code: Number.isSafeInteger(body?.code) ? `twilio_${body?.code}` : code }
+}
+
+/** Reads a JSON object of at most `limit` bytes; `undefined` if it is longer, is no JSON object, or breaks off. */
+async function boundedJson(
+  body: ReadableStream<Uint8Array> | null,
+  limit: number,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  if (body === null) return undefined
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.byteLength
+      if (bytes > limit) return undefined
+      text += decoder.decode(chunk, { stream: true })
+    }
+    const value: unknown = JSON.parse(text + decoder.decode())
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
 }

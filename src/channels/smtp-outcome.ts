@@ -7,12 +7,12 @@ const AUTH_REPLIES = new Set([432, 454, 530, 534, 535, 538])
 const SETUP_CODES = new Set(['ECONFIG', 'EREQUIRETLS', 'EMAXRECIPIENTS', 'EFILEACCESS', 'EURLACCESS'])
 const CONNECT_CODES = new Set(['EDNS', 'ETLS', 'EPROXY'])
 const EARLY_TIMEOUTS = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT', 'UPGRADE_TIMEOUT'])
-/** What releases that give no `timeoutType` say instead. */
+/** Messages of releases without `timeoutType`. */
 const EARLY_TIMEOUT_MESSAGES = new Set(['Connection timeout', 'Greeting never received'])
 
 interface SmtpFault {
   readonly code?: unknown
-  /** What `code` was before nodemailer put its own in its place. */
+  /** The `code` before nodemailer replaced it. */
   readonly originalCode?: unknown
   readonly command?: unknown
   readonly responseCode?: unknown
@@ -21,15 +21,14 @@ interface SmtpFault {
 }
 
 /**
- * What an error of a nodemailer transport says about the message.
+ * The outcome of a message whose nodemailer transport threw.
  *
- * A reply of the server decides first: 4yz is `retry`; 5yz is `rejected` where it answers the recipient (RCPT) or the
- * message (DATA), and `retry` before that, when it is the sender, the login or the server that is at fault and the
- * recipient cannot help it. Without a reply it is `retry` when the error proves that no message was under way. A
- * connection that was lost, or fell silent, is `retry` too where it is known that the message was not sent to its end, and `unknown`
- * otherwise: the error itself does not tell.
+ * A reply of the server decides first: 4yz is `retry`; 5yz is `rejected` if it answers the recipient (RCPT) or the message (DATA), and
+ * `retry` before that, where the sender, the login or the server is at fault. Without a reply, an error is `retry` if it proves that
+ * nothing was sent. A lost or silent connection is `retry` if the message was certainly not sent whole, else `unknown`: the
+ * error alone does not show which.
  *
- * @param isUnsent The message was certainly not sent to its end.
+ * @param isUnsent The message was certainly not sent whole.
  */
 export function smtpFaultOutcome(error: unknown, isUnsent: boolean): SendOutcome {
   if (typeof error !== 'object' || error === null) return { outcome: 'unknown', code: 'transport_error', cause: error }
@@ -50,10 +49,10 @@ export function smtpFaultOutcome(error: unknown, isUnsent: boolean): SendOutcome
   return { outcome: 'unknown', code: 'transport_error', cause: error }
 }
 
-/** What a reply of the server says about the message. `command`: what it answers, where that is known. */
+/** The outcome of a message by the server's reply, and by the command that it answers, if known. */
 export function smtpReplyOutcome(reply: number, command?: unknown): SendOutcome {
   const code = `smtp_${reply}`
-  // 503, commands out of order, is the session's fault; 552 says that this message is too large, wherever it comes.
+  // 503 (bad sequence of commands) is the session's fault; 552 (message too large) is final for any command.
   if (reply < 500 || reply === 503) return { outcome: 'retry', code }
   const early = command !== undefined && command !== 'RCPT TO' && command !== 'DATA'
   return { outcome: early && reply !== 552 ? 'retry' : 'rejected', code }
@@ -62,4 +61,92 @@ export function smtpReplyOutcome(reply: number, command?: unknown): SendOutcome 
 function isEarlyTimeout({ timeoutType, message }: SmtpFault): boolean {
   if (typeof timeoutType === 'string') return EARLY_TIMEOUTS.has(timeoutType)
   return typeof message === 'string' && EARLY_TIMEOUT_MESSAGES.has(message)
+}
+
+/** Progress of one mail to an SMTP server. */
+export interface SmtpProgress {
+  /** The message was certainly not written whole, so the server cannot have accepted it. */
+  readonly isUnsent: boolean
+}
+
+/** Follows the mails of one transport, identified by their envelope objects. */
+export interface ProgressWatch {
+  begin(envelope: object): SmtpProgress
+}
+
+/** The used part of a mail that nodemailer passes to a plugin. */
+interface StreamedMail {
+  readonly data?: { readonly envelope?: unknown }
+  readonly message?: { createReadStream?: (...args: unknown[]) => MessageStream }
+}
+
+interface MessageStream {
+  once(event: 'end', listener: () => void): unknown
+}
+
+type Plugin = (mail: StreamedMail, done: () => void) => void
+
+interface Progress {
+  /** The plugin ran: nodemailer's reads are observed from here. */
+  isSeen: boolean
+  /** The message was read to its end, so the server may have accepted it. */
+  isRead: boolean
+}
+
+const NOTHING_KNOWN: ProgressWatch = { begin: () => ({ isUnsent: false }) }
+
+/** One per transport, also if several channels share it. */
+const watches = new WeakMap<object, ProgressWatch>()
+
+/**
+ * Follows the mails of an SMTP transport of nodemailer by a plugin. nodemailer reads the message after the server accepted DATA, and
+ * its errors are the same before and after. Other transports are not followed: `isUnsent` stays false.
+ */
+export function watchProgress(transport: object): ProgressWatch {
+  const known = watches.get(transport)
+  if (known) return known
+  const watch = isSmtp(transport) ? watchSmtp(transport) : NOTHING_KNOWN
+  watches.set(transport, watch)
+  return watch
+}
+
+interface SmtpTransporter {
+  use(step: 'stream', plugin: Plugin): unknown
+}
+
+/** True for `SMTP` and `SMTP (pool)`: other transports may not read the message as a stream. */
+function isSmtp(transport: object): transport is SmtpTransporter {
+  const { use, transporter }: { use?: unknown; transporter?: unknown } = transport
+  const name: unknown = Reflect.get(Object(transporter), 'name')
+  return typeof use === 'function' && typeof name === 'string' && /^SMTP( \(pool\))?$/.test(name)
+}
+
+function watchSmtp(transport: SmtpTransporter): ProgressWatch {
+  const mails = new WeakMap<object, Progress>()
+  transport.use('stream', ({ data, message }, done) => {
+    const progress = mails.get(Object(data?.envelope))
+    const create = message?.createReadStream
+    if (progress && message && create) {
+      progress.isSeen = true
+      message.createReadStream = (...args) => {
+        const stream = create.apply(message, args)
+        stream.once('end', () => {
+          progress.isRead = true
+        })
+        return stream
+      }
+    }
+    done()
+  })
+  return {
+    begin(envelope) {
+      const progress: Progress = { isSeen: false, isRead: false }
+      mails.set(envelope, progress)
+      return {
+        get isUnsent() {
+          return progress.isSeen && !progress.isRead
+        },
+      }
+    },
+  }
 }

@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { SallyportError } from '../errors.ts'
 import { parseUrl } from '../model/parse-url.ts'
 
 /** What a webhook may reach. */
@@ -11,24 +12,23 @@ export interface WebhookReach {
   readonly ports: readonly number[]
 }
 
-/** All the addresses of a host name. */
+/** Resolves a host name to all its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
 
-/** Why a connection was not made: the address is not one that a webhook may reach. */
+/** A webhook may not connect to the address. */
 export class AddressForbidden extends Error {
   override readonly name = 'AddressForbidden'
 }
 
-// IANA has given out nothing else as global unicast; ipaddr.js calls the unassigned rest "unicast" too.
+// The only global unicast block that IANA has assigned; ipaddr.js calls the unassigned rest "unicast" too.
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 
-// Azure answers its virtual machines there, whatever network they are in, and hands out their configuration.
+// Azure serves the configuration of virtual machines there, in any network.
 const AZURE_WIRE_SERVER = '168.63.129.16'
 
 /**
- * Whether an IP address, as text, is one of the public internet. Private, loopback, link-local, metadata, multicast,
- * reserved and documentation ranges are not, nor is what wraps an IPv4 address but for the mapped form, which is judged by
- * what it wraps.
+ * Whether an IP address is on the public internet. Private, loopback, link-local, metadata, multicast, reserved and documentation
+ * ranges are not. An IPv4-mapped IPv6 address is judged by its IPv4 address; other embeddings of IPv4 are refused.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
@@ -38,12 +38,12 @@ export function isPublicAddress(address: string): boolean {
   return parsed.match(GLOBAL_UNICAST) && !isIsatap(parsed)
 }
 
-/** Whether an address is one that, in whatever network, stands for the IPv4 address at its end (RFC 5214). */
+/** Whether an address is an ISATAP one, which stands for the IPv4 address at its end in any network (RFC 5214). */
 function isIsatap({ parts }: ipaddr.IPv6): boolean {
   return (parts[4] === 0 || parts[4] === 0x200) && parts[5] === 0x5efe
 }
 
-/** The URL that a string is, when its form is allowed: scheme, port and no credentials. Its host is judged on connecting. */
+/** Parses a URL whose scheme and port are allowed and that has no credentials. Its host is checked on connecting. */
 export function parseWebhookUrl(text: string, reach: WebhookReach): URL | undefined {
   const url = parseUrl(text)
   if (!url) return undefined
@@ -57,8 +57,8 @@ export function parseWebhookUrl(text: string, reach: WebhookReach): URL | undefi
 }
 
 /**
- * Whether the host of a URL is an IP literal that may not be reached. A `lookup` hook never sees literals, and the URL
- * parser has turned all their spellings into one.
+ * Whether the host of a URL is a forbidden IP literal. Node calls no `lookup` for literals; the URL parser normalises all their
+ * spellings.
  */
 export function isForbiddenLiteral(url: URL, reach: WebhookReach): boolean {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
@@ -66,8 +66,8 @@ export function isForbiddenLiteral(url: URL, reach: WebhookReach): boolean {
 }
 
 /**
- * A `lookup` for `node:http` that gives the addresses that it has vetted, so that there is no second look that could find
- * others. One forbidden answer condemns them all: a name that points inside as well as outside is no honest endpoint.
+ * A `lookup` for `node:http` that returns the addresses it has checked: there is no second resolution that could differ (DNS
+ * rebinding). One forbidden address refuses them all.
  */
 export function guardedLookup(resolve: Resolve, reach: WebhookReach): LookupFunction {
   return (hostname, options, callback) => {
@@ -87,4 +87,38 @@ export function guardedLookup(resolve: Resolve, reach: WebhookReach): LookupFunc
 
 function notFound(hostname: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`no address for ${hostname}`), { code: 'ENOTFOUND', syscall: 'getaddrinfo' })
+}
+
+/**
+ * Stops start-up on every runtime but Node: only Node's `node:http` is known to connect to the address that `lookup` returned, so
+ * the guard would have no effect elsewhere. With `allowPrivateNetworks`, runtimes pass whose `node:http` can post.
+ */
+export function refuseUnguardedRuntime(allowPrivateNetworks: boolean): void {
+  const runtime = runtimeOtherThanNode()
+  if (runtime === undefined || (allowPrivateNetworks && runtime.posts)) return
+  throw new SallyportError(
+    'config_invalid',
+    `webhook() cannot keep requests off private networks on ${runtime.name}: its node:http does not promise to connect to ` +
+      `the address that was vetted${runtime.posts ? '' : ', and has not all that posting needs'}. Send webhooks from Node` +
+      `${runtime.posts ? ', or from behind an egress proxy with allowPrivateNetworks: true' : ''}.`,
+  )
+}
+
+interface UnguardedRuntime {
+  readonly name: string
+  /** Its `node:http` can post, but not be guarded. */
+  readonly posts: boolean
+}
+
+interface Globals {
+  readonly process?: { readonly versions?: Readonly<Record<string, string | undefined>> }
+  readonly navigator?: { readonly userAgent?: string }
+}
+
+function runtimeOtherThanNode(): UnguardedRuntime | undefined {
+  const { process, navigator }: Globals = globalThis
+  if (process?.versions?.bun !== undefined) return { name: 'Bun', posts: true }
+  if (Reflect.has(globalThis, 'Deno')) return { name: 'Deno', posts: true }
+  if (navigator?.userAgent === 'Cloudflare-Workers') return { name: 'workerd', posts: false }
+  return process?.versions?.node === undefined ? { name: 'this runtime, which is not Node', posts: false } : undefined
 }

@@ -1,31 +1,32 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
+import type { SendOutcome } from '../ports/channel.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { WaitHeaders } from './retry-after.ts'
+import { retryAfterMs, type WaitHeaders } from './retry-after.ts'
 import { AddressForbidden } from './webhook-guard.ts'
 
-/** As much of an answer as is read before the connection is closed: its head, its body, and what comes before and between. */
+/** Bytes of a response (interim responses, head and body) that are read before the connection is closed. */
 const MAX_ANSWER_BYTES = 16 * 1024
 
-/** An answer, as far as it matters. */
+/** The used part of a response. */
 export interface WebhookAnswer extends WaitHeaders {
   readonly status: number
 }
 
-/** How a POST ended: with an answer, or without one, and then whether anything can have reached the receiver. */
+/** How a POST ended. `begun`: the connection was made, so the event may have reached the receiver. */
 export type PostResult =
   | ({ readonly ended: 'answered' } & WebhookAnswer)
   | { readonly ended: 'forbidden' }
   | { readonly ended: 'failed' | 'timeout' | 'aborted'; readonly begun: boolean }
 
-/** What to post, and within which limits. */
+/** A POST and its limits. */
 export interface PostRequest {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly lookup: LookupFunction
-  /** For everything: resolving, connecting, writing and the whole answer. */
+  /** For resolving, connecting, writing and reading the whole response. */
   readonly timeoutMs: number
   readonly signal: AbortSignal
   readonly clock: Clock
@@ -34,8 +35,8 @@ export interface PostRequest {
 }
 
 /**
- * Posts once over a connection of its own: no pool, no proxy, no redirects, no cookies. The answer's status decides; the rest
- * of it is thrown away, and the connection is closed once more than 16 KiB have come. Rejects only what cannot be a header.
+ * Posts once over a new connection: no pool, no proxy, no redirects, no cookies. Only the status and the headers of the response are
+ * used, and the connection is closed after 16 KiB. Rejects only a value that cannot be a header.
  */
 export function post(request: PostRequest): Promise<PostResult> {
   const { url, headers, body, lookup, timeoutMs, signal, clock, ca } = request
@@ -66,7 +67,7 @@ export function post(request: PostRequest): Promise<PostResult> {
       socket.once(secure ? 'secureConnect' : 'connect', () => {
         begun = true
       })
-      // Counted on the wire: interim answers, blank lines and the framing of chunks never become a body, and need not end.
+      // Counted on the socket: interim responses, blank lines and chunk framing never become a body and could be endless.
       let bytes = 0
       socket.on('data', (chunk: Buffer) => {
         bytes += chunk.length
@@ -78,11 +79,40 @@ export function post(request: PostRequest): Promise<PostResult> {
       answer = { ended: 'answered', status: incoming.statusCode ?? 0, retryAfter, date }
       incoming.on('error', onEnd).once('end', onEnd).resume()
     })
-    // Stays for errors after the end: an event without a listener would be thrown.
+    // Stays after the end: an `error` event without a listener would be thrown.
     outgoing.on('error', (error) => {
       finish(error instanceof AddressForbidden ? { ended: 'forbidden' } : { ended: 'failed', begun })
     })
     outgoing.once('close', onEnd)
     outgoing.end(body)
   })
+}
+
+/**
+ * The outcome of a POST by Standard Webhooks: 2xx is success, 410 is final, and every other status, redirects and the rest of 4xx
+ * included, is a failure that the receiver may fix.
+ */
+export function webhookOutcome(result: PostResult, now: number): SendOutcome {
+  switch (result.ended) {
+    case 'answered':
+      return answerOutcome(result, now)
+    case 'forbidden':
+      return { outcome: 'rejected', code: 'address_forbidden' }
+    case 'failed':
+      return result.begun
+        ? { outcome: 'unknown', code: 'connection_reset' }
+        : { outcome: 'retry', code: 'connection_failed' }
+    case 'timeout':
+      return result.begun ? { outcome: 'unknown', code: 'timeout' } : { outcome: 'retry', code: 'connection_failed' }
+    case 'aborted':
+      return { outcome: result.begun ? 'unknown' : 'retry', code: 'aborted' }
+  }
+}
+
+function answerOutcome({ status, ...headers }: WebhookAnswer, now: number): SendOutcome {
+  if (status >= 200 && status < 300) return { outcome: 'sent' }
+  const code = `http_${status}`
+  if (status === 410) return { outcome: 'rejected', code }
+  const wait = retryAfterMs(headers, now)
+  return { outcome: 'retry', code, ...(wait !== undefined && { retryAfterMs: wait }) }
 }

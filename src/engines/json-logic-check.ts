@@ -1,6 +1,6 @@
 import type { ConditionFault } from '../ports/condition-engine.ts'
 
-/** A rule that passed the check: a literal, a list, or one operation with its operands in an array. */
+/** A checked rule: a literal, a list, or one operation with its operands in an array. */
 export type Rule = Literal | readonly Rule[] | RuleOperation
 
 /** A JSON scalar. */
@@ -14,7 +14,7 @@ export interface RuleOperation {
 const MAX_DEPTH = 16
 const MAX_NODES = 256
 
-/** How many operands each operator takes. Whatever is not in here is refused. */
+/** The allowlist: how many operands each operator takes. */
 const OPERANDS: ReadonlyMap<string, readonly [min: number, max: number]> = new Map([
   ['and', [1, MAX_NODES]],
   ['or', [1, MAX_NODES]],
@@ -56,10 +56,10 @@ class Fault {
 }
 
 /**
- * Gives a copy of the rule that nobody can change any more and that is safe to evaluate, or the first fault in it.
+ * Returns a copy of the rule that is safe to evaluate, or the first fault in it.
  *
- * In the copy the first operand of `some`, `none` and `all` is `{ list: [operand, nodes of the body] }`, so that
- * evaluation can see to it that it is an array and charge for it.
+ * In the copy, the first operand of `some`, `none` and `all` is `{ list: [operand, nodes of the body] }`: the operator `list` checks
+ * that it is an array and charges steps for it.
  */
 export function checkRule(rule: unknown): { readonly rule: Rule } | ConditionFault {
   const walk = new Walk()
@@ -144,7 +144,7 @@ class Walk {
     return [needed, paths.map((path: unknown, index) => this.#path(path, `${place(1)}/${index}`, depth, inList))]
   }
 
-  /** A list is always a `var`: were literals allowed, rules could nest into loops of any length. */
+  /** Requires a `var` as the list: with literals, nested rules could loop without bound. */
   #iteration(operands: readonly unknown[], place: (index: number) => string, depth: number, inList: boolean): Rule[] {
     const [list, body] = operands
     if (!isPlainObject(list) || !Object.hasOwn(list, 'var')) throw new Fault('The list is a "var".', place(0))
@@ -177,4 +177,9 @@ class Walk {
 
 function isPlainObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Whether a value counts as true: all do except `false`, `null`, `0`, `''` and an empty list. */
+export function truthy(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : Boolean(value)
 }

@@ -1,7 +1,6 @@
 import type { ConditionTrace } from '../model/dispatch.ts'
 import type { JsonValue } from '../model/json.ts'
-import type { Literal, Rule, RuleOperation } from './json-logic-check.ts'
-import { truthy } from './json-logic-operators.ts'
+import { type Literal, type Rule, type RuleOperation, truthy } from './json-logic-check.ts'
 
 const MAX_ENTRIES = 32
 const MAX_LENGTH = 200
@@ -10,7 +9,7 @@ const COMPARISONS: ReadonlySet<string> = new Set(['==', '===', '!=', '!==', '<',
 /** Evaluates a part of a rule; may throw. */
 type Value = (part: Rule) => unknown
 
-/** Gives the comparisons that made a rule false, at most 32. */
+/** Lists the comparisons that made a rule false, at most 32. */
 export function explain(rule: Rule, value: Value): readonly ConditionTrace[] {
   const entries: ConditionTrace[] = []
   for (const entry of reasons(rule, false, value)) {
@@ -70,7 +69,7 @@ function* negation(
   if (isOperation(operand)) yield* reasons(operand, operator === '!' ? !result : result, value)
 }
 
-/** The conditions down to the branch that was taken, and that branch. */
+/** Yields the conditions up to the branch that was taken, and that branch. */
 function* choice(operands: readonly Rule[], result: boolean, value: Value): Generator<ConditionTrace, void> {
   let index = 0
   for (; index + 1 < operands.length; index += 2) {
@@ -101,7 +100,7 @@ function* missing(
   for (const path of paths) if (typeof path === 'string') yield { rule: operator, path, result }
 }
 
-/** What a comparison between a variable and a literal is about. */
+/** Describes a comparison of a variable with a literal. */
 function compared(operator: string, operands: readonly Rule[], value: Value): Partial<ConditionTrace> {
   const [left, right] = operands
   if (!COMPARISONS.has(operator) || operands.length !== 2 || left === undefined || right === undefined) return {}
@@ -110,7 +109,7 @@ function compared(operator: string, operands: readonly Rule[], value: Value): Pa
   return isVariable(variable) && expected !== undefined ? { expected, ...found(variable, value) } : {}
 }
 
-/** What a variable holds, unless it is the host's or too big to show. */
+/** Path and value of a variable; the value only if it is a scalar of the event's data. Recipients' attributes are not shown. */
 function found(variable: RuleOperation, value: Value): { readonly path?: string; readonly actual?: JsonValue } {
   const { path } = pathOf(variable)
   if (path === undefined) return {}
@@ -123,7 +122,7 @@ function truth(rule: Rule, value: Value): boolean | undefined {
   return result === undefined ? undefined : truthy(result)
 }
 
-/** `undefined`: it throws. No rule evaluates to that. */
+/** Returns `undefined` if the rule throws; no rule evaluates to `undefined`. */
 function attempt(rule: Rule, value: Value): unknown {
   try {
     return value(rule) ?? null
@@ -153,7 +152,7 @@ function pathOf(rule: Rule | undefined): { readonly path?: string } {
   return typeof path === 'string' ? { path } : {}
 }
 
-/** A literal of the rule, or a list of them. */
+/** The value of a literal or of a list of literals. */
 function literal(rule: Rule): JsonValue | undefined {
   if (isOperation(rule)) return undefined
   if (!Array.isArray(rule)) return scalar(rule)
@@ -167,7 +166,7 @@ function scalar(value: unknown): Literal | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }
 
-/** Never cuts a surrogate pair in two: half of one cannot be stored. */
+/** Cuts a text, but no surrogate pair: databases refuse half of one. */
 function shorten(text: string): string {
   if (text.length <= MAX_LENGTH) return text
   const last = text.charCodeAt(MAX_LENGTH - 1)

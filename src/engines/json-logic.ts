@@ -3,10 +3,10 @@
  *
  * @module sallyport/json-logic
  */
+import { defaultMethods, LogicEngine } from 'json-logic-engine'
 import type { JsonValue } from '../model/json.ts'
 import type { CompiledCondition, ConditionEngine, ConditionFault, Decision } from '../ports/condition-engine.ts'
-import { checkRule, type Rule } from './json-logic-check.ts'
-import { createEvaluator, StepsExceeded, truthy } from './json-logic-operators.ts'
+import { checkRule, type Literal, type Rule, truthy } from './json-logic-check.ts'
 import { explain } from './json-logic-trace.ts'
 
 /**
@@ -46,7 +46,7 @@ function decide(rule: Rule, evaluate: (part: Rule) => unknown, reset: () => void
   }
 }
 
-/** Its detail never repeats what was thrown: it may hold a value of the facts. */
+/** Turns an error into an outcome. The detail never quotes the error, which may hold a value of the facts. */
 function describe(error: unknown): Decision {
   if (error instanceof StepsExceeded) return { outcome: 'error', detail: error.message }
   if (Number.isNaN(error)) return { outcome: 'error', detail: NO_NUMBER }
@@ -54,3 +54,164 @@ function describe(error: unknown): Decision {
 }
 
 const NO_NUMBER = 'the condition does arithmetic on something that is not a number, or divides by zero'
+
+/**
+ * Limit of one evaluation. A step is: a list element times the nodes of the body that runs on it; 64 characters or elements of a
+ * variable; or 1,024 pairs of characters of a substring search, its worst case.
+ */
+const MAX_STEPS = 100_000
+
+/** An evaluation takes more than {@link MAX_STEPS}. */
+class StepsExceeded extends Error {
+  constructor() {
+    super(`the condition takes more than ${MAX_STEPS} steps`)
+  }
+}
+
+/** Evaluates a checked rule or a part of it. Throws {@link StepsExceeded}, or `NaN` for arithmetic on what is not a number. */
+type Evaluate = (rule: Rule, facts: unknown) => unknown
+
+/**
+ * Creates the evaluator of one rule. Each rule has its own: the library stops optimising after many rules that do not repeat.
+ * `reset` sets the step counter to 0.
+ */
+function createEvaluator(): { readonly evaluate: Evaluate; readonly reset: () => void } {
+  let steps = 0
+  const spend = (count: number): void => {
+    steps += count
+    if (steps > MAX_STEPS) throw new StepsExceeded()
+  }
+  const engine = new CheckedEngine(methods(spend))
+  return {
+    evaluate: (rule, facts) => engine.run(rule, facts),
+    reset: () => {
+      steps = 0
+    },
+  }
+}
+
+class CheckedEngine extends LogicEngine {
+  override truthy(value: unknown): boolean {
+    return truthy(value)
+  }
+
+  /** Leaves out the enclosing data, which no rule can name: the optimiser would retain the data of the first evaluation. */
+  override run(logic: unknown, data: unknown): unknown {
+    return super.run(logic, data)
+  }
+}
+
+/** Operators of the library that are used unchanged. */
+const KEPT = ['and', 'or', 'if', 'some', 'none', 'all', '+', '-', '*', '/', '%'] as const
+
+interface Method {
+  readonly method: (operands: never, context: unknown) => unknown
+  readonly deterministic: boolean
+}
+
+/**
+ * All operators: the library's where they follow JSON Logic, and ours for the rest. The library's comparisons throw on what is not a
+ * number, its `!` takes a list as its operands, and its `var` reads inherited properties.
+ */
+function methods(spend: (count: number) => void): Record<string, unknown> {
+  const split = new Map<string, readonly string[]>()
+  const find = (context: unknown, path: string): unknown => {
+    let segments = split.get(path)
+    if (segments === undefined) {
+      segments = path === '' ? [] : path.split('.')
+      split.set(path, segments)
+    }
+    return own(context, segments)
+  }
+  const absent = (paths: readonly string[], context: unknown): string[] =>
+    paths.filter((path) => {
+      const value = find(context, path)
+      return value === undefined || value === null || value === ''
+    })
+  return {
+    ...Object.fromEntries(KEPT.map((name) => [name, defaultMethods[name]])),
+    ...COMPARISONS,
+    in: compare(([item, list]) => {
+      if (Array.isArray(list)) return list.includes(item)
+      if (typeof list !== 'string' || (typeof item !== 'string' && typeof item !== 'number')) return false
+      const text = String(item)
+      spend((text.length * list.length) / 1024)
+      return list.includes(text)
+    }),
+    var: {
+      method: ([path, fallback]: readonly [string, Literal?], context) => {
+        const value = find(context, path)
+        spend(size(value) / 64)
+        return value === undefined || typeof value === 'function' ? (fallback ?? null) : value
+      },
+      deterministic: false,
+    },
+    missing: { method: (paths: readonly string[], context) => absent(paths, context), deterministic: false },
+    missing_some: {
+      method: ([needed, paths]: readonly [number, readonly string[]], context) => {
+        const gone = absent(paths, context)
+        return paths.length - gone.length >= needed ? [] : gone
+      },
+      deterministic: false,
+    },
+    list: {
+      method: ([list, nodes]: readonly [unknown, number]) => {
+        if (!Array.isArray(list)) return []
+        spend(list.length * nodes)
+        return list
+      },
+      deterministic: false,
+    },
+  } satisfies Record<string, unknown> & Record<'var' | 'missing' | 'missing_some' | 'list', Method>
+}
+
+const COMPARISONS: Readonly<Record<string, Method>> = {
+  '!': compare(([value]) => !truthy(value)),
+  '!!': compare(([value]) => truthy(value)),
+  '==': compare(([left, right]) => equals(left, right)),
+  '!=': compare(([left, right]) => !equals(left, right)),
+  '===': compare(([left, right]) => left === right),
+  '!==': compare(([left, right]) => left !== right),
+  '<': compare((operands) => ordered(operands, (left, right) => left < right)),
+  '<=': compare((operands) => ordered(operands, (left, right) => left <= right)),
+  '>': compare((operands) => ordered(operands, (left, right) => left > right)),
+  '>=': compare((operands) => ordered(operands, (left, right) => left >= right)),
+}
+
+function compare(method: (operands: readonly unknown[]) => boolean): Method {
+  return { method, deterministic: true }
+}
+
+/** JavaScript's `==`, except that a list or an object equals only itself. */
+function equals(left: unknown, right: unknown): boolean {
+  // biome-ignore lint/suspicious/noDoubleEquals: JSON Logic's == is JavaScript's
+  return left === right || (isScalar(left) && isScalar(right) && left == right)
+}
+
+/** Compares scalars as JavaScript does: two strings by code unit, others as numbers, `null` as 0. Lists and objects have no order. */
+function ordered(operands: readonly unknown[], holds: (left: string, right: string) => boolean): boolean {
+  return operands.every((right, index) => {
+    if (index === 0) return true
+    const left = operands[index - 1]
+    // Only the types are narrowed here: the operator itself takes every scalar.
+    return isScalar(left) && isScalar(right) && holds(left as string, right as string)
+  })
+}
+
+function own(value: unknown, segments: readonly string[]): unknown {
+  let found = value
+  for (const segment of segments) {
+    if (found === null || found === undefined || !Object.hasOwn(found, segment)) return undefined
+    // An own property was just found, so the value can be read like an object.
+    found = (found as Record<string, unknown>)[segment]
+  }
+  return found
+}
+
+function size(value: unknown): number {
+  return typeof value === 'string' || Array.isArray(value) ? value.length : 0
+}
+
+function isScalar(value: unknown): boolean {
+  return value === null || (typeof value !== 'object' && typeof value !== 'function')
+}

@@ -19,7 +19,7 @@ const MAX_RANGE_START = 1_000_000
 const FACTS: ReadonlySet<string> = new Set(['data', 'recipient', 'events'])
 const BLOCKS: ReadonlySet<string> = new Set(['if', 'unless', 'for', 'case', 'capture'])
 
-/** Gives the parsed template, or why it is refused. */
+/** Parses a template, or returns why it is refused. */
 export function parse(liquid: Liquid, source: string): readonly Template[] | TemplateFault {
   if (source.length > MAX_SOURCE) return { fault: `The template is longer than ${MAX_SOURCE} characters.` }
   try {
@@ -32,7 +32,7 @@ export function parse(liquid: Liquid, source: string): readonly Template[] | Tem
   }
 }
 
-/** Parsing is recursive, so the depth is looked at before. */
+/** Checks the depth before parsing, which is recursive. */
 function nestingFault(liquid: Liquid, source: string): TemplateFault | undefined {
   let depth = 0
   let inComment = false
@@ -47,8 +47,8 @@ function nestingFault(liquid: Liquid, source: string): TemplateFault | undefined
 }
 
 /**
- * Refuses what the parser lets pass: a filter of `cycle` that does not exist, and a range anywhere but in `for`, where
- * it is charged, or one that starts at a variable: counting up from 2^53 never ends.
+ * Refuses what the parser accepts: an unknown filter of `cycle`; a range outside `for`, where none is charged; and a range that starts
+ * at a variable, since counting up from 2^53 never ends.
  */
 function tokenFault(liquid: Liquid, templates: readonly Template[]): TemplateFault | undefined {
   const seen = new Set<unknown>([liquid])
@@ -70,7 +70,7 @@ function tokenFault(liquid: Liquid, templates: readonly Template[]): TemplateFau
   return undefined
 }
 
-/** A template sees the facts and what it has assigned: any other name is a slip, and would be missing at every rendering. */
+/** Refuses names that are neither facts nor assigned: they would be missing at every rendering. */
 function rootFault(liquid: Liquid, templates: readonly Template[]): TemplateFault | undefined {
   const { globals } = liquid.analyzeSync([...templates], { partials: false })
   for (const [name, uses] of Object.entries(globals)) {

@@ -1,5 +1,6 @@
-import { type Context, type FilterImplOptions, filters as library, toValue } from 'liquidjs'
-import { LIST_FILTERS } from './liquid-list-filters.ts'
+import { type Context, type FilterImplOptions, filters as library, toValue, toValueSync } from 'liquidjs'
+import { parseUrl } from '../model/parse-url.ts'
+import { same } from './liquid-operators.ts'
 import {
   charge,
   chargeSearch,
@@ -10,12 +11,11 @@ import {
   shortNumber,
   toText,
   unescapeHtml,
-} from './liquid-text.ts'
-import { safeUrl } from './safe-url.ts'
+} from './liquid-rendering.ts'
 
 const MAX_DATE = 64
 const MAX_FORMAT = 100
-/** What the name of a month or a day costs: a formatter of its own, some 50 microseconds. A time zone takes two. */
+/** Charge for the name of a month or a day, which takes a formatter (50 microseconds). A time zone takes two. */
 const DATE_WORD = 1500
 const WORDS = /%[-_0^#:]*\d*[aAbBhcxX]/g
 
@@ -41,9 +41,8 @@ const NUMBER = [
 const LIST = ['compact', 'concat', 'default', 'first', 'last', 'reverse', 'size', 'uniq']
 
 /**
- * Gives the filters that templates may use: bounded in what one call costs, so that the limits, which are looked at
- * between calls, hold. `raw`, expression filters (`where_exp` and the like), `json` and everything that hashes or
- * decodes is left out.
+ * The filters that templates may use. The cost of one call is bounded, since limits are checked between calls. Left out are `raw`,
+ * `json`, expression filters such as `where_exp`, and all that hash or decode.
  */
 export function allowedFilters(escaping: 'html' | 'none'): ReadonlyMap<string, FilterImplOptions> {
   return new Map<string, FilterImplOptions>([
@@ -96,7 +95,7 @@ function sliceFilter(handler: Handler): Handler {
   }
 }
 
-/** Of white space only: taking off given characters is far dearer. */
+/** Trims white space only: trimming given characters costs far more. */
 function trimFilter(handler: Handler): Handler {
   const trim = textFilter(handler)
   return function (value: unknown): unknown {
@@ -121,7 +120,7 @@ function numberFilter(handler: Handler): Handler {
   }
 }
 
-/** A value that is no date is left as it is, as in Liquid. */
+/** Returns a value that is no date unchanged, as Liquid does. */
 function dateFilter(handler: Handler): Handler {
   return function (given: unknown, format: unknown, zone: unknown): unknown {
     checkTime(this.context)
@@ -147,7 +146,7 @@ const TEXT_ESCAPES: Readonly<Record<string, FilterImplOptions>> = {
   newline_to_br: escaper(breakLines),
 }
 
-/** What these give is safe, so they are marked `raw`: where one comes last, the text is not escaped a second time. */
+/** Their output is escaped, so `raw` keeps it from being escaped again if the filter comes last. */
 const HTML_ESCAPES: Readonly<Record<string, FilterImplOptions>> = {
   escape: { raw: true, handler: escaper(escapeHtml) },
   escape_once: { raw: true, handler: escaper((text) => escapeHtml(unescapeHtml(text))) },
@@ -165,4 +164,92 @@ function escaper(change: (text: string) => string): Handler {
 
 function breakLines(text: string): string {
   return text.replace(/\r?\n/g, '<br />\n')
+}
+
+type Call = ThisParameterType<Handler>
+
+const MAX_PATH = 200
+
+/** List filters that the library does not bound: a list can hold one big value many times. */
+const LIST_FILTERS: Readonly<Record<string, Handler>> = {
+  join(value: unknown, separator: unknown) {
+    const between = separator === undefined ? ' ' : toText(separator, this.context)
+    const texts = list(value, this).map((item) => {
+      const text = toText(item, this.context)
+      charge(this.context, text.length + between.length)
+      return text
+    })
+    return texts.join(between)
+  },
+  map(value: unknown, property: unknown) {
+    const path = segments(property)
+    return list(value, this).map((item) => pick(item, path))
+  },
+  sort(value: unknown, property: unknown) {
+    const path = property === undefined ? [] : segments(property)
+    const keyed = list(value, this).map((item) => {
+      const key = pick(item, path)
+      charge(this.context, 32 * (typeof key === 'string' ? key.length + 1 : 1))
+      return { item, key }
+    })
+    return keyed.sort((left, right) => compare(left.key, right.key)).map(({ item }) => item)
+  },
+  sum(value: unknown, property: unknown) {
+    const path = property === undefined ? [] : segments(property)
+    return list(value, this).reduce<number>((sum, item) => sum + shortNumber(pick(item, path) ?? 0), 0)
+  },
+  where(value: unknown, property: unknown, expected: unknown) {
+    const path = segments(property)
+    return list(value, this).filter((item) => {
+      const found = pick(item, path) ?? null
+      return expected === undefined
+        ? found !== null && found !== false
+        : toValueSync(same(found, expected, this.context))
+    })
+  },
+}
+
+function list(given: unknown, { context }: Call): readonly unknown[] {
+  checkTime(context)
+  const value: unknown = toValue(given)
+  const items: readonly unknown[] = Array.isArray(value) ? value : value === null || value === undefined ? [] : [value]
+  charge(context, 4 * items.length)
+  return items
+}
+
+function segments(property: unknown): readonly string[] {
+  if (typeof property !== 'string' || property.length > MAX_PATH)
+    throw new RenderFault('a property is named by a short text')
+  return property.split('.')
+}
+
+function pick(item: unknown, path: readonly string[]): unknown {
+  let value = item
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+    value = Reflect.get(value, name)
+  }
+  return value
+}
+
+/** Orders numbers, then strings, then all other values. */
+function compare(left: unknown, right: unknown): number {
+  if (typeof left === 'number' && typeof right === 'number') return left - right
+  if (typeof left === 'string' && typeof right === 'string') return left < right ? -1 : left > right ? 1 : 0
+  return rank(left) - rank(right)
+}
+
+function rank(value: unknown): number {
+  return typeof value === 'number' ? 0 : typeof value === 'string' ? 1 : 2
+}
+
+const SAFE: readonly string[] = ['http:', 'https:', 'mailto:']
+
+/**
+ * Returns an absolute URL whose scheme is http, https or mailto, and `#` for any other text. It is parsed by the WHATWG URL standard and
+ * returned as parsed, so that case, control characters and white space cannot hide a scheme.
+ */
+function safeUrl(text: string): string {
+  const url = parseUrl(text)
+  return url && SAFE.includes(url.protocol) ? url.href : '#'
 }

@@ -1,12 +1,9 @@
 import { type Context, Drop, defaultOperators, type LiquidOptions, toValue } from 'liquidjs'
-import { charge, chargeSearch, checkTime, countKeys } from './liquid-text.ts'
+import { charge, chargeSearch, checkTime, countKeys } from './liquid-rendering.ts'
 
 type Operators = NonNullable<LiquidOptions['operators']>
 
-/**
- * Whether two values are the same to `==`, `contains`, `case` and `where`. A drop (`nil`, `empty`, `blank`) decides
- * itself.
- */
+/** Equality for `==`, `contains`, `case` and `where`. A drop (`nil`, `empty`, `blank`) compares itself. */
 export function same(left: unknown, right: unknown, context: Context): unknown {
   if (left instanceof Drop || right instanceof Drop) {
     for (const side of [left, right]) charge(context, typeof side === 'string' ? side.length : 16 * countKeys(side))
@@ -15,7 +12,7 @@ export function same(left: unknown, right: unknown, context: Context): unknown {
   return sameValue(left, right, context)
 }
 
-/** Gives Liquid's operators, each bounded and, for lists, charged. Objects and lists have no order. */
+/** Liquid's operators with bounded, charged work. Objects and lists have no order. */
 export function boundedOperators(): Operators {
   return {
     ...defaultOperators,

@@ -14,16 +14,14 @@ import {
   Value,
 } from 'liquidjs'
 import { same } from './liquid-operators.ts'
-import { charge, checkTime, countKeys, RenderedText, TextEmitter } from './liquid-text.ts'
+import { charge, checkTime, countKeys, RenderedText, TextEmitter } from './liquid-rendering.ts'
 
 const ELEMENT = 16
-const TURN = 64
+const ITERATION = 64
 
 type Tags = Liquid['tags']
 
-/**
- * Like the library's, but a variable that is absent is missing here too: it could not be told from an empty one later.
- */
+/** The library's tag, except that an absent variable is missing here: later it would look like an empty one. */
 class AssignTag extends liquidjs.AssignTag {
   override *render(ctx: Context): Generator<unknown, void, unknown> {
     const [value] = this.arguments()
@@ -32,9 +30,7 @@ class AssignTag extends liquidjs.AssignTag {
   }
 }
 
-/**
- * Like the library's, but what is captured is limited and charged, static text included, and is not escaped once more.
- */
+/** The library's tag, except that the captured text is limited, charged (static text too) and not escaped again. */
 class CaptureTag extends liquidjs.CaptureTag {
   override *render(ctx: Context): Generator<unknown, void, string> {
     const text = yield this.liquid.renderer.renderTemplates(this.templates, ctx, new TextEmitter())
@@ -43,7 +39,7 @@ class CaptureTag extends liquidjs.CaptureTag {
   }
 }
 
-/** Like the library's, but comparing is charged. */
+/** The library's tag, except that comparisons are charged. */
 class CaseTag extends liquidjs.CaseTag {
   override *render(ctx: Context, emitter: Emitter): Generator<unknown, void, unknown> {
     const { renderer } = this.liquid
@@ -62,7 +58,7 @@ class CaseTag extends liquidjs.CaseTag {
   }
 }
 
-/** Like the library's, but every turn is charged for the source it runs through, and a collection for being listed. */
+/** The library's tag, except that each iteration is charged for its source, and a collection for being listed. */
 class ForTag extends liquidjs.ForTag {
   constructor(token: TagToken, remaining: TopLevelToken[], liquid: Liquid, parser: Parser) {
     const tokens = [...remaining]
@@ -70,7 +66,7 @@ class ForTag extends liquidjs.ForTag {
     const body = tokens.slice(0, tokens.length - remaining.length)
     const cost = body.reduce(
       (sum, part) => sum + (TypeGuards.isHTMLToken(part) ? 4 : 4 * (part.end - part.begin)),
-      TURN,
+      ITERATION,
     )
     this.templates.unshift({ token, render: (ctx) => charge(ctx, cost) })
   }
@@ -87,9 +83,7 @@ class ForTag extends liquidjs.ForTag {
   }
 }
 
-/**
- * The tags that templates may use. None of them reads a file, and none keeps anything from one rendering to the next.
- */
+/** The tags that templates may use. None reads a file or keeps state between renderings. */
 export const ALLOWED_TAGS: Tags = {
   assign: AssignTag,
   capture: CaptureTag,

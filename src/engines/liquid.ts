@@ -8,12 +8,20 @@ import { matching } from '../options/checks.ts'
 import { type Checks, readOptions } from '../options/read-options.ts'
 import type { CompiledTemplate, Rendering, TemplateEngine, TemplateFacts } from '../ports/template-engine.ts'
 import { parse } from './liquid-check.ts'
-import { ABSENT, PlainContext } from './liquid-context.ts'
 import { allowedFilters } from './liquid-filters.ts'
 import { boundedOperators } from './liquid-operators.ts'
+import {
+  ABSENT,
+  charge,
+  escapeHtml,
+  PlainContext,
+  RenderedText,
+  RenderFault,
+  RenderInSlices,
+  TextEmitter,
+  toText,
+} from './liquid-rendering.ts'
 import { ALLOWED_TAGS } from './liquid-tags.ts'
-import { charge, escapeHtml, RenderedText, RenderFault, TextEmitter, toText } from './liquid-text.ts'
-import { RenderInSlices } from './liquid-time-slices.ts'
 
 /** How dates are written. */
 export interface LiquidOptions {
@@ -59,8 +67,8 @@ function isKnown(what: keyof LiquidOptions, name: unknown): boolean {
  * Limits: a template has at most 65,536 characters and 32 nested tags, and is refused at start-up otherwise. A
  * rendering gives at most 262,144 characters and does at most 1,000,000 units of work: one for a character that it
  * handles, four for a character of tag that a loop runs through and for a list element, 1,500 for the name of a month.
- * Past that the outcome is `error`, on every machine alike; 2 s are a backstop. After some 8 ms it lets others have their
- * turn, and gives a promise. No code is generated.
+ * Past that the outcome is `error`, on every machine alike; a running time of 2 s is a backstop. A rendering yields to the event loop
+ * every 8 ms, and then returns a promise. No code is generated.
  *
  * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */
@@ -103,7 +111,7 @@ function htmlOutput(this: { context: Context }, value: unknown): string {
   return text
 }
 
-/** Escapes nothing; without an output filter the library would not charge for what is put out. */
+/** Escapes nothing, but charges for output: without an output filter the library would not. */
 function textOutput(this: { context: Context }, value: unknown): string {
   const text = toText(value, this.context)
   charge(this.context, text.length)
@@ -116,7 +124,7 @@ function compiled(engine: Liquid, templates: Template[]): CompiledTemplate {
     const work = new RenderInSlices((renderLimit) =>
       engine.renderer.renderTemplates(templates, contextOf(engine, facts, renderLimit), emitter),
     )
-    return takeTurn(work, emitter) ?? takeTurns(work, emitter)
+    return runSlice(work, emitter) ?? runSlices(work, emitter)
   }
 }
 
@@ -124,19 +132,19 @@ function contextOf(engine: Liquid, facts: TemplateFacts, renderLimit: Context['r
   return new PlainContext(facts, engine.options, { sync: true }, { liquid: engine, renderLimit })
 }
 
-/** Gives nothing while it is not through. */
-function takeTurn(work: RenderInSlices, emitter: TextEmitter): Rendering | undefined {
+/** Returns `undefined` until the rendering is done. */
+function runSlice(work: RenderInSlices, emitter: TextEmitter): Rendering | undefined {
   try {
-    return work.takeTurn() ? { outcome: 'rendered', text: emitter.buffer } : undefined
+    return work.runSlice() ? { outcome: 'rendered', text: emitter.buffer } : undefined
   } catch (error) {
     return failure(error)
   }
 }
 
-async function takeTurns(work: RenderInSlices, emitter: TextEmitter): Promise<Rendering> {
+async function runSlices(work: RenderInSlices, emitter: TextEmitter): Promise<Rendering> {
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve))
-    const rendering = takeTurn(work, emitter)
+    const rendering = runSlice(work, emitter)
     if (rendering) return rendering
   }
 }
@@ -151,7 +159,7 @@ function failure(error: unknown): Rendering {
   return { outcome: 'error', detail: `${detail} (line ${line}, column ${column})`, ...rest }
 }
 
-/** In the detail, only what is known to hold no value of the facts is repeated. */
+/** The detail quotes only messages that hold no value of the facts. */
 function reason(error: unknown): Omit<Extract<Rendering, { outcome: 'error' }>, 'outcome'> {
   if (error instanceof RenderFault) return { detail: error.message }
   const message = error instanceof Error ? error.message : ''
@@ -159,7 +167,7 @@ function reason(error: unknown): Omit<Extract<Rendering, { outcome: 'error' }>, 
   return { detail: 'the template could not be rendered', cause: error }
 }
 
-/** As the template writes it, so that an index which comes from the facts is not repeated. */
+/** The path as the template writes it: an index computed from facts is not repeated. */
 function pathOf({ token }: UndefinedVariableError): string {
   if (!TypeGuards.isPropertyAccessToken(token) || token.variable !== undefined) return token.getText()
   const names = token.props.map((prop) => ('content' in prop ? String(prop.content) : undefined))

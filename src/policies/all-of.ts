@@ -5,14 +5,13 @@ import type { DeliveryPolicy, PolicyQuestion, SendLimit, Verdict } from '../port
 const MAX_ROUNDS = 10
 
 /**
- * Lets a message out when all of several policies do: `allOf(preferences(…), quietHours({ … }), throttle({ … }))`.
+ * Sends a message only if all policies do: `allOf(preferences(…), quietHours({ … }), throttle({ … }))`.
  *
- * They are asked in the order given, one after the other. The first that skips decides, and nobody after it is asked: put
- * first the one that skips most, or answers quickest. Of those that defer, the latest time counts. By then another of them may
- * have something else to say, so all are asked again for that time, until nobody defers; where that does not come about in ten
- * rounds, the time that the tenth gave stands. `limits` are those of the last round, of all policies together.
+ * They are asked one after the other, in the order given. The first that skips decides, and no later one is asked: put the one
+ * that skips most, or is fastest, first. If some defer, the latest time counts, and all are asked again for that time, until none
+ * defers; after ten rounds the time of the tenth counts. `limits` are those of all policies in the last round.
  *
- * What a policy throws is thrown on, and what is not a verdict makes it throw a `TypeError`: neither is taken for `send`.
+ * An error of a policy is rethrown, and a result that is no verdict throws a `TypeError`: neither counts as `send`.
  *
  * @throws SallyportError `option_invalid`, with all faults at once: no policy was given, or an argument is not one.
  */

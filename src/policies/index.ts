@@ -1,5 +1,5 @@
 /**
- * What may go out, and when: preferences, quiet hours and throttles, and how they are put together.
+ * Delivery policies: preferences, quiet hours and throttles, and `allOf` to combine them.
  *
  * @module sallyport/policy
  */
@@ -7,6 +7,5 @@
 export type { DeliveryPolicy, PolicyNames, PolicyQuestion, SendLimit, Verdict } from '../ports/delivery-policy.ts'
 export { allOf } from './all-of.ts'
 export { type PreferenceSet, preferences } from './preferences.ts'
-export { quietHours } from './quiet-hours.ts'
-export type { QuietHoursOptions } from './quiet-hours-options.ts'
+export { type QuietHoursOptions, quietHours } from './quiet-hours.ts'
 export { type ThrottleOptions, throttle } from './throttle.ts'

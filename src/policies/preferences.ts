@@ -4,10 +4,10 @@ import { readOptions, required } from '../options/read-options.ts'
 import type { DeliveryPolicy } from '../ports/delivery-policy.ts'
 
 /**
- * What someone wants to get: `true` for yes, `false` for no. The most specific word counts: that on an event in a channel,
- * then that on the event, then that on the channel. What nothing is said about is allowed.
+ * A recipient's preferences: `true` for yes, `false` for no. The most specific one counts: for an event in a channel, then for the
+ * event, then for the channel. All else is allowed.
  *
- * A plain object with these two properties and no others, or with fewer: what JSON gives.
+ * A plain object, as JSON gives, with no other properties.
  */
 export interface PreferenceSet {
   /** By channel: `{ sms: false }` is no text messages. */
@@ -22,12 +22,11 @@ export interface PreferenceSet {
 /**
  * Skips what the recipient does not want, as `opted_out`. Critical events pass, without `find` being asked.
  *
- * It never guesses in favour of sending. When `find` throws, so does this. When it gives anything but a {@link PreferenceSet},
- * `null`, an instance of a class or a misspelt property included, a `TypeError` is thrown that holds nothing of it. While
- * planning, both are answered 503 `policy_unavailable`.
+ * It fails closed. An error of `find` is rethrown. A result that is no {@link PreferenceSet} (`null`, an instance of a class, a misspelt
+ * property) throws a `TypeError` that quotes nothing of it. While planning, both are answered 503 `policy_unavailable`.
  *
- * @param find Finds what a recipient of that tenant wants; `undefined` when they never said: everything is allowed. It is
- * asked for every channel of an event, and again before a send that was put off.
+ * @param find Finds the preferences of a recipient of that tenant; `undefined` if there are none: everything is allowed. It is
+ * called for each channel of an event, and again before a deferred send.
  * @throws SallyportError `option_invalid`: `find` is not a function.
  */
 export function preferences(
@@ -51,7 +50,7 @@ function wants({ channels = {}, events = {} }: PreferenceSet, eventType: string,
   return typeof event === 'boolean' ? event : (own(event, channel) ?? own(channels, channel) ?? true)
 }
 
-/** An event may be called `constructor`: what every object inherits is nobody's word. */
+/** Reads an own property only: an event may be called `constructor`. */
 function own<Value>(values: Readonly<Record<string, Value>>, key: string): Value | undefined {
   return Object.hasOwn(values, key) ? values[key] : undefined
 }
@@ -75,7 +74,7 @@ function isSwitches(value: unknown): boolean {
   return isPlain(value) && Object.values(value).every((each) => typeof each === 'boolean')
 }
 
-/** What holds all it has as its own, readable properties; a `Map` or a row of a database library might look empty. */
+/** Whether an object is plain: a `Map` or a row of a database library might look empty. */
 function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)

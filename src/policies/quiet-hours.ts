@@ -1,17 +1,30 @@
+import { arrayOf, matching, names, oneOf } from '../options/checks.ts'
+import { type Check, type Checks, readOptions, required } from '../options/read-options.ts'
 import type { DeliveryPolicy } from '../ports/delivery-policy.ts'
-import { checkQuietHours, type QuietHoursOptions } from './quiet-hours-options.ts'
-import { type WallClock, wallClocks } from './wall-clock.ts'
+
+/** The times of {@link quietHours}, and the channels they hold for. */
+export interface QuietHoursOptions {
+  /** When they begin, by the recipient's wall clock: `00:00` to `23:59`. */
+  readonly from: string
+  /** When they end: the first minute that is not quiet, likewise. Earlier than `from`: on the day after. */
+  readonly to: string
+  /** An IANA zone, such as `Europe/Vienna`, for recipients whose `timeZone` is absent or does not exist. */
+  readonly timeZone: string
+  /** The channels whose messages wait. Default: all. */
+  readonly channels?: readonly string[]
+  /** The days on which they begin, 1 (Monday) to 7 (Sunday), by the recipient's calendar. Default: all. */
+  readonly days?: readonly number[]
+}
 
 const MINUTE_MS = 60_000
 const DAY = 24 * 60
 
 /**
- * Lets messages wait while it is night, or whenever else nobody is to be disturbed: what would go out between `from` and `to`,
- * by the wall clock of the recipient's time zone, is deferred to `to`. Critical events pass.
+ * Defers messages during quiet hours: a message between `from` and `to`, by the wall clock of the recipient's time zone, waits until
+ * `to`. Critical events pass.
  *
- * It is deferred to the start of the first minute that is not quiet, whatever happens to the clock until then. An end that is
- * left out as clocks go forward is the first instant after the gap; of one that comes twice as they go back, it is the one that
- * comes next.
+ * It waits until the start of the first minute that is not quiet, with changes of the clock included. If clocks go forward over `to`,
+ * that is the first instant after the gap; if `to` comes twice as they go back, it is the next one.
  *
  * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */
@@ -20,7 +33,7 @@ export function quietHours(options: QuietHoursOptions): DeliveryPolicy {
   const length = modulo(to - from, DAY)
   const clockIn = wallClocks(otherwise)
 
-  /** How many minutes are quiet from what a wall clock shows on, if it runs on steadily. */
+  /** Quiet minutes from a wall-clock time on, if the clock does not change. */
   function quietMinutes(shown: number): number {
     const since = modulo(shown - from, DAY)
     const dayBegun = (shown - from - since) / DAY
@@ -45,8 +58,8 @@ export function quietHours(options: QuietHoursOptions): DeliveryPolicy {
 }
 
 /**
- * The first minute after `start`, up to `end`, from which a wall clock is put forward or back, if it is. For less than a few
- * days: no clock was ever put there and back in so short a time.
+ * The first minute after `start`, up to `end`, at which a wall clock changes, by binary search. For spans of less than a few days: no
+ * clock ever changed forward and back in so short a time.
  */
 function firstChange(clock: WallClock, start: number, end: number): number | undefined {
   const isChanged = (minute: number) => clock(minute) - clock(start) !== minute - start
@@ -61,11 +74,118 @@ function firstChange(clock: WallClock, start: number, end: number): number | und
   return changed
 }
 
-/** The ISO weekday of a day that is counted from 1970-01-01, a Thursday. */
+/** The ISO weekday of a day counted from 1970-01-01, a Thursday. */
 function isoWeekday(day: number): number {
   return modulo(day + 3, 7) + 1
 }
 
 function modulo(dividend: number, divisor: number): number {
   return ((dividend % divisor) + divisor) % divisor
+}
+
+/** Checked options of `quietHours`, with defaults. */
+interface CheckedQuietHours {
+  /** Minutes of the day. */
+  readonly from: number
+  /** Minutes of the day. */
+  readonly to: number
+  /** The wall clock of `timeZone`. */
+  readonly clock: WallClock
+  readonly days: ReadonlySet<number>
+  /** Absent: all. */
+  readonly channels?: ReadonlySet<string>
+}
+
+const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7]
+
+const time: Check = matching(
+  (value) => minuteOfDay(value) !== undefined,
+  'must be a time of day from "00:00" to "23:59"',
+)
+
+const CHECKS: Checks<QuietHoursOptions> = {
+  from: required(time),
+  to: required((value, given) => time(value, given) ?? (value === given.from ? 'must differ from from' : undefined)),
+  timeZone: required(
+    matching(
+      (value) => typeof value === 'string' && wallClock(value) !== undefined,
+      'must be an IANA time zone that this runtime knows',
+    ),
+  ),
+  channels: names,
+  days: arrayOf(oneOf(EVERY_DAY), 'must be a list of at least one day, from 1 (Monday) to 7 (Sunday)', 1),
+}
+
+/** Checks the options of `quietHours`. Throws all problems at once. */
+function checkQuietHours(options: QuietHoursOptions): CheckedQuietHours {
+  const { from, to, timeZone, channels, days = EVERY_DAY } = readOptions('quietHours', options, CHECKS)
+  return {
+    from: minuteOfDay(from) as number,
+    to: minuteOfDay(to) as number,
+    clock: wallClock(timeZone) as WallClock,
+    days: new Set(days),
+    ...(channels && { channels: new Set(channels) }),
+  }
+}
+
+function minuteOfDay(time: unknown): number | undefined {
+  const [, hours, minutes] = (typeof time === 'string' && /^([01]\d|2[0-3]):([0-5]\d)$/.exec(time)) || []
+  return hours === undefined ? undefined : Number(hours) * 60 + Number(minutes)
+}
+
+/** Maps minutes since the epoch to local minutes: what calendar and clock of a place show, counted from 1970-01-01 too. */
+type WallClock = (minute: number) => number
+
+/** Returns the wall clock of an IANA time zone. */
+type WallClocks = (timeZone: string | undefined) => WallClock
+
+/** The wall clock of an IANA time zone; `undefined` if the name is unknown. */
+function wallClock(timeZone: string): WallClock | undefined {
+  const format = formatIn(timeZone)
+  if (format === undefined) return undefined
+  return (minute) => {
+    const parts = format.formatToParts(minute * MINUTE_MS).map(({ type, value }) => [type, Number(value)] as const)
+    const shown = Object.fromEntries(parts)
+    return Date.UTC(shown.year ?? 0, (shown.month ?? 1) - 1, shown.day, shown.hour, shown.minute) / MINUTE_MS
+  }
+}
+
+/** Most zones in the cache: each takes some 50 KB, and names may come from users. */
+const MAX_KEPT = 200
+/** The longest name of a zone has half as many characters. */
+const MAX_NAME = 64
+
+/**
+ * Caches wall clocks: creating one takes as long as dozens of calls.
+ *
+ * @param otherwise For a missing or unknown name.
+ */
+function wallClocks(otherwise: WallClock): WallClocks {
+  const kept = new Map<string, WallClock>()
+  return (timeZone) => {
+    if (typeof timeZone !== 'string' || timeZone.length > MAX_NAME) return otherwise
+    const known = kept.get(timeZone)
+    if (known !== undefined) return known
+    const [oldest] = kept.keys()
+    if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest)
+    const clock = wallClock(timeZone) ?? otherwise
+    kept.set(timeZone, clock)
+    return clock
+  }
+}
+
+function formatIn(timeZone: string): Intl.DateTimeFormat | undefined {
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+    })
+  } catch {
+    return undefined
+  }
 }

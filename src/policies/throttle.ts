@@ -6,21 +6,21 @@ import type { DeliveryPolicy, PolicyQuestion } from '../ports/delivery-policy.ts
 const MAX_WINDOW_MS = 31 * 24 * 60 * 60 * 1000
 const MAX_KEY_LENGTH = 512
 
-/** How much `throttle` lets through, and what it counts together. */
+/** Limits of {@link throttle}, and which messages count together. */
 export interface ThrottleOptions {
-  /** At most so many messages, 1 to 1,000, … */
+  /** Most messages in any window, 1 to 1,000. */
   readonly max: number
-  /** … in any span of so many milliseconds, 1 to 2,678,400,000 (31 days). */
+  /** Length of the sliding window in milliseconds, 1 to 2,678,400,000 (31 days). */
   readonly windowMs: number
   /**
-   * Messages of one tenant with the same key, 1 to 512 characters, are counted together; with `undefined` they are not
-   * throttled. Any other key makes the policy throw a `TypeError`. Must give the same key for the same question.
+   * Messages of one tenant with the same key, 1 to 512 characters, count together; with `undefined` they are not
+   * throttled. Any other key throws a `TypeError`. Must return the same key for the same question.
    * Default: one event in one channel to one recipient.
    */
   readonly key?: (question: PolicyQuestion) => string | undefined
-  /** Only messages in these channels are counted, and held to the limit. Default: all. */
+  /** Only messages in these channels are counted and limited. Default: all. */
   readonly channels?: readonly string[]
-  /** Only messages of these events are counted, and held to the limit. Default: all. */
+  /** Only messages of these events are counted and limited. Default: all. */
   readonly events?: readonly string[]
 }
 
@@ -33,13 +33,13 @@ const CHECKS: Checks<ThrottleOptions> = {
 }
 
 /**
- * Lets only so many messages through in a time: those above `max` in any `windowMs` are skipped, as `throttled`, and not put
- * off. Critical events are throttled too: they pass by preferences and quiet hours, not by this.
+ * Limits the rate of messages: those above `max` in any `windowMs` are skipped as `throttled`, not deferred. Critical events are
+ * throttled too: they bypass only preferences and quiet hours.
  *
- * The store counts, for all processes together, and what is counted is a message that was accepted for sending: with a delay
- * or quiet hours, what was accepted over hours may go out at once. Each throttle
- * counts by itself, even where its keys are those of another, unless all of `max`, `windowMs`, `channels` and `events` are
- * equal too; to change one of them starts counting anew. What the store gets to see of a key is its SHA-256.
+ * The store counts for all processes together. It counts messages when they are accepted: with a delay or quiet hours, messages
+ * accepted over hours may go out at once. Each throttle counts separately, also with the keys of another, unless `max`,
+ * `windowMs`, `channels` and `events` are equal too; changing one of them starts a new count. The store sees only the SHA-256 of
+ * a key.
  *
  * @throws SallyportError `option_invalid`, with all that is wrong with the options.
  */

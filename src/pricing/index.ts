@@ -1,5 +1,5 @@
 /**
- * What the tokens of a run cost.
+ * Prices of tokens, for the cost of runs.
  *
  * @module sallyport/pricing
  */
@@ -7,42 +7,38 @@ import type { ConfigProblem } from '../errors.ts'
 import { type GivenOptions, readOptions } from '../options/read-options.ts'
 import type { PriceBook } from '../ports/price-book.ts'
 import { means } from './model-pattern.ts'
-import { BOOK, isEntry } from './price-book-checks.ts'
-import type { PriceBookOptions } from './price-book-options.ts'
-import { compareEntries, entriesTie, type PriceEntry, readEntry } from './price-entry.ts'
-import { amountOf } from './tariff.ts'
+import { BOOK, isEntry, type PriceBookOptions } from './price-book-options.ts'
+import { amountOf, compareEntries, entriesTie, type PriceEntry, readEntry } from './price-entry.ts'
 
 export type { ModelPrices, PriceBookOptions, PriceTier, TokenPrices } from './price-book-options.ts'
 
-/** Callers name models as they like: no more names than that are remembered. */
+/** Most names in the cache: callers name models as they like. */
 const MAX_NAMES = 1_000
-/** By how many tokens a price is for. */
+/** Powers of ten of `per`. */
 const EXPONENTS = { 1: 0, 1000: 3, 1000000: 6 } as const
 const ANY_BOOK = { version: '', currency: '', exponent: 0 }
 
 /**
  * A list of prices by model, provider and date.
  *
- * Of the entries that are for a model and its provider at the time, the closest counts: one that gives the model's whole name
- * before a pattern, then the pattern that gives more characters, then the one that names the provider.
+ * Of the entries that match a model and its provider at a time, the most specific counts: a whole model name before a pattern, then
+ * the pattern with more characters, then the entry that names the provider.
  *
- * Amounts are exact. Input that a cache gave or took, and output that was reasoning, is charged at its own price in place of
- * that for input or output. There is no price where a count is not told, unless its tokens cost nothing, or where a part is
- * greater than the whole that should include it.
+ * Amounts are exact. Cache reads, cache writes and reasoning are charged at their own price in place of that of input or output. A run
+ * has no price if a count is absent, unless its tokens are free, or if a part is greater than the count that includes it.
  *
- * Providers choose the tier by the prompt of each call, and charge it for all of the call. A run tells sums, so it is charged by
- * its average prompt, `inputTokens / modelCalls`: that is exact for one call, and as good as the calls are alike for several.
- * A run that does not tell `modelCalls` counts as one call.
+ * Providers choose the tier by the prompt of each call, for the whole call. Runs report sums, so the tier is chosen by the average
+ * prompt, `inputTokens / modelCalls`: exact for one call, an estimate for several. Without `modelCalls` it is one call.
  *
- * @throws {SallyportError} `option_invalid`, with all that is wrong at once: a price that is negative or no decimal, a date that
- * is none, `from` not before `until`, a field that is not known, tiers that do not ascend, two entries of which neither is closer.
+ * @throws {SallyportError} `option_invalid`, with all problems at once: a price that is negative or no decimal, an invalid date, `from`
+ * not before `until`, an unknown field, tiers that do not ascend, two equally specific entries for the same runs.
  */
 export function priceBook(options: PriceBookOptions): PriceBook {
   const entries = checkedEntries(options)
   const found = new Map<string, readonly PriceEntry[]>()
 
   function entriesFor(provider: string | undefined, model: string): readonly PriceEntry[] {
-    // With its length before it, no provider can be taken for a part of the model's name.
+    // The length before the provider separates it from the model's name.
     const key = provider === undefined ? `:${model}` : `${provider.length}:${provider}${model}`
     const known = found.get(key)
     if (known) return known
@@ -66,7 +62,7 @@ export function priceBook(options: PriceBookOptions): PriceBook {
   }
 }
 
-/** The closest first. */
+/** The most specific entry first. */
 function checkedEntries(options: PriceBookOptions): readonly PriceEntry[] {
   const { version, currency = 'USD', per = 1_000_000, prices } = readOptions('priceBook', options, BOOK, tieProblems)
   const book = { version, currency, exponent: EXPONENTS[per] }

@@ -1,11 +1,11 @@
-/** One name of a model, or all that begin and end so. */
+/** A model's name, or a pattern for all names with this prefix and suffix. */
 export interface ModelPattern {
   readonly prefix: string
   /** Absent: the prefix is the whole name. */
   readonly suffix?: string
 }
 
-/** Reads a name in which one `*` may stand for any characters, or none. `undefined`: it is none. */
+/** Reads a name in which one `*` stands for any characters, or none; `undefined` if it is invalid. */
 export function readPattern(text: unknown): ModelPattern | undefined {
   if (typeof text !== 'string' || text === '') return undefined
   const [prefix = '', suffix, ...more] = text.split('*')
@@ -13,20 +13,20 @@ export function readPattern(text: unknown): ModelPattern | undefined {
   return suffix === undefined ? { prefix } : { prefix, suffix }
 }
 
-/** Whether it means this name. */
+/** Whether a pattern matches a name. */
 export function means({ prefix, suffix }: ModelPattern, name: string): boolean {
   if (suffix === undefined) return name === prefix
   return name.length >= prefix.length + suffix.length && name.startsWith(prefix) && name.endsWith(suffix)
 }
 
-/** Which of two is closer to the names that it means, below 0 the first: one name, or else more characters that are given. */
+/** Sorts the more specific pattern first: a whole name, then more characters. */
 export function comparePatterns(a: ModelPattern, b: ModelPattern): number {
   if (a.suffix === undefined || b.suffix === undefined)
     return Number(a.suffix !== undefined) - Number(b.suffix !== undefined)
   return b.prefix.length + b.suffix.length - a.prefix.length - a.suffix.length
 }
 
-/** Whether some name is meant by both of two that are equally close. */
+/** Whether some name matches both of two equally specific patterns. */
 export function patternsMeet(a: ModelPattern, b: ModelPattern): boolean {
   if (a.suffix === undefined || b.suffix === undefined) return a.prefix === b.prefix
   const begin = a.prefix.startsWith(b.prefix) || b.prefix.startsWith(a.prefix)

@@ -54,10 +54,9 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'ways to reach a recipient',
     layers: ['src/runtime/', 'src/options/', ...CONTRACTS],
     modules: {
-      'src/channels/webhook-channel.ts': ['node:dns/promises'],
+      'src/channels/webhook-channel.ts': ['node:crypto', 'node:dns/promises'],
       'src/channels/webhook-guard.ts': ['ipaddr.js', 'node:dns', 'node:net'],
       'src/channels/webhook-request.ts': ['node:http', 'node:https', 'node:net'],
-      'src/channels/webhook-signature.ts': ['node:crypto'],
     },
   },
   'src/engines/': {
@@ -88,7 +87,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ['src/runtime/', 'src/options/', ...CONTRACTS],
     modules: { 'src/queues/bullmq.ts': ['bullmq'] },
   },
-  'src/runtime/': { holds: 'the default clock, ids and logger', layers: ['src/ports/', 'src/model/'] },
+  'src/runtime/': { holds: 'the default clock, ids and logger, and how peers are loaded', layers: CONTRACTS },
   'src/storage/': {
     holds: 'stores',
     layers: ['src/options/', ...CONTRACTS],

@@ -56,7 +56,7 @@ test('a recipient that LMTP refuses after the message is rejected or tried again
   expect(await outcomeAt(answer(452), { lmtp: true })).toEqual({ outcome: 'retry', code: 'smtp_452' })
 })
 
-test('a refused login is for the host to mend, so it is tried again', async () => {
+test('a refused login is tried again, since the host can fix it', async () => {
   const outcome = await outcomeAt(
     {
       disabledCommands: ['STARTTLS'],
@@ -69,20 +69,20 @@ test('a refused login is for the host to mend, so it is tried again', async () =
   expect(outcome).toEqual({ outcome: 'retry', code: 'smtp_auth' })
 })
 
-test('nothing listening is certainly not sent', async () => {
+test('a mail is certainly not sent if nothing listens', async () => {
   const channel = email(transportTo(await deadPort()), { from: 'shop@example.com' })
   const outcome = await channel.send(message('ada@example.test', LETTER), context())
   expect(outcome).toEqual({ outcome: 'retry', code: 'connection_failed' })
 })
 
-test('a server that never greets is certainly not sent to', async () => {
+test('a mail is certainly not sent to a server that never greets', async () => {
   const port = await tcpPeer(() => {})
   const channel = email(transportTo(port, { greetingTimeout: 20 }), { from: 'shop@example.com' })
   const outcome = await channel.send(message('ada@example.test', LETTER), context())
   expect(outcome).toEqual({ outcome: 'retry', code: 'connection_failed' })
 })
 
-test('a certificate that is not trusted is certainly not sent to', async () => {
+test('a mail is certainly not sent to a server whose certificate is not trusted', async () => {
   const outcome = await outcomeAt({ secure: true, cert: CERTIFICATE, key: KEY }, { secure: true, ignoreTLS: false })
   expect(outcome).toEqual({ outcome: 'retry', code: 'connection_failed' })
 })
@@ -122,14 +122,14 @@ test.each(STAGES.flatMap((stage) => pooled.map((pool) => [stage, pool] as const)
   },
 )
 
-test.each(STAGES)('a server that falls silent at %s was certainly not sent to', async (stage) => {
+test.each(STAGES)('a mail is certainly not sent to a server that falls silent at %s', async (stage) => {
   const port = await tcpPeer(until(stage, (socket) => socket.pause()))
   const channel = email(transportTo(port, { socketTimeout: 50 }), { from: 'shop@example.com' })
   const outcome = await channel.send(message('ada@example.test', LONG), context())
   expect(outcome).toEqual({ outcome: 'retry', code: 'timeout' })
 })
 
-test('mails of one transport and several channels are told apart', async () => {
+test('the progress of mails is separate for several channels of one transport', async () => {
   let connections = 0
   const port = await tcpPeer((socket) =>
     ++connections % 2 === 1
@@ -145,7 +145,7 @@ test('mails of one transport and several channels are told apart', async () => {
   expect(outcomes).toEqual(['retry', 'unknown', 'retry', 'unknown'])
 })
 
-test('of a transport that is no SMTP of nodemailer it is not known how far a mail came', async () => {
+test('the progress of a mail is unknown with a transport other than SMTP of nodemailer', async () => {
   const lost = Object.assign(new Error('Connection closed'), { code: 'ECONNECTION', command: 'CONN' })
   const plugins: unknown[] = []
   for (const extra of [
@@ -185,7 +185,7 @@ test('an abort while the server stalls ends the attempt and the connection', asy
   if (!socket.closed) await once(socket, 'close')
 })
 
-test('an abort is honoured when the transport knows nothing of signals', async () => {
+test('an abort ends the attempt when the transport ignores signals', async () => {
   const lease = new AbortController()
   const transport: MailTransport = { sendMail: () => new Promise(() => lease.abort()) }
   const channel = email(transport, { from: 'shop@example.com' })
@@ -193,7 +193,7 @@ test('an abort is honoured when the transport knows nothing of signals', async (
   expect(outcome).toEqual({ outcome: 'unknown', code: 'aborted' })
 })
 
-test('after an abort nothing is sent', async () => {
+test('email sends nothing after an abort', async () => {
   const { port, letters } = await inbox()
   const channel = email(transportTo(port), { from: 'shop@example.com' })
   const outcome = await channel.send(message('ada@example.test', LETTER), context(AbortSignal.abort()))

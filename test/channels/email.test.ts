@@ -76,7 +76,7 @@ test('recipients in the defaults of the transport get nothing', async () => {
 test.each([
   ['a file', { path: import.meta.filename }],
   ['a URL', { href: 'http://127.0.0.1:9/' }],
-])('not even the defaults of the transport can attach %s', async (_what, attachment) => {
+])('the defaults of the transport cannot attach %s', async (_what, attachment) => {
   const { port, letters } = await inbox()
   const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true }, { attachments: [attachment] })
   const outcome = await email(transport, { from: 'shop@example.com' }).send(
@@ -87,7 +87,7 @@ test.each([
   expect(letters).toHaveLength(0)
 })
 
-test('every transport that nodemailer makes fits', () => {
+test('email accepts every transport of nodemailer', () => {
   const transports: MailTransport[] = [
     createTransport({ host: 'localhost' }),
     createTransport({ pool: true, host: 'localhost' }),
@@ -100,7 +100,7 @@ test('every transport that nodemailer makes fits', () => {
   onTestFinished(() => createTransport({ pool: true }).close())
 })
 
-test('address gives the one that the recipient has, and send says if it is none', async () => {
+test('address returns the email of the recipient, and send rejects an invalid one', async () => {
   const transport = createTransport({ jsonTransport: true })
   const channel = email(transport, { from: 'shop@example.com' })
   expect(channel.address({ id: 'u1', email: 'Ada@Example.Test' })).toBe('Ada@Example.Test')
@@ -114,7 +114,7 @@ test('address gives the one that the recipient has, and send says if it is none'
   expect(custom.address({ id: 'u1', email: 'a@b.test', addresses: { billing: 'c@d.test' } })).toBe('c@d.test')
 })
 
-test('checkFields asks for a subject and a body, and names what it does not know', () => {
+test('checkFields requires a subject and a body, and names unknown fields', () => {
   const { checkFields } = email(createTransport({ jsonTransport: true }), { from: 'shop@example.com' })
   expect(checkFields?.(['subject', 'html'])).toBeUndefined()
   expect(checkFields?.(['subject', 'text'])).toBeUndefined()
@@ -123,7 +123,7 @@ test('checkFields asks for a subject and a body, and names what it does not know
   )
 })
 
-test('bad options are all told at once, when the channel is made', () => {
+test('email throws all option problems at once', () => {
   const make = () =>
     email(
       { sendMail: undefined as unknown as MailTransport['sendMail'] },

@@ -14,7 +14,7 @@ const unknown = (provider?: string): Pick<AttemptEnd, 'outcome' | 'provider'> =>
 })
 
 describe('a provider that did not send', () => {
-  test('is passed over for a minute', async () => {
+  test('a provider that did not send is asked last for a minute', async () => {
     const { first, asked, clock, send } = trio()
     first.answer = retry
     await send()
@@ -27,7 +27,7 @@ describe('a provider that did not send', () => {
     expect(asked).toEqual(['1'])
   })
 
-  test('is asked all the same when the others did not send either', async () => {
+  test('a provider that cools down is asked if the others did not send either', async () => {
     const { first, second, third, asked, send } = trio()
     first.answer = retry
     await send()
@@ -37,7 +37,7 @@ describe('a provider that did not send', () => {
     expect(asked).toEqual(['2', '3', '1'])
   })
 
-  test('goes before those that cool down for longer, when all do', async () => {
+  test('the provider whose cool-down ends first is asked first if all cool down', async () => {
     const { first, second, third, asked, clock, send } = trio()
     for (const provider of [first, second, third]) provider.answer = retry
     second.answer = () => ({ outcome: 'rejected', code: 'no' })
@@ -55,7 +55,7 @@ describe('a provider that did not send', () => {
     expect(asked).toEqual(['3'])
   })
 
-  test('is preferred again as soon as it sends', async () => {
+  test('a provider is preferred again after it sends', async () => {
     const { first, asked, send } = trio()
     first.answer = retry
     await send()
@@ -65,7 +65,7 @@ describe('a provider that did not send', () => {
     expect(asked).toEqual(['1'])
   })
 
-  test('does not cool down for what was called off', async () => {
+  test('a provider does not cool down after an abort', async () => {
     for (const ending of [retry, fails]) {
       const { first, asked, channel, send } = trio()
       const lease = new AbortController()
@@ -81,7 +81,7 @@ describe('a provider that did not send', () => {
   })
 })
 
-describe('what may have been sent', () => {
+describe('an attempt that may have sent', () => {
   test.each([
     ['once', [unknown('1')], 1],
     ['once, by a later one', [unknown('3')], 3],
@@ -127,7 +127,7 @@ describe('a provider that asks for a wait', () => {
     (retryAfterMs: number, outcome = 'retry') =>
     () => ({ outcome, code: 'http_429', retryAfterMs })
 
-  test('is not asked before that is over, though the others do not send', async () => {
+  test('a provider that asked for a wait is not asked before it is over, even if the others do not send', async () => {
     const { first, second, third, asked, clock, send } = trio()
     first.answer = waits(3_600_000)
     second.answer = retry
@@ -143,7 +143,7 @@ describe('a provider that asks for a wait', () => {
     expect([...asked].sort()).toEqual(['1', '2', '3'])
   })
 
-  test('is waited for where all do, for as long as the first of them asks', async () => {
+  test('failover waits for the shortest wait if all providers ask for one', async () => {
     const { first, second, third, asked, clock, send } = trio()
     first.answer = waits(90_000)
     second.answer = waits(60_000)
@@ -157,7 +157,7 @@ describe('a provider that asks for a wait', () => {
     expect(asked).toEqual(['2'])
   })
 
-  test('is waited for where it may have sent the message', async () => {
+  test('failover waits for the provider that may have sent the message', async () => {
     const { first, asked, clock, send } = trio()
     first.answer = waits(30_000, 'unknown')
     expect(await send()).toEqual({ outcome: 'unknown', code: 'http_429', provider: '1', retryAfterMs: 30_000 })
@@ -169,7 +169,7 @@ describe('a provider that asks for a wait', () => {
     expect(asked).toEqual(['1'])
   })
 
-  test('is asked about other deliveries meanwhile', async () => {
+  test('a provider that asked for a wait is asked about other deliveries meanwhile', async () => {
     const { first, asked, channel, send } = trio()
     first.answer = waits(Number.POSITIVE_INFINITY)
     await send()
@@ -178,7 +178,7 @@ describe('a provider that asks for a wait', () => {
     expect(asked).toEqual(['1', '2', '1', '2', '1', '2'])
   })
 
-  test('is waited for anew with every answer of it', async () => {
+  test('each result of a provider sets its wait anew', async () => {
     const { first, second, third, asked, clock, send } = trio()
     for (const provider of [first, second, third]) provider.answer = waits(1_000)
     await send()
@@ -190,7 +190,7 @@ describe('a provider that asks for a wait', () => {
     expect(asked).toEqual([])
   })
 
-  test.each([Number.NaN, -1, 0, '60000', null])('but for %j is asked as if it had not', async (asked) => {
+  test.each([Number.NaN, -1, 0, '60000', null])('a wait of %j is ignored', async (asked) => {
     const given = trio()
     given.first.answer = waits(asked as number)
     given.second.answer = given.third.answer = retry
@@ -217,7 +217,7 @@ const step = fc.record({
   nextDelivery: fc.boolean(),
 })
 
-test('whatever the providers answer, nobody is asked who should not be', async () => {
+test('failover asks no provider out of turn, for any results', async () => {
   const scripts = fc.tuple(fc.integer({ min: 2, max: MOST }), fc.array(step, { minLength: 1, maxLength: 12 }))
   await fc.assert(
     fc.asyncProperty(scripts, async ([count, steps]) => {

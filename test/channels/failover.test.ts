@@ -10,8 +10,8 @@ import { attempts, fails, retry, trio } from './providers.ts'
 
 const MESSAGE = message('ada@example.test', LETTER)
 
-describe('one attempt', () => {
-  test('goes to the first alone while that sends', async () => {
+describe('one attempt of failover', () => {
+  test('failover asks only the first provider while it sends', async () => {
     const { first, asked, send } = trio()
     first.answer = () => ({ outcome: 'sent', providerMessageId: 'm1' })
     expect(await send()).toEqual({ outcome: 'sent', providerMessageId: 'm1', provider: '1' })
@@ -21,14 +21,14 @@ describe('one attempt', () => {
   test.each([
     ['says that it did not send', retry],
     ['throws', fails],
-  ])('goes on when a provider %s', async (_what, answer) => {
+  ])('failover asks the next provider when one %s', async (_what, answer) => {
     const { first, asked, send } = trio()
     first.answer = answer
     expect(await send()).toEqual({ outcome: 'sent', provider: '2' })
     expect(asked).toEqual(['1', '2'])
   })
 
-  test.each(['rejected', 'unknown'])('ends with %s', async (outcome) => {
+  test.each(['rejected', 'unknown'])('failover asks no further provider after %s', async (outcome) => {
     const { first, second, asked, send } = trio()
     first.answer = retry
     second.answer = () => ({ outcome, code: 'so_it_is' })
@@ -36,7 +36,7 @@ describe('one attempt', () => {
     expect(asked).toEqual(['1', '2'])
   })
 
-  test('that nobody took is tried again, with the last code and the least wait', async () => {
+  test('failover gives retry with the last code and the shortest wait if no provider sent', async () => {
     const { first, second, third, send } = trio()
     first.answer = () => ({ outcome: 'retry', code: 'http_503', retryAfterMs: 9_000 })
     second.answer = () => ({ outcome: 'retry', code: 'http_429', retryAfterMs: 4_000 })
@@ -44,7 +44,7 @@ describe('one attempt', () => {
     expect(await send()).toEqual({ outcome: 'retry', code: 'busy', provider: '3', retryAfterMs: 4_000 })
   })
 
-  test('of which one provider asked for no wait asks for none', async () => {
+  test('failover asks for no wait if one provider asked for none', async () => {
     const { first, second, third, send } = trio()
     first.answer = () => ({ outcome: 'retry', code: 'http_503', retryAfterMs: 9_000 })
     second.answer = retry
@@ -52,7 +52,7 @@ describe('one attempt', () => {
     expect(await send()).toEqual({ outcome: 'retry', code: 'http_429', provider: '3' })
   })
 
-  test('in which nobody asked for a wait asks for none', async () => {
+  test('failover asks for no wait if no provider asked for one', async () => {
     const { first, second, third, send } = trio()
     first.answer = retry
     second.answer = () => ({ outcome: 'retry', code: 'busy', retryAfterMs: Number.NaN })
@@ -75,7 +75,7 @@ describe('one attempt', () => {
     },
   )
 
-  test('asks nobody once it is called off', async () => {
+  test('failover asks no provider after an abort', async () => {
     const { first, asked, channel } = trio()
     const lease = new AbortController()
     first.answer = () => {
@@ -92,7 +92,7 @@ describe('one attempt', () => {
     expect(asked).toEqual(['1'])
   })
 
-  test('in which a provider throws once it is called off may have sent', async () => {
+  test('failover gives unknown if a provider throws after an abort', async () => {
     const { first, asked, channel } = trio()
     const lease = new AbortController()
     first.answer = () => {
@@ -104,7 +104,7 @@ describe('one attempt', () => {
     expect(asked).toEqual(['1'])
   })
 
-  test('in which a provider takes no notice of being called off may have sent, by that provider', async () => {
+  test('failover gives unknown from a provider that ignores the abort', async () => {
     const { first, second, asked, channel, send } = trio()
     first.answer = retry
     second.answer = () => new Promise(() => {})
@@ -123,7 +123,7 @@ describe('one attempt', () => {
     ['answers', () => ({ outcome: 'sent' })],
     ['does not send', retry],
     ['throws', fails],
-  ])('leaves nothing on the signal when a provider %s', async (_what, answer) => {
+  ])('failover leaves no listener on the signal when a provider %s', async (_what, answer) => {
     const { first, channel } = trio()
     first.answer = answer
     const { signal } = new AbortController()
@@ -131,7 +131,7 @@ describe('one attempt', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  test('passes the message and its context on as they are', async () => {
+  test('failover passes the message and its context on unchanged', async () => {
     const { first, channel } = trio()
     const given: unknown[] = []
     first.send = async (...all) => {
@@ -145,7 +145,7 @@ describe('one attempt', () => {
   })
 })
 
-describe('over SMTP', () => {
+describe('failover over SMTP', () => {
   const from = 'shop@example.com'
   const both = (first: number, second: number) =>
     failover(email(transportTo(first), { from }), email(transportTo(second), { from }))
@@ -153,7 +153,7 @@ describe('over SMTP', () => {
   test.each([
     ['that cannot take a mail now', async () => (await inbox({ onRcptTo: (_a, _s, done) => done(refusal(451)) })).port],
     ['that is down', deadPort],
-  ])('a server %s is stood in for by the other', async (_what, broken) => {
+  ])('the second server gets the mail instead of one %s', async (_what, broken) => {
     const { port, letters, recipients } = await inbox()
     const channel = both(await broken(), port)
     expect(await channel.send(MESSAGE, context())).toMatchObject({ outcome: 'sent', provider: '2' })
@@ -161,7 +161,7 @@ describe('over SMTP', () => {
     expect(letters).toHaveLength(1)
   })
 
-  test('a server that does not want the mail has the last word', async () => {
+  test('no second server gets a mail that the first rejected', async () => {
     const { port, letters } = await inbox()
     const refusing = await inbox({ onRcptTo: (_a, _s, done) => done(refusal(550)) })
     const outcome = await both(refusing.port, port).send(MESSAGE, context())
@@ -169,7 +169,7 @@ describe('over SMTP', () => {
     expect(letters).toHaveLength(0)
   })
 
-  test('a server that broke off after the mail gets it again, under the same Message-ID', async () => {
+  test('a server that broke off after the mail gets it again with the same Message-ID', async () => {
     const { port, letters } = await inbox()
     const taken: string[] = []
     const breaking = await tcpPeer(
@@ -189,10 +189,10 @@ describe('over SMTP', () => {
   })
 })
 
-describe('the whole', () => {
+describe('the failover channel', () => {
   const plain: Channel = { address: () => undefined, send: async () => ({ outcome: 'sent' }) }
 
-  test('reaches whom one of the channels reaches', () => {
+  test('failover takes the address of the first channel that has one', () => {
     const byMail: Channel = { ...plain, address: ({ email }) => email }
     const byId: Channel = { ...plain, address: ({ id }) => id }
     const ada = { id: 'ada', email: 'ada@example.test' }
@@ -204,7 +204,7 @@ describe('the whole', () => {
     }
   })
 
-  test('has the schedule and the receivers of the first', () => {
+  test('failover has the retry schedule and the concurrency key of the first channel', () => {
     class Grouped {
       readonly prefix = 'at:'
       readonly retrySchedule = [7]
@@ -222,14 +222,14 @@ describe('the whole', () => {
     expect(without).not.toHaveProperty('concurrencyKey')
   })
 
-  test('wants the fields that all of them want, and says each problem once', () => {
+  test('failover checks fields with all channels and names each problem once', () => {
     const wants = (problem: string | undefined): Channel => ({ ...plain, checkFields: () => problem })
     const channel = failover(wants('needs text'), plain, wants(undefined), wants('no html'), wants('needs text'))
     expect(channel.checkFields?.([])).toBe('needs text; no html')
     expect(failover(plain, wants(undefined)).checkFields?.([])).toBeUndefined()
   })
 
-  test('is refused with all that is wrong with it', () => {
+  test('failover refuses bad arguments with all problems at once', () => {
     const problemsOf = (...channels: unknown[]) => {
       try {
         return failover(...(channels as [Channel, Channel]))

@@ -23,7 +23,7 @@ test('a message is printed in one readable block', async () => {
   ])
 })
 
-test('content cannot drive the terminal, nor pass for another field', async () => {
+test('content cannot control the terminal or look like another field', async () => {
   const lines: string[] = []
   const content = { text: 'a\u001b[2Jb\rc\u009bd\n  to:       eve' }
   await log({ write: (line) => lines.push(line) }).send(message('u\u001b]0;x\u0007\n1', content), context())
@@ -31,7 +31,7 @@ test('content cannot drive the terminal, nor pass for another field', async () =
   expect(lines[0]).toContain('  text: a[2Jbcd\n      to:       eve')
 })
 
-test('it reaches everyone, and writes to the console unless told otherwise', async () => {
+test('log reaches every recipient and writes to the console by default', async () => {
   const print = vi.spyOn(console, 'log').mockImplementation(() => {})
   onTestFinished(() => print.mockRestore())
   const channel = log()

@@ -23,7 +23,7 @@ test.each([
   ['', undefined],
   [null, undefined],
   [undefined, undefined],
-])('%j gives %j', (header, wait) => {
+])('retryAfterMs(%j) is %j', (header, wait) => {
   expect(retryAfterMs({ retryAfter: header, date: undefined }, NOW)).toBe(wait)
 })
 
@@ -35,6 +35,6 @@ test.each([
   ['an answer that is younger than its date', 'Sun, 06 Nov 1994 09:49:01 GMT', undefined],
   ['no date', null, 3_600_000],
   ['words in the place of a date', 'Sunday, or some day', 3_600_000],
-])('a date counts from when the answer was made: %s', (_what, date, wait) => {
+])('retryAfterMs counts a date from the Date header: %s', (_what, date, wait) => {
   expect(retryAfterMs({ retryAfter: AN_HOUR_ON, date }, NOW)).toBe(wait)
 })

@@ -22,7 +22,7 @@ async function provider(status: number, answer: unknown, headers: Record<string,
   return { port, requests }
 }
 
-test('a text is posted as the provider wants it', async () => {
+test('sms posts a text in the form of the provider', async () => {
   const { port, requests } = await provider(201, { sid: 'SM42', status: 'queued' })
   const outcome = await channelTo(port).send(message(TO, { text: 'Ready & waiting: 100 % + ü' }), context())
   expect(outcome).toEqual({ outcome: 'sent', providerMessageId: 'SM42' })
@@ -35,7 +35,7 @@ test('a text is posted as the provider wants it', async () => {
   })
 })
 
-test('an API key and a messaging service take the place of token and number', async () => {
+test('sms accepts an API key and a messaging service in place of token and number', async () => {
   const { port, requests } = await provider(201, { sid: 'SM42' })
   const channel = sms({
     accountSid: 'AC123',
@@ -60,13 +60,13 @@ test.each([
   ['nothing to say', { text: '\u0000\u202e ' }, 'text_empty'],
   ['a text that is none', { text: 7 }, 'content_invalid'],
   ['no text', {}, 'content_invalid'],
-])('%s is rejected before it costs', async (_what, content, code) => {
+])('sms rejects %s before a request', async (_what, content, code) => {
   const { port, requests } = await provider(201, {})
   expect(await channelTo(port).send(message(TO, content), context())).toEqual({ outcome: 'rejected', code })
   expect(requests).toHaveLength(0)
 })
 
-test('maxSegments is the number that still goes', async () => {
+test('sms sends a text of exactly maxSegments', async () => {
   const { port } = await provider(201, {})
   const channel = channelTo(port, { maxSegments: 1 })
   expect(await channel.send(message(TO, { text: 'a'.repeat(160) }), context())).toEqual({ outcome: 'sent' })
@@ -107,7 +107,7 @@ test.each<[string, number, unknown, Record<string, string>, SendOutcome]>([
   ['502 with seconds', 502, {}, { 'retry-after': '9' }, { outcome: 'unknown', code: 'http_502', retryAfterMs: 9_000 }],
   ['500, which may have been sent', 500, { code: 20500 }, {}, { outcome: 'unknown', code: 'http_500' }],
   ['504, which may have been sent', 504, '', {}, { outcome: 'unknown', code: 'http_504' }],
-])('%s is told as it is', async (_what, status, answer, headers, outcome) => {
+])('sms gives the right outcome for %s', async (_what, status, answer, headers, outcome) => {
   const { port } = await provider(status, answer, headers)
   expect(await channelTo(port, { clock: manualClock() }).send(message(TO, { text: 'Hi' }), context())).toEqual(outcome)
 })
@@ -120,24 +120,24 @@ test('a redirect does not get the credentials', async () => {
   expect(elsewhere.requests).toHaveLength(0)
 })
 
-test('nothing listening is certainly not sent', async () => {
+test('a text is certainly not sent if nothing listens', async () => {
   const outcome = await channelTo(await deadPort()).send(message(TO, { text: 'Hi' }), context())
   expect(outcome).toEqual({ outcome: 'retry', code: 'connection_failed' })
 })
 
-test('nothing listening at any address of a name is certainly not sent', async () => {
+test('a text is certainly not sent if nothing listens at any address of a name', async () => {
   const baseUrl = `http://localhost:${await deadPort()}`
   const outcome = await sms({ ...ACCOUNT, baseUrl }).send(message(TO, { text: 'Hi' }), context())
   expect(outcome).toEqual({ outcome: 'retry', code: 'connection_failed' })
 })
 
-test('a connection that breaks may have been sent', async () => {
+test('a text may have been sent if the connection breaks', async () => {
   const port = await tcpPeer((socket) => socket.once('data', () => socket.resetAndDestroy()))
   const outcome = await channelTo(port).send(message(TO, { text: 'Hi' }), context())
   expect(outcome).toEqual({ outcome: 'unknown', code: 'connection_lost' })
 })
 
-test('what was thrown on the way and is no lost connection is given as the cause', async () => {
+test('an error other than a lost connection is given as the cause', async () => {
   const thrown = new TypeError('the proxy was not set up')
   const request = async (): Promise<Response> => {
     throw thrown
@@ -146,7 +146,7 @@ test('what was thrown on the way and is no lost connection is given as the cause
   expect(outcome).toEqual({ outcome: 'unknown', code: 'connection_lost', cause: thrown })
 })
 
-test('a provider that stalls is left at the time limit, or when the lease ends', async () => {
+test('a stalled request ends at the time limit, or with the lease', async () => {
   const clock = manualClock()
   const lease = new AbortController()
   let stalled = () => clock.advance(15_000)
@@ -173,14 +173,14 @@ test('a body that stalls after the status changes nothing', async () => {
   expect(outcome).toEqual({ outcome: 'sent' })
 })
 
-test('after an abort nothing is sent', async () => {
+test('sms sends nothing after an abort', async () => {
   const { port, requests } = await provider(201, {})
   const outcome = await channelTo(port).send(message(TO, { text: 'Hi' }), context(AbortSignal.abort()))
   expect(outcome).toEqual({ outcome: 'retry', code: 'aborted' })
   expect(requests).toHaveLength(0)
 })
 
-test('address gives what the recipient has, and send takes nothing but E.164', async () => {
+test('address returns the phone of the recipient, and send accepts only E.164', async () => {
   const { port, requests } = await provider(201, {})
   const channel = channelTo(port)
   const of = (phone: string) => channel.address({ id: 'u1', phone })
@@ -195,7 +195,7 @@ test('address gives what the recipient has, and send takes nothing but E.164', a
   expect(requests).toHaveLength(0)
 })
 
-test('checkFields asks for text alone', () => {
+test('checkFields requires text and refuses other fields', () => {
   const { checkFields } = sms(ACCOUNT)
   expect(checkFields?.(['text'])).toBeUndefined()
   expect(checkFields?.(['text', 'subject'])).toBe('unknown field subject (known: text)')
@@ -203,7 +203,7 @@ test('checkFields asks for text alone', () => {
   expect(checkFields?.([])).toBe('needs text')
 })
 
-test('bad options are all told at once, and none of them repeated', () => {
+test('sms throws all option problems at once and quotes no value', () => {
   const make = () =>
     sms({
       accountSid: 'AC/../x',
@@ -230,6 +230,6 @@ test.each([
   { accountSid: 'AC1', authToken: '', from: '+15005550006' },
   { ...ACCOUNT, baseUrl: 'nonsense' },
   { ...ACCOUNT, baseUrl: 'https://ada:secret@sms.example' },
-])('%o is not enough', (options) => {
+])('sms refuses the incomplete options %o', (options) => {
   expect(() => sms(options)).toThrowError(expect.objectContaining({ code: 'option_invalid' }))
 })

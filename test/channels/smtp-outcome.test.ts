@@ -37,7 +37,7 @@ test.each([
   ['a reply to no known command', fault({ responseCode: 550, command: undefined }), 'rejected', 'smtp_550'],
   ['an error of another kind', fault({ code: 'ESES' }), 'unknown', 'transport_error'],
   ['a word', 'boom', 'unknown', 'transport_error'],
-])('%s is told as it is', (_what, error, outcome, code) => {
+])('smtpFaultOutcome gives the right outcome for %s', (_what, error, outcome, code) => {
   const isUnknown = code === 'transport_error'
   expect(smtpFaultOutcome(error, false)).toEqual({ outcome, code, ...(isUnknown && { cause: error }) })
 })
@@ -48,7 +48,10 @@ test.each([
   ['silence', fault({ code: 'ETIMEDOUT', timeoutType: 'SOCKET_TIMEOUT' }), 'retry', 'timeout'],
   ['an abort', fault({ code: 'EABORT' }), 'unknown', 'aborted'],
   ['an error of another kind', fault({ code: 'ESES' }), 'unknown', 'transport_error'],
-])('%s before the message was sent to its end is told as it is', (_what, error, outcome, code) => {
-  const isUnknown = code === 'transport_error'
-  expect(smtpFaultOutcome(error, true)).toEqual({ outcome, code, ...(isUnknown && { cause: error }) })
-})
+])(
+  'smtpFaultOutcome gives the right outcome for %s before the message was sent whole',
+  (_what, error, outcome, code) => {
+    const isUnknown = code === 'transport_error'
+    expect(smtpFaultOutcome(error, true)).toEqual({ outcome, code, ...(isUnknown && { cause: error }) })
+  },
+)

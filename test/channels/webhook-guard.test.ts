@@ -130,7 +130,7 @@ test.each([
   ['the private and the public', ['127.0.0.1', '8.8.8.8']],
   ['both families, one of them inside', ['8.8.8.8', 'fe80::1%eth0']],
   ['what is no address', ['nonsense']],
-])('a name that resolves to %s is refused', async (_what, addresses) => {
+])('webhook refuses a name that resolves to %s', async (_what, addresses) => {
   const { port, hits } = await canary()
   const resolve = async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
   const channel = webhookChannel({ secret: SECRET, allowHttp: true, ports: [port] }, { resolve })
@@ -138,14 +138,14 @@ test.each([
   expect(hits()).toBe(0)
 })
 
-test('localhost is refused by what it resolves to', async () => {
+test('webhook refuses localhost by its addresses', async () => {
   const { port, hits } = await canary()
   const channel = webhookChannel({ secret: SECRET, allowHttp: true, ports: [port] })
   expect(await channel.send(message(`http://localhost:${port}/`, { data: 1 }), context())).toEqual(FORBIDDEN)
   expect(hits()).toBe(0)
 })
 
-test('a name is resolved once, and the vetted answer is the one connected to', async () => {
+test('a name is resolved once, and the connection goes to the checked address', async () => {
   const { port, hits } = await canary()
   const resolve = vi
     .fn<() => Promise<LookupAddress[]>>()
@@ -160,7 +160,7 @@ test('a name is resolved once, and the vetted answer is the one connected to', a
   expect(hits()).toBe(2)
 })
 
-test('a name that is rebound between attempts is vetted at each', async () => {
+test('a name is checked at each attempt (DNS rebinding)', async () => {
   const answers = [[{ address: '93.184.215.14', family: 4 }], [{ address: '127.0.0.1', family: 4 }]]
   const lookup = guardedLookup(async () => answers.shift() ?? [], GUARDED)
   const ask = () =>
@@ -169,7 +169,7 @@ test('a name that is rebound between attempts is vetted at each', async () => {
   expect(await ask()).toBe('AddressForbidden')
 })
 
-test('the lookup answers in the form that it was asked for', async () => {
+test('the lookup answers in the requested form', async () => {
   const lookup = guardedLookup(async () => [{ address: '2606:4700::1111', family: 6 }], GUARDED)
   const one = await new Promise((resolve) => lookup('x.example', {}, (...answer) => resolve(answer)))
   expect(one).toEqual([null, '2606:4700::1111', 6])

@@ -28,7 +28,7 @@ test.each<[number, Record<string, string>, SendOutcome]>([
   [500, {}, { outcome: 'retry', code: 'http_500' }],
   [502, {}, { outcome: 'retry', code: 'http_502' }],
   [503, { 'retry-after': '7' }, { outcome: 'retry', code: 'http_503', retryAfterMs: 7_000 }],
-])('%i with %o is told as it is', async (status, headers, outcome) => {
+])('the status %i with %o gives the right outcome', async (status, headers, outcome) => {
   let requests = 0
   const port = await httpPeer((request, response) => {
     requests += 1
@@ -39,11 +39,11 @@ test.each<[number, Record<string, string>, SendOutcome]>([
   expect(requests).toBe(1)
 })
 
-test('nothing listening is certainly not sent', async () => {
+test('an event is certainly not sent if nothing listens', async () => {
   expect(await sendTo(await deadPort())).toEqual({ outcome: 'retry', code: 'connection_failed' })
 })
 
-test('a reset after the request may have been sent', async () => {
+test('an event may have been sent if the connection resets after the request', async () => {
   const port = await httpPeer((request) => request.resume().on('end', () => request.socket.resetAndDestroy()))
   expect(await sendTo(port)).toEqual({ outcome: 'unknown', code: 'connection_reset' })
 })
@@ -52,12 +52,12 @@ test.each([
   ['garbage', 'SSH-2.0-OpenSSH_9.2\r\n'],
   ['an endless head', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(40_000)}\r\n`],
   ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n'],
-])('%s in place of an answer may have been sent', async (_what, answer) => {
+])('an event may have been sent if the receiver answers with %s', async (_what, answer) => {
   const port = await tcpPeer((socket) => socket.once('data', () => socket.write(answer)))
   expect(await sendTo(port)).toEqual({ outcome: 'unknown', code: 'connection_reset' })
 })
 
-test('an answer that dribbles without end is cut off at the time limit', async () => {
+test('a response that trickles without end is cut off at the time limit', async () => {
   const clock = manualClock()
   const port = await tcpPeer((socket) =>
     socket.once('data', () => {
@@ -70,7 +70,7 @@ test('an answer that dribbles without end is cut off at the time limit', async (
   expect(await sendTo(port, { clock })).toEqual({ outcome: 'unknown', code: 'timeout' })
 })
 
-test('a name that takes too long to resolve is certainly not sent to', async () => {
+test('an event is certainly not sent if its host name takes too long to resolve', async () => {
   const clock = manualClock()
   const resolving = deferred()
   const resolve = () => {
@@ -84,7 +84,7 @@ test('a name that takes too long to resolve is certainly not sent to', async () 
   expect(await sending).toEqual({ outcome: 'retry', code: 'connection_failed' })
 })
 
-test('a body that dribbles after the status changes nothing, and is cut off at the time limit', async () => {
+test('a body that trickles after the status changes nothing and is cut off at the time limit', async () => {
   const clock = manualClock()
   const closed = deferred()
   const answered = () => setImmediate(() => clock.advance(15_000))
@@ -98,7 +98,7 @@ test('a body that dribbles after the status changes nothing, and is cut off at t
   await closed.promise
 })
 
-test('no more than 16 KiB of an answer are read', async () => {
+test('webhook reads at most 16 KiB of a response', async () => {
   let written = 0
   const closed = deferred()
   const port = await httpPeer((_request, response) => {
@@ -118,14 +118,14 @@ test('no more than 16 KiB of an answer are read', async () => {
   expect(written).toBeLessThan(16 * 1024 * 1024)
 })
 
-test('an abort before the request is certainly not sent, and after it may have been', async () => {
+test('an abort gives retry before the request and unknown after it', async () => {
   const lease = new AbortController()
   const port = await httpPeer(() => lease.abort())
   expect(await sendTo(port, {}, AbortSignal.abort())).toEqual({ outcome: 'retry', code: 'aborted' })
   expect(await sendTo(port, {}, lease.signal)).toEqual({ outcome: 'unknown', code: 'aborted' })
 })
 
-test('no timer is left when an attempt is over', async () => {
+test('an attempt leaves no timer', async () => {
   const clock = manualClock()
   const { port } = await recordingPeer()
   await sendTo(port, { clock })

@@ -14,7 +14,7 @@ test.each([
   ['workerd', workerd],
   ['this runtime, which is not Node', () => vi.stubGlobal('process', undefined)],
   ['this runtime, which is not Node', () => vi.stubGlobal('process', { env: {} })],
-])('on %s the channel is refused, with the reason', (runtime, stub) => {
+])('webhook refuses to start on %s and gives the reason', (runtime, stub) => {
   stub()
   expect(() => webhook({ secret: SECRET })).toThrowError(
     expect.objectContaining({
@@ -27,7 +27,7 @@ test.each([
 test.each([
   ['Bun', bun],
   ['Deno', deno],
-])('on %s it can be had without its guard', (_runtime, stub) => {
+])('webhook starts on %s with allowPrivateNetworks', (_runtime, stub) => {
   stub()
   expect(webhook({ secret: SECRET, allowPrivateNetworks: true })).toBeDefined()
 })
@@ -35,7 +35,7 @@ test.each([
 test.each([
   ['workerd', workerd],
   ['what is not Node', () => vi.stubGlobal('process', undefined)],
-])('on %s it cannot be had at all: nothing would be sent', (_runtime, stub) => {
+])('webhook refuses to start on %s with allowPrivateNetworks too', (_runtime, stub) => {
   stub()
   const make = (): unknown => webhook({ secret: SECRET, allowPrivateNetworks: true })
   expect(make).toThrowError(/has not all that posting needs\. Send webhooks from Node\.$/)

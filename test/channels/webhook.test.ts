@@ -10,7 +10,7 @@ import { DATA, NEXT_SECRET, type Received, recordingPeer, SECRET, sendTo } from 
 import { context, message } from './messages.ts'
 import { bodyOf, httpPeer, listen, manualClock, NOW } from './peers.ts'
 
-test('an event arrives as Standard Webhooks has it', async () => {
+test('an event arrives in the form of Standard Webhooks', async () => {
   const { port, received } = await recordingPeer()
   expect(await sendTo(port)).toEqual({ outcome: 'sent' })
   expect(received[0]).toMatchObject({
@@ -30,7 +30,7 @@ test('an event arrives as Standard Webhooks has it', async () => {
   })
 })
 
-test('the libraries of others verify the signature', async () => {
+test('the libraries of Standard Webhooks and Svix verify the signature', async () => {
   const { port, received } = await recordingPeer()
   await sendTo(port)
   const { body, headers } = received[0] as Received
@@ -40,7 +40,7 @@ test('the libraries of others verify the signature', async () => {
   expect(() => new Webhook(NEXT_SECRET).verify(body, headers)).toThrow()
 })
 
-test('with two secrets a receiver may hold either', async () => {
+test('a receiver can verify with either of two secrets', async () => {
   const { port, received } = await recordingPeer()
   await sendTo(port, { secret: [NEXT_SECRET, SECRET] })
   const { body, headers } = received[0] as Received
@@ -62,7 +62,7 @@ test('every attempt has the same id and body, and its own timestamp and signatur
   expect(second.headers['webhook-signature']).not.toBe(first.headers['webhook-signature'])
 })
 
-test('the secret may be found by URL and tenant', async () => {
+test('a function finds the secret by URL and tenant', async () => {
   const { port, received } = await recordingPeer()
   const find = vi.fn(async () => NEXT_SECRET)
   await sendTo(port, { secret: find })
@@ -116,7 +116,7 @@ test('proxy variables are not read', async () => {
   expect(received).toHaveLength(1)
 })
 
-test('address gives the URL that the recipient has', () => {
+test('address returns the URL of the recipient', () => {
   const { address } = webhook({ secret: SECRET })
   expect(address({ id: 'u1', url: 'https://hook.example/a?b' })).toBe('https://hook.example/a?b')
   expect(address({ id: 'u1', url: '' })).toBeUndefined()
@@ -136,7 +136,7 @@ test.each([
   'https://',
   'https://256.256.256.256/',
   'not a url',
-])('nothing is sent to %s', async (url) => {
+])('webhook sends nothing to %s', async (url) => {
   const outcome = await webhook({ secret: SECRET, ports: [8443] }).send(message(url, { data: 1 }), context())
   expect(outcome).toEqual({ outcome: 'rejected', code: 'address_forbidden' })
 })
@@ -149,12 +149,12 @@ test.each([
   ['http://hook.example/', { allowHttp: true }, true],
   ['http://hook.example:8080/', { allowHttp: true }, false],
   ['https://hook.example:8080/', { allowPrivateNetworks: true }, true],
-])('the form of %s with %o is allowed: %s', (url, options, allowed) => {
+])('parseWebhookUrl allows %s with %o: %s', (url, options, allowed) => {
   const reach = { allowHttp: false, allowPrivateNetworks: false, ports: [], ...options }
   expect(parseWebhookUrl(url, reach) !== undefined).toBe(allowed)
 })
 
-test('endpoints of one origin are one receiver', () => {
+test('endpoints of one origin have one concurrency key', () => {
   const key = (url: string) => webhook({ secret: SECRET }).concurrencyKey?.(url)
   expect(key('https://HOOKS.example:443/a?b=c')).toBe('https://hooks.example')
   expect(key('https://hooks.example/other')).toBe('https://hooks.example')
@@ -163,14 +163,14 @@ test('endpoints of one origin are one receiver', () => {
   expect(key('hooks.example')).toBe('')
 })
 
-test('checkFields takes data alone, or nothing', () => {
+test('checkFields accepts data or no field', () => {
   const { checkFields } = webhook({ secret: SECRET })
   expect(checkFields?.([])).toBeUndefined()
   expect(checkFields?.(['data'])).toBeUndefined()
   expect(checkFields?.(['data', 'body'])).toBe('unknown field body (known: data)')
 })
 
-test('the schedule is the one of Standard Webhooks, or the one given', () => {
+test('the retry schedule is that of Standard Webhooks by default', () => {
   const minutes = (n: number) => n * 60_000
   expect(webhook({ secret: SECRET }).retrySchedule).toEqual(
     [5 / 60, 5, 30, 120, 300, 600, 840, 1_200, 1_440].map(minutes),
@@ -188,7 +188,7 @@ test.each([
   `${SECRET}\n`,
   [],
   [SECRET, 'hunter2'],
-])('%j is no secret, and the error does not repeat it', (secret) => {
+])('webhook refuses the secret %j without quoting it', (secret) => {
   const make = () => webhook({ secret, timeoutMs: 0, retrySchedule: [-1], ports: [70_000] })
   const fields = ['secret', 'ports[0]', 'timeoutMs', 'retrySchedule'].map((field) => expect.objectContaining({ field }))
   expect(make).toThrowError(expect.objectContaining({ code: 'option_invalid', problems: fields }))

@@ -36,5 +36,5 @@ it('names every code of an issue', () => {
 
 it('names every fault that stops a start', () => {
   const documented = headings.flatMap(([, code, status]) => (status ? [] : code))
-  expect(documented.sort()).toEqual(['config_invalid', 'events_invalid', 'option_invalid'])
+  expect(documented.sort()).toEqual(['config_invalid', 'events_invalid', 'option_invalid', 'peer_missing'])
 })

@@ -23,17 +23,17 @@ describe('operators', () => {
     ],
     ...['??', '?:', 'pipe', 'eachKey', 'keys', 'length', 'preserve', 'every', 'not', 'list'],
     ...['constructor', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__'],
-  ])('%s is refused', (operator) => {
+  ])('the operator %s is refused', (operator) => {
     const fault = ruleFault({ and: [{ '==': [1, 1] }, { [operator]: [1, 2] }] })
     expect(fault.pointer).toBe(`/and/1/${operator}`)
     expect(fault.fault).toContain(`The operator "${operator}" is not available`)
   })
 
-  test('__proto__ is refused', () => {
+  test('the operator __proto__ is refused', () => {
     expect(ruleFault(JSON.parse('{"__proto__": [1, 2]}'))).toMatchObject({ pointer: '/__proto__' })
   })
 
-  test('are pointed to by JSON Pointer', () => {
+  test('a JSON Pointer names a refused operator', () => {
     expect(ruleFault({ or: [true, { '/': [1, { '~/': 1 }] }] }).pointer).toBe('/or/1/~1/1/~0~1')
     expect(ruleFault({ '!': { foo: 1 } }).pointer).toBe('/!/foo')
   })
@@ -47,7 +47,7 @@ describe('operators', () => {
     [{ some: [{ var: 'data.l' }] }, '/some'],
     [{ if: [true] }, '/if'],
     [{ '/': [1] }, '/~1'],
-  ])('take their number of operands: %j', (rule, pointer) => {
+  ])('an operator with a wrong number of operands is refused: %j', (rule, pointer) => {
     expect(ruleFault(rule)).toEqual({ pointer, fault: expect.stringContaining('operands') })
   })
 })
@@ -62,11 +62,11 @@ describe('a rule', () => {
     [{ '==': [1, 1], '!=': [1, 2] }, ''],
     [{ and: [{}] }, '/and/0'],
     [{ and: [true, { '==': [1, 1], or: [] }] }, '/and/1'],
-  ])('is one operation with one key, or true or false: %j', (rule, pointer) => {
+  ])('a rule that is no operation with one key, true or false is refused: %j', (rule, pointer) => {
     expect(ruleFault(rule).pointer).toBe(pointer)
   })
 
-  test('nests at most 16 levels', () => {
+  test('a rule nests at most 16 levels', () => {
     const nested = (depth: number): JsonValue => (depth === 0 ? { var: 'data.x' } : { '!': nested(depth - 1) })
     expect(decide(nested(15), { x: true }).outcome).toBe('false')
     expect(ruleFault(nested(16)).fault).toBe('The rule nests deeper than 16 levels.')
@@ -78,7 +78,7 @@ describe('a rule', () => {
     expect(ruleFault({ in: [1, list(2000)] }).fault).toBe('The rule nests deeper than 16 levels.')
   })
 
-  test('has at most 256 nodes', () => {
+  test('a rule has at most 256 nodes', () => {
     expect(decide({ and: Array(255).fill(true) }).outcome).toBe('true')
     expect(ruleFault({ and: Array(256).fill(true) })).toEqual({
       fault: 'The rule has more than 256 nodes.',
@@ -87,14 +87,14 @@ describe('a rule', () => {
     expect(ruleFault({ in: [1, Array(10_000).fill(1)] }).fault).toBe('The rule has more than 256 nodes.')
   })
 
-  test('that contains itself nests too deep', () => {
+  test('a rule that contains itself is refused as too deep', () => {
     const operands: JsonValue[] = []
     const rule = { and: operands }
     operands.push(rule)
     expect(ruleFault(rule).fault).toBe('The rule nests deeper than 16 levels.')
   })
 
-  test('is JSON', () => {
+  test('a rule with a value that is not JSON is refused', () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, undefined, () => true, Symbol.iterator, 1n]) {
       const operands: unknown[] = [1, value]
       // What a caller without types could pass.
@@ -118,7 +118,7 @@ describe('paths', () => {
     },
   )
 
-  test.each(['', 'data.', 'data..x', '.data'])('have no empty segment: "%s"', (path) => {
+  test.each(['', 'data.', 'data..x', '.data'])('a path with an empty segment is refused: "%s"', (path) => {
     expect(ruleFault({ var: path }).fault).toBe('A path has no empty segment.')
   })
 
@@ -134,7 +134,7 @@ describe('paths', () => {
       '__defineGetter__',
     ],
     ...['__lookupSetter__', 'toLocaleString', 'propertyIsEnumerable'],
-  ])('name no inherited property: %s', (name) => {
+  ])('a path with an inherited name is refused: %s', (name) => {
     const fault = `"${name}" is not a name of data.`
     expect(ruleFault({ var: `data.${name}` })).toEqual({ fault, pointer: '/var' })
     expect(ruleFault({ var: [`data.x.${name}.y`, 1] })).toEqual({ fault, pointer: '/var/0' })
@@ -152,11 +152,11 @@ describe('paths', () => {
     [{ missing: [['data.x']] }, '/missing/0'],
     [{ missing_some: ['1', ['data.x']] }, '/missing_some/0'],
     [{ missing_some: [1, 'data.x'] }, '/missing_some/1'],
-  ])('are literal: %j', (rule, pointer) => {
+  ])('a computed path is refused: %j', (rule, pointer) => {
     expect(ruleFault(rule).pointer).toBe(pointer)
   })
 
-  test('are of the element within some, none and all, whose list is a var', () => {
+  test('paths within some, none and all start at the element, and the list is a var', () => {
     expect(
       decide(
         { some: [{ var: 'data.l' }, { some: [{ var: 'sub' }, { '==': [{ var: '' }, 2] }] }] },

@@ -5,7 +5,7 @@ import { decide } from './compile.ts'
 
 const holds = (rule: JsonValue, data: unknown = {}) => decide(rule, data).outcome
 
-describe('each operator as JSON Logic has it', () => {
+describe('operators follow JSON Logic', () => {
   test.each<[JsonValue, string]>([
     [{ '==': [1, 1] }, 'true'],
     [{ '==': [1, '1'] }, 'true'],
@@ -122,7 +122,7 @@ describe('each operator as JSON Logic has it', () => {
   })
 })
 
-describe('what is absent or of another kind', () => {
+describe('absent values and values of other types', () => {
   const operators = ['==', '===', '!=', '!==', '<', '<=', '>', '>=', 'in']
   const values: readonly unknown[] = [
     undefined,
@@ -140,7 +140,7 @@ describe('what is absent or of another kind', () => {
     [[1]],
   ]
 
-  test('is null, and comparing it never fails', () => {
+  test('an absent value is null, and comparing it never fails', () => {
     for (const operator of operators) {
       for (const left of values) {
         for (const right of values) {
@@ -151,14 +151,14 @@ describe('what is absent or of another kind', () => {
     }
   })
 
-  test('equals null alone, and is 0 in an order', () => {
+  test('an absent value equals only null and is ordered as 0', () => {
     expect(holds({ '==': [{ var: 'data.x' }, null] })).toBe('true')
     expect(holds({ '==': [{ var: 'data.x' }, 0] })).toBe('false')
     expect(holds({ '>': [{ var: 'data.x.y.z' }, 0] })).toBe('false')
     expect(holds({ '>=': [{ var: 'data.x' }, 0] })).toBe('true')
   })
 
-  test('makes arithmetic an error that holds none of it', () => {
+  test('arithmetic on a wrong type is an error that quotes no value', () => {
     for (const rule of [
       { '+': [{ var: 'data.s' }, 1] },
       { '/': [1, { var: 'data.absent' }] },
@@ -172,7 +172,7 @@ describe('what is absent or of another kind', () => {
     }
   })
 
-  test('is not found on a prototype', () => {
+  test('values on a prototype are absent', () => {
     for (const path of ['data.name.at', 'data.items.map', 'data.items.0.link', 'data.n.toFixed']) {
       expect(holds({ var: path }, { name: 'x', items: [{}], n: 1 })).toBe('false')
     }
@@ -186,7 +186,7 @@ describe('what is absent or of another kind', () => {
     expect(holds({ var: 'data.link' }, { link: 'x' })).toBe('true')
   })
 
-  test('does not throw for data without a prototype or with hostile keys', () => {
+  test('data without a prototype or with hostile keys does not throw', () => {
     const bare: Record<string, unknown> = Object.assign(Object.create(null), { x: Object.create(null) })
     expect(holds({ '!!': { var: 'data.x' } }, bare)).toBe('true')
     expect(holds({ and: [{ var: 'data.x' }] }, { x: { constructor: null, [Symbol.iterator]: 1 } })).toBe('true')
@@ -218,23 +218,23 @@ describe('an evaluation', () => {
       { or: Array(50).fill({ '<': [{ var: 'data.a' }, 0] }) },
       { a: '9'.repeat(250_000) },
     ],
-  ])('stops when it %s', (_, rule, data) => {
+  ])('an evaluation stops when it %s', (_, rule, data) => {
     expect(decide(rule, data)).toEqual({ outcome: 'error', detail: 'the condition takes more than 100000 steps' })
   })
 
-  test('starts with all its steps each time', () => {
+  test('each evaluation starts with the full number of steps', () => {
     const condition = jsonLogic().compile({ some: [{ var: 'data.items' }, { '==': [{ var: '' }, 1] }] })
     if (typeof condition !== 'function') throw new Error(condition.fault)
     const data = zeros(20_000)
     for (let i = 0; i < 5; i++) expect(condition({ data }).outcome).toBe('false')
   })
 
-  test('does not loop over what only says that it is long', () => {
+  test('an object with a length is not iterated as a list', () => {
     expect(holds({ some: [{ var: 'data.items' }, true] }, { items: { length: 1e9 } })).toBe('false')
     expect(holds({ all: [{ var: 'data.items' }, true] }, { items: { length: 1e9 } })).toBe('false')
   })
 
-  test('keeps to the rule as it was when it was compiled', () => {
+  test('a later change of the rule does not change the compiled condition', () => {
     const rule = { '==': [{ var: 'data.x' }, 1] }
     const condition = jsonLogic().compile(rule)
     if (typeof condition !== 'function') throw new Error(condition.fault)
@@ -242,7 +242,7 @@ describe('an evaluation', () => {
     expect(condition({ data: { x: 1 } }).outcome).toBe('true')
   })
 
-  test('keeps its answers apart over many rules', () => {
+  test('many rules do not share results', () => {
     const engine = jsonLogic()
     for (let n = 0; n < 700; n++) {
       const condition = engine.compile({ '==': [{ var: 'data.n' }, n] })

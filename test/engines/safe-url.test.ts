@@ -10,7 +10,7 @@ describe('safe_url', () => {
     ['mailto:ada@example.com?subject=Hi', 'mailto:ada@example.com?subject=Hi'],
     ['  HTTPS://Shop.Example/\t\n', 'https://shop.example/'],
     ['https://shop.example/"><script>', 'https://shop.example/%22%3E%3Cscript%3E'],
-  ])('gives %j as it is parsed', async (given, url) => {
+  ])('safe_url returns %j as parsed', async (given, url) => {
     expect(await safeUrl(given)).toBe(url)
   })
 
@@ -20,11 +20,11 @@ describe('safe_url', () => {
     ...['javascript&#58;alert(1)', '&#106;avascript:alert(1)', 'javascript%3Aalert(1)', 'ｊavascript:alert(1)'],
     ...['data:text/html,<script>alert(1)</script>', 'vbscript:msgbox', 'file:///etc/passwd', 'blob:https://a/1'],
     ...['view-source:https://a', '//evil.example', '/relative', 'x', '', 'https://', 'http://[', 'ftp://a'],
-  ])('gives # for %j', async (given) => {
+  ])('safe_url returns # for %j', async (given) => {
     expect(await safeUrl(given)).toBe('#')
   })
 
-  it('gives what is escaped as any other output', async () => {
+  it('the result of safe_url is escaped like any other output', async () => {
     const html = (url: unknown) => text('<a href="{{ data.url | safe_url }}">', { url }, 'html')
     expect(await html('https://shop.example/?a=1&b=2')).toBe('<a href="https://shop.example/?a=1&amp;b=2">')
     for (const url of ['javascript:alert(1)', null, 7]) expect(await html(url)).toBe('<a href="#">')

@@ -3,7 +3,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { explain, installTarball, packTarball } from './tarball.ts'
+import { explain, installTarball, installWithoutPeers, packTarball } from './tarball.ts'
 
 const run = promisify(execFile)
 
@@ -13,8 +13,10 @@ export interface BuiltPackage {
   readonly files: readonly string[]
   /** The installed package's folder. */
   readonly installed: string
-  /** Runs a program of the project, and gives what it printed. What it prints as a warning, or its failure, is thrown. */
+  /** Runs a program of the project and returns its output. Throws if it fails or prints a warning. */
   node(...args: readonly string[]): Promise<string>
+  /** Runs a program of `consumer/` in a project in which no optional peer is installed. */
+  nodeWithoutPeers(...args: readonly string[]): Promise<string>
   remove(): Promise<void>
 }
 
@@ -24,21 +26,24 @@ export async function buildPackage(): Promise<BuiltPackage> {
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })
   try {
     const tarball = await packTarball(folder)
-    const project = join(folder, 'project')
-    await cp(new URL('consumer/', import.meta.url), project, { recursive: true })
-    await installTarball(tarball, project)
+    const [project, bare] = [join(folder, 'project'), join(folder, 'bare')]
+    for (const place of [project, bare]) await cp(new URL('consumer/', import.meta.url), place, { recursive: true })
+    await Promise.all([installTarball(tarball, project), installWithoutPeers(tarball, bare)])
     return {
       files: tarball.files,
       installed: join(project, 'node_modules/sallyport'),
-      async node(...args) {
-        const { stdout, stderr } = await run(process.execPath, args, { cwd: project, timeout: 60_000 }).catch(explain)
-        if (stderr !== '') throw new Error(stderr)
-        return stdout
-      },
+      node: (...args) => runNode(project, args),
+      nodeWithoutPeers: (...args) => runNode(bare, args),
       remove,
     }
   } catch (error) {
     await remove()
     throw error
   }
+}
+
+async function runNode(cwd: string, args: readonly string[]): Promise<string> {
+  const { stdout, stderr } = await run(process.execPath, args, { cwd, timeout: 60_000 }).catch(explain)
+  if (stderr !== '') throw new Error(stderr)
+  return stdout
 }

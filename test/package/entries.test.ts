@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import tsup from '../../tsup.config.ts'
+import tsup, { PEER_ENTRIES } from '../../tsup.config.ts'
 import { entries, ROOT, readJson } from '../support/entries.ts'
 
 const stated = [...entries()]
@@ -14,10 +14,12 @@ describe('the entries', () => {
     expect(stated.filter(([, file]) => !existsSync(new URL(file, ROOT)))).toEqual([])
   })
 
-  it('are what the package exports, types first', () => {
+  it('are what the package exports, types first, and for Node the build that names a missing peer', () => {
     const exports = stated.map(([entry]) => {
       const file = `./dist/${builtAs(entry)}`
-      return [entry.replace('sallyport', '.'), { types: `${file}.d.ts`, default: `${file}.js` }]
+      const needsPeer = PEER_ENTRIES.some((one) => one.entry === builtAs(entry))
+      const forNode = needsPeer && { module: `${file}.js`, node: `${file}.node.js` }
+      return [entry.replace('sallyport', '.'), { types: `${file}.d.ts`, ...forNode, default: `${file}.js` }]
     })
     const expected = { ...Object.fromEntries(exports), './package.json': './package.json' }
     expect(JSON.stringify(manifest.exports, null, 2)).toEqual(JSON.stringify(expected, null, 2))

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PEER_ENTRIES } from '../../tsup.config.ts'
 import { LOADED } from '../architecture/layers.ts'
 import { parse } from '../architecture/source.ts'
 import { entries, readJson } from '../support/entries.ts'
@@ -35,7 +36,15 @@ describe('the tarball', () => {
   })
 
   it.each([...entries().keys()])('loads for %s what the table says', (entry) => {
-    expect(loadedBy(entry)).toEqual(LOADED[entry])
+    expect(loadedBy(entry, 'default')).toEqual(LOADED[entry])
+  })
+
+  it.each(PEER_ENTRIES)('requires $peer on Node, and imports it elsewhere', ({ entry, peer }) => {
+    const loaded = LOADED[`sallyport/${entry}`] ?? []
+    const others = loaded.filter((name) => name !== peer)
+    expect(loaded).toContain(peer)
+    expect(loadedBy(`sallyport/${entry}`, 'module')).toEqual(loaded)
+    expect(loadedBy(`sallyport/${entry}`, 'node')).toEqual(['node:module', ...others])
   })
 })
 
@@ -48,6 +57,14 @@ describe('in a project of its own', () => {
   it('can be required, and is the same as when imported', async () => {
     const report = JSON.parse(await built.node('load-entries.cjs'))
     expect(report).toEqual({ names: valuesOf(names), doubled: [], faults: [true, true] })
+  })
+
+  it('names the missing peer and the install command, whether an entry is required or imported', async () => {
+    const messages = PEER_ENTRIES.map(({ entry, peer, install }) => {
+      const message = `peer_missing: sallyport/${entry} needs ${peer}, which is not installed: npm install ${install}`
+      return [`sallyport/${entry}`, [message, message]]
+    })
+    expect(JSON.parse(await built.nodeWithoutPeers('load-without-peers.cjs'))).toEqual(Object.fromEntries(messages))
   })
 
   it('compiles under strict settings without Node’s types, and does its work', async () => {
@@ -64,7 +81,7 @@ function valuesOf(all: ReturnType<typeof publicNames>): Record<string, string[]>
   return Object.fromEntries([...all].map(([entry, found]) => [entry, [...found.values].sort()]))
 }
 
-function loadedBy(entry: string): string[] {
+function loadedBy(entry: string, condition: 'default' | 'module' | 'node'): string[] {
   const reached = new Set<string>()
   const follow = (file: string): void => {
     if (reached.has(file)) return
@@ -73,6 +90,6 @@ function loadedBy(entry: string): string[] {
     for (const { to } of parse(file, readFileSync(join(built.installed, file), 'utf8')).imports) follow(to)
   }
   const { exports } = readJson('package.json')
-  follow(posix.normalize(exports[entry.replace('sallyport', '.')].default))
+  follow(posix.normalize(exports[entry.replace('sallyport', '.')][condition]))
   return [...reached].filter((name) => !name.startsWith('dist/')).sort()
 }

@@ -32,18 +32,31 @@ interface Packed {
   readonly files: readonly { readonly path: string }[]
 }
 
-/** The peers that entries import themselves; the others are handed in. */
-const PEERS = ['@opentelemetry/api', 'bullmq', 'kysely']
+/** The peers that entries import, and kysely, which hosts pass in. */
+const PEERS = ['@opentelemetry/api', 'bullmq', 'json-logic-engine', 'kysely', 'liquidjs']
 
-/** Installs it in a project of its own, beside its peers and more of our own dependencies, all in the versions that are ours. */
-export async function installTarball(
-  { path }: Pick<Tarball, 'path'>,
+/** Installs it in a project of its own, with its peers and more of our development dependencies, in our versions. */
+export function installTarball(
+  tarball: Pick<Tarball, 'path'>,
   project: string,
   more: readonly string[] = [],
 ): Promise<void> {
+  return installBeside(tarball, project, [...PEERS, ...more])
+}
+
+/** Installs it in a project of its own, without any optional peer. */
+export function installWithoutPeers(tarball: Pick<Tarball, 'path'>, project: string): Promise<void> {
+  return installBeside(tarball, project, [])
+}
+
+async function installBeside(
+  { path }: Pick<Tarball, 'path'>,
+  project: string,
+  names: readonly string[],
+): Promise<void> {
   const { devDependencies, overrides } = readJson('package.json')
   await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module', overrides }))
-  await npmInstall(project, path, ...[...PEERS, ...more].map((name) => `${name}@${devDependencies[name]}`))
+  await npmInstall(project, path, ...names.map((name) => `${name}@${devDependencies[name]}`))
 }
 
 /** Has npm install something in a folder: names with versions, files, or options of its own. */

@@ -25,11 +25,11 @@ const closed = (from: number, to: number): DeliveryPolicy => ({
 const giving = (verdict: unknown): DeliveryPolicy => ({ decide: () => verdict as Verdict })
 
 describe('allOf', () => {
-  it('sends when all do', async () => {
+  it('allOf sends when all policies do', async () => {
     expect(await allOf(sending(), notBefore(0), closed(0, 500)).decide(question())).toEqual({ verdict: 'send' })
   })
 
-  it('skips when one does, for the reason of the first, and asks nobody after it', async () => {
+  it('allOf skips for the reason of the first policy that skips, and asks no later one', async () => {
     const asked: string[] = []
     const spy: DeliveryPolicy = {
       decide() {
@@ -42,7 +42,7 @@ describe('allOf', () => {
     expect(asked).toEqual(['spy'])
   })
 
-  it('asks in the order given, each with the whole question', async () => {
+  it('allOf asks in the order given, each with the whole question', async () => {
     const seen: unknown[] = []
     const spy = (name: string): DeliveryPolicy => ({
       async decide(given) {
@@ -57,7 +57,7 @@ describe('allOf', () => {
     ])
   })
 
-  it('defers to the latest time, in whatever order', async () => {
+  it('allOf defers to the latest time, in any order', async () => {
     const later = { verdict: 'defer', until: 3_000 }
     expect(await allOf(notBefore(3_000), notBefore(2_000)).decide(question())).toEqual(later)
     expect(await allOf(notBefore(2_000), sending(), notBefore(3_000)).decide(question())).toEqual(later)
@@ -65,23 +65,23 @@ describe('allOf', () => {
     expect(await allOf(late, early).decide(question())).toEqual(later)
   })
 
-  it('sends what is deferred to a time that has come', async () => {
+  it('allOf sends a message deferred to a past time', async () => {
     expect(await allOf(giving({ verdict: 'defer', until: 1_000 })).decide(question())).toEqual({ verdict: 'send' })
   })
 
-  it('asks again for a later time, which may be in the window of another', async () => {
+  it('allOf asks again for a later time, which may be in the window of another policy', async () => {
     const policy = allOf(closed(3_000, 4_000), closed(0, 2_000), closed(2_000, 3_000))
     expect(await policy.decide(question())).toEqual({ verdict: 'defer', until: 4_000 })
   })
 
-  it('skips what is skipped at the later time', async () => {
+  it('allOf skips a message that is skipped at the later time', async () => {
     const late: DeliveryPolicy = {
       decide: ({ at }) => (at < 2_000 ? { verdict: 'send' } : { verdict: 'skip', reason: 'opted_out' }),
     }
     expect(await allOf(late, notBefore(2_000)).decide(question())).toEqual({ verdict: 'skip', reason: 'opted_out' })
   })
 
-  it('takes two quiet hours that follow on each other for one', async () => {
+  it('allOf joins two adjacent quiet hours', async () => {
     const policy = allOf(
       quietHours({ from: '06:00', to: '09:00', timeZone: 'UTC' }),
       quietHours({ from: '22:00', to: '06:30', timeZone: 'UTC' }),
@@ -90,7 +90,7 @@ describe('allOf', () => {
     expect(await policy.decide(question({ at }))).toEqual({ verdict: 'defer', until: Date.parse('2026-01-02T09:00Z') })
   })
 
-  it('gives the time of the tenth round when they never agree', async () => {
+  it('allOf gives the time of the tenth round if the policies never agree', async () => {
     let rounds = 0
     const restless: DeliveryPolicy = {
       decide({ at }) {
@@ -103,32 +103,32 @@ describe('allOf', () => {
     expect(rounds).toBe(10)
   })
 
-  it('defers to the time that the tenth round agrees to', async () => {
+  it('allOf defers to a time that the tenth round agrees on', async () => {
     const tenth: DeliveryPolicy = {
       decide: ({ at }) => (at < 1_009 ? { verdict: 'defer', until: at + 1 } : { verdict: 'send' }),
     }
     expect(await allOf(tenth).decide(question())).toEqual({ verdict: 'defer', until: 1_009 })
   })
 
-  it('gathers the limits of all, in their order', async () => {
+  it('allOf collects the limits of all policies in order', async () => {
     const policy = allOf(sending(limit('a')), notBefore(0), sending(limit('b'), limit('c')))
     const limits = [limit('a'), limit('b'), limit('c')]
     expect(await policy.decide(question())).toEqual({ verdict: 'send', limits })
   })
 
-  it('gives the limits of the last round alone', async () => {
+  it('allOf gives only the limits of the last round', async () => {
     const policy = allOf(notBefore(2_000, limit('first round')), sending(limit('both')))
     const limits = [limit('both')]
     expect(await policy.decide(question())).toEqual({ verdict: 'defer', until: 2_000, limits })
   })
 
-  it('can be one of several itself', async () => {
+  it('allOf can be nested', async () => {
     const policy = allOf(allOf(sending(limit('a')), notBefore(2_000)), allOf(sending(limit('b'))))
     const limits = [limit('a'), limit('b')]
     expect(await policy.decide(question())).toEqual({ verdict: 'defer', until: 2_000, limits })
   })
 
-  it('throws what one of them throws', async () => {
+  it('allOf rethrows an error of a policy', async () => {
     const down = new Error('down')
     const thrower = (decide: (asked: PolicyQuestion) => Promise<Verdict>): DeliveryPolicy => ({ decide })
     const atOnce = thrower(() => {
@@ -148,11 +148,11 @@ describe('allOf', () => {
     { verdict: 'defer', until: Number.NaN },
     { verdict: 'defer', until: Number.POSITIVE_INFINITY },
     { verdict: 'defer', until: '2026-01-01' },
-  ])('throws for what is not a verdict: %j', async (verdict) => {
+  ])('allOf throws for a result that is no verdict: %j', async (verdict) => {
     await expect(allOf(sending(), giving(verdict)).decide(question())).rejects.toThrow(TypeError)
   })
 
-  it('stops start-up when it is given nothing, or what is not a policy', () => {
+  it('allOf refuses no arguments and arguments that are no policy', () => {
     expect(() => allOf()).toThrow(expect.objectContaining({ code: 'option_invalid' }))
     const strangers: readonly unknown[] = [undefined, sending(), () => ({ verdict: 'send' }), { decide: true }]
     expect(() => allOf(...(strangers as DeliveryPolicy[]))).toThrow(

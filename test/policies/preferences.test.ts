@@ -49,7 +49,7 @@ describe('preferences', () => {
     expect(await ask(found)).toEqual(verdict)
   })
 
-  it('asks for the recipient, in the tenant', async () => {
+  it('preferences passes the recipient and the tenant to find', async () => {
     const seen: unknown[] = []
     const policy = preferences(async (...given) => {
       seen.push(given)
@@ -60,12 +60,12 @@ describe('preferences', () => {
     expect(seen).toEqual([[recipient, 'acme']])
   })
 
-  it('lets what is critical pass, without asking', async () => {
+  it('preferences lets critical events pass without calling find', async () => {
     const policy = preferences(() => Promise.reject(new Error('asked')))
     expect(await policy.decide(question({ critical: true }))).toEqual(SEND)
   })
 
-  it('throws what find throws', async () => {
+  it('preferences rethrows an error of find', async () => {
     const down = new Error('down')
     const atOnce = preferences(() => {
       throw down
@@ -83,7 +83,7 @@ describe('preferences', () => {
     },
   )
 
-  it.each(['constructor', '__proto__'])('hears what is said of %s', async (name) => {
+  it.each(['constructor', '__proto__'])('preferences reads an own property named %s', async (name) => {
     for (const json of [
       `{"events":{"${name}":false}}`,
       `{"channels":{"${name}":false}}`,
@@ -93,7 +93,7 @@ describe('preferences', () => {
     }
   })
 
-  it('takes an object without a prototype', async () => {
+  it('preferences accepts an object without a prototype', async () => {
     const channels = Object.assign(Object.create(null), { email: false })
     expect(await ask(Object.assign(Object.create(null), { channels, events: undefined }))).toEqual(OPTED_OUT)
   })
@@ -127,13 +127,13 @@ describe('preferences', () => {
     ['an event with a list', { events: { 'order.shipped': [] } }],
     ['an event with a text for a channel', { events: { 'order.shipped': { email: 'secret' } } }],
     ['another event with a text for a channel', { events: { secret: { email: 'secret' } } }],
-  ])('throws when it is given %s, and tells nothing of it', async (_, found) => {
+  ])('preferences throws for %s without quoting it', async (_, found) => {
     const asked = ask(found)
     await expect(asked).rejects.toThrow(TypeError)
     await expect(asked).rejects.not.toThrow(/secret/)
   })
 
-  it('never takes a set with a flaw for leave to send', async () => {
+  it('preferences never sends for an invalid set', async () => {
     const flaw = fc.anything().filter((value) => value !== undefined && typeof value !== 'boolean')
     const name = fc.string()
     const flawed = fc.oneof(
@@ -147,7 +147,7 @@ describe('preferences', () => {
     )
   })
 
-  it('stops start-up when it is given no function', () => {
+  it('preferences refuses an argument that is no function', () => {
     expect(() => preferences({} as never)).toThrow(expect.objectContaining({ code: 'option_invalid' }))
   })
 })

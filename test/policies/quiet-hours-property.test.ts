@@ -39,8 +39,8 @@ const ordinary = fc.integer({ min: Date.UTC(1990), max: Date.UTC(2037) })
 const near = (change: string): fc.Arbitrary<number> =>
   fc.integer({ min: -36 * HOUR, max: 36 * HOUR }).map((ms) => Date.parse(change) + ms)
 
-describe('quietHours, compared with looking at the wall clock every minute', () => {
-  it.each(ZONES)('ends when it shows the first minute that is not quiet, in %s', (timeZone, ...changes) => {
+describe('quietHours, compared with an oracle that reads the wall clock each minute', () => {
+  it.each(ZONES)('quietHours defers to the first minute that is not quiet, in %s', (timeZone, ...changes) => {
     const at = fc.oneof(ordinary, ...changes.map((change) => ({ arbitrary: near(change), weight: 3 })))
     fc.assert(
       fc.property(span, days, at, ([from, to], on, instant) => {

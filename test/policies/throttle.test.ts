@@ -19,24 +19,24 @@ async function keyOf(options: Partial<ThrottleOptions>, given?: Partial<PolicyQu
 }
 
 describe('throttle', () => {
-  it('sends, within one limit', async () => {
+  it('throttle sends with one limit', async () => {
     expect(await limitsOf({ max: 3, windowMs: 1_000 })).toEqual([
       { key: expect.stringMatching(/^[\da-f]{64}$/), max: 3, windowMs: 1_000 },
     ])
   })
 
-  it('holds what is critical to it too', async () => {
+  it('throttle limits critical events too', async () => {
     expect(await limitsOf({}, { critical: true })).toEqual(await limitsOf({}))
   })
 
-  it('leaves alone what it is not for', async () => {
+  it('throttle ignores other channels and events', async () => {
     expect(await limitsOf({ channels: ['sms', 'push'] })).toEqual([])
     expect(await limitsOf({ events: ['order.paid'] })).toEqual([])
     expect(await limitsOf({ channels: ['email'], events: ['order.paid'] })).toEqual([])
     expect(await limitsOf({ channels: ['sms', 'email'], events: ['order.shipped'] })).toHaveLength(1)
   })
 
-  it('stays with the lists that it was given', async () => {
+  it('a later change of the lists does not change the throttle', async () => {
     const channels = ['sms']
     const policy = throttle({ max: 1, windowMs: 1, channels })
     channels.push('email')
@@ -44,8 +44,8 @@ describe('throttle', () => {
   })
 })
 
-describe('what is counted together', () => {
-  it('is one event in one channel to one recipient, whatever else differs', async () => {
+describe('the key of throttle', () => {
+  it('throttle counts one event in one channel to one recipient by default', async () => {
     const key = await keyOf({})
     expect(await keyOf({}, { at: 2_000, critical: true, recipient: { id: 'u1', email: 'u@example.com' } })).toBe(key)
     expect(await keyOf({}, { eventType: 'order.paid' })).not.toBe(key)
@@ -53,7 +53,7 @@ describe('what is counted together', () => {
     expect(await keyOf({}, { recipient: { id: 'u2' } })).not.toBe(key)
   })
 
-  it('is never two of those that only look alike when joined', async () => {
+  it('throttle keys differ for names that are equal when joined', async () => {
     const text = fc.string({ unit: fc.constantFrom('a', ':', ',', '"', '\ud800'), minLength: 4, maxLength: 8 })
     const cuts = fc.tuple(fc.nat(2), fc.integer({ min: 3, max: 8 }))
     await fc.assert(
@@ -73,14 +73,14 @@ describe('what is counted together', () => {
     )
   })
 
-  it('is what has one key of the host', async () => {
+  it('throttle counts messages with one key of the host together', async () => {
     const key = ({ recipient }: PolicyQuestion): string => recipient.id
     const counted = await keyOf({ key })
     expect(await keyOf({ key }, { eventType: 'order.paid', channel: 'sms' })).toBe(counted)
     expect(await keyOf({ key }, { recipient: { id: 'u2' } })).not.toBe(counted)
   })
 
-  it('is not what a throttle with another key counts, though it might be spelt the same', async () => {
+  it('a key of the host never equals a default key', async () => {
     const spelt = JSON.stringify(['order.shipped', 'email', 'u1'])
     expect(await keyOf({ key: () => spelt })).not.toBe(await keyOf({}))
   })
@@ -90,22 +90,22 @@ describe('what is counted together', () => {
     ['windowMs', { windowMs: 2 * HOUR }],
     ['channels', { channels: ['email'] }],
     ['events', { events: ['order.shipped'] }],
-  ])('is not what a throttle with other %s counts', async (_, options) => {
+  ])('throttles with different %s count separately', async (_, options) => {
     const key = (): string => 'k'
     expect(await keyOf({ ...options, key })).not.toBe(await keyOf({ key }))
     expect(await keyOf(options)).not.toBe(await keyOf({}))
   })
 
-  it('differs for channels and events of one name', async () => {
+  it('throttle keys differ for a channel and an event of one name', async () => {
     const given = { eventType: 'email' }
     expect(await keyOf({ channels: ['email'] }, given)).not.toBe(await keyOf({ events: ['email'] }, given))
   })
 
-  it('is nothing where the host gives no key', async () => {
+  it('throttle counts nothing if the host returns no key', async () => {
     expect(await limitsOf({ key: () => undefined })).toEqual([])
   })
 
-  it('may be named in up to 512 characters', async () => {
+  it('a key has up to 512 characters', async () => {
     expect(await keyOf({ key: () => 'k'.repeat(512) })).toHaveLength(64)
     expect(await keyOf({}, { recipient: { id: `https://example.com/${'x'.repeat(2_000)}` } })).toHaveLength(64)
   })
@@ -116,13 +116,13 @@ describe('what is counted together', () => {
     ['null', null],
     ['a number', 7],
     ['a promise', Promise.resolve('k')],
-  ])('throws for a key that is %s, and tells nothing of it', async (_, key) => {
+  ])('throttle throws for a key that is %s without quoting it', async (_, key) => {
     const asked = limitsOf({ key: () => key as string })
     await expect(asked).rejects.toThrow(TypeError)
     await expect(asked).rejects.not.toThrow(/secret/)
   })
 
-  it('throws what the host throws', async () => {
+  it('throttle rethrows an error of the key function', async () => {
     const down = new Error('down')
     const key = (): string => {
       throw down
@@ -135,7 +135,7 @@ describe('the options of throttle', () => {
   it.each([
     [1, 1],
     [1_000, 31 * 24 * HOUR],
-  ])('may be %i in %i ms', (max, windowMs) => {
+  ])('throttle accepts %i in %i ms', (max, windowMs) => {
     expect(() => throttle({ max, windowMs })).not.toThrow()
   })
 
@@ -154,13 +154,13 @@ describe('the options of throttle', () => {
     ['channels', { channels: [] }],
     ['events', { events: [''] }],
     ['events', { events: [7] }],
-  ])('are refused for a bad %s', (field, options) => {
+  ])('throttle refuses a bad %s', (field, options) => {
     const given = { max: 5, windowMs: HOUR, ...options }
     const problems = [expect.objectContaining({ field: expect.stringContaining(field) })]
     expect(() => throttle(given)).toThrow(expect.objectContaining({ code: 'option_invalid', problems }))
   })
 
-  it('are refused with all that is wrong with them', () => {
+  it('throttle refuses bad options with all problems at once', () => {
     const bad = { max: 0, windowMs: 0, key: 1, channels: [], events: [] } as unknown as ThrottleOptions
     const problems = ['max', 'windowMs', 'key', 'channels', 'events'].map((field) => expect.objectContaining({ field }))
     expect(() => throttle(bad)).toThrow(expect.objectContaining({ problems }))

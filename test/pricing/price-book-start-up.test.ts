@@ -49,7 +49,7 @@ describe('priceBook at start-up', () => {
     ['a field that is not known', { vesion: 'v' }, ['vesion']],
     ['a field without a name of its own', JSON.parse('{ "__proto__": 1 }'), ['__proto__']],
     ['an entry that is null', { prices: [null] }, ['prices[0]']],
-  ])('finds %s', (_, options, fields) => {
+  ])('priceBook finds %s', (_, options, fields) => {
     expect(fieldsOf(options)).toEqual(fields)
   })
 
@@ -84,7 +84,7 @@ describe('priceBook at start-up', () => {
     ['a price of 16 decimals', { input: '0.0000000000000001' }, ['input']],
     ['a field that is not known', { cachedInput: 1 }, ['cachedInput']],
     ['tiers that are no list', { tiers: {} }, ['tiers']],
-  ])('finds %s in an entry', (_, entry, fields) => {
+  ])('priceBook finds %s in an entry', (_, entry, fields) => {
     expect(fieldsOfEntry(entry)).toEqual(fields.map((field) => `prices[0].${field}`))
   })
 
@@ -98,7 +98,7 @@ describe('priceBook at start-up', () => {
     ['a bad price', [{ aboveInputTokens: 5, input: 'x' }], ['[0].input']],
     ['a field that is not known', [{ aboveInputTokens: 5, above: 1 }], ['[0].above']],
     ['no price where the model has one', [{ aboveInputTokens: 5, cacheRead: undefined }], ['[0].cacheRead']],
-  ])('finds %s in tiers', (_, tiers, fields) => {
+  ])('priceBook finds %s in tiers', (_, tiers, fields) => {
     const full = tiers.map((tier) => ({ input: 1, output: 1, cacheRead: 1, ...tier }))
     expect(fieldsOfEntry({ cacheRead: 1, tiers: full })).toEqual(fields.map((field) => `prices[0].tiers${field}`))
   })
@@ -111,7 +111,7 @@ describe('priceBook at start-up', () => {
     ['the same model of one provider', [{ provider: 'p' }, { provider: 'p' }]],
     ['times that overlap', [{ until: '2026-02-01' }, { from: '2026-01-31' }]],
     ['a time within another', [{}, { from: '2026-01-31', until: '2026-02-01' }]],
-  ])('finds two entries of which neither is closer: %s', (_, entries) => {
+  ])('priceBook refuses two equally specific entries: %s', (_, entries) => {
     expect(fieldsOfEntries(...entries)).toEqual(['prices[1].model'])
     expect(fieldsOfEntries({ model: 'another' }, ...entries.reverse())).toEqual(['prices[2].model'])
   })
@@ -125,12 +125,12 @@ describe('priceBook at start-up', () => {
     ['another provider', [{ provider: 'p' }, { provider: 'q' }]],
     ['a provider beside none', [{ provider: 'p' }, {}]],
     ['one time after another', [{ until: '2026-02-01' }, { from: '2026-02-01' }]],
-  ])('takes two entries of which one is closer, or that never meet: %s', (_, entries) => {
+  ])('priceBook accepts two entries if one is more specific or no run matches both: %s', (_, entries) => {
     expect(fieldsOfEntries(...entries)).toEqual([])
     expect(fieldsOfEntries(...entries.reverse())).toEqual([])
   })
 
-  it('takes all that may be', () => {
+  it('priceBook accepts all valid options', () => {
     expect(
       fieldsOf({
         version: '~'.repeat(100),
@@ -159,7 +159,7 @@ describe('priceBook at start-up', () => {
     ).toEqual([])
   })
 
-  it('tells everything at once, and where', () => {
+  it('priceBook throws all problems at once, each with its field', () => {
     const error = fault({ version: '', prices: [{ model: 'm', input: -1, output: 1, tiers: [{}] }, {}] })
     expect(error?.code).toBe('option_invalid')
     expect(error?.problems.map(({ field }) => field)).toEqual([
@@ -175,12 +175,12 @@ describe('priceBook at start-up', () => {
     expect(error?.message).toContain('field "prices[0].input": must be a decimal')
   })
 
-  it('names what it knows beside what it does not know', () => {
+  it('priceBook names the known options beside an unknown one', () => {
     const error = fault({ version: 'v', prices: [{ model: 'm', input: 1, output: 1, cache_read: 1 }] })
     expect(error?.message).toContain('cacheRead')
   })
 
-  it.each([[undefined], [null], ['text'], [7], [[]]])('refuses %j', (options) => {
+  it.each([[undefined], [null], ['text'], [7], [[]]])('priceBook refuses the options %j', (options) => {
     expect(fault(options)?.problems).toEqual([{ detail: 'must be an object of options' }])
   })
 })

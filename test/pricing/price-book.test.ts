@@ -26,7 +26,7 @@ function amount(prices: Partial<ModelPrices>, counts: RunCounts, per: 1 | 1_000 
 }
 
 describe('a price book', () => {
-  it('gives the amount, its currency and the version', () => {
+  it('a price book gives the amount, its currency and the version', () => {
     const counts = { inputTokens: 1234, outputTokens: 56 }
     const prices = [{ model: 'm', input: '1.25', output: 10 }]
     expect(priced(prices, { counts })).toEqual({ amount: '0.0021025', currency: 'USD', version: 'v1' })
@@ -38,7 +38,7 @@ describe('a price book', () => {
     })
   })
 
-  it('charges what the cache gave and took, and what was reasoning, in place of what includes it', () => {
+  it('a price book charges cache reads, cache writes and reasoning at their own prices', () => {
     const counts = {
       inputTokens: 1_000_000,
       cacheReadTokens: 200_000,
@@ -53,14 +53,14 @@ describe('a price book', () => {
     expect(amount({ cacheRead: 0, cacheWrite: 0, reasoning: 0 }, counts)).toBe('2.19')
   })
 
-  it('takes prices for so many tokens as it is told', () => {
+  it('a price book accepts prices per 1, 1,000 or 1,000,000 tokens', () => {
     const counts = { inputTokens: 7, outputTokens: 11 }
     expect(amount({ input: 5e-8, output: '0.0000004' }, counts, 1)).toBe('0.00000475')
     expect(amount({ input: '0.5', output: 2 }, counts, 1_000)).toBe('0.0255')
     expect(amount({ input: '0.5', output: 2 }, counts)).toBe('0.0000255')
   })
 
-  it('has no price for what is not told, unless that costs nothing', () => {
+  it('a price book has no price for an absent count, unless its tokens are free', () => {
     expect(amount({}, {})).toBeUndefined()
     expect(amount({}, { totalTokens: 5 })).toBeUndefined()
     expect(amount({}, { inputTokens: 5 })).toBeUndefined()
@@ -73,7 +73,7 @@ describe('a price book', () => {
     expect(amount({ input: 0, cacheWrite: 1 }, { outputTokens: 1_000_000 })).toBeUndefined()
   })
 
-  it('has no price for parts that are greater than the whole that should include them, nor for what is no count', () => {
+  it('a price book has no price for parts greater than their total, nor for invalid counts', () => {
     const counts = { inputTokens: 10, outputTokens: 10 }
     expect(amount({}, { ...counts, cacheReadTokens: 6, cacheWriteTokens: 4, reasoningTokens: 10 })).toBe('0.00018')
     expect(amount({}, { ...counts, cacheReadTokens: 11 })).toBeUndefined()
@@ -85,7 +85,7 @@ describe('a price book', () => {
   })
 })
 
-describe('the entry that counts', () => {
+describe('the entry that a price book chooses', () => {
   const named = (version: string, entry: Partial<ModelPrices>): ModelPrices => ({
     model: 'm',
     input: 1,
@@ -122,7 +122,7 @@ describe('the entry that counts', () => {
     expect(found([named('it', { model: pattern })], { model })).toBe(fits ? 'it' : undefined)
   })
 
-  it('is one with the whole name, then the one that gives more of it, then the one that names the provider', () => {
+  it('a price book prefers a whole name, then more characters, then a named provider', () => {
     const prices = [
       named('any', { model: '*' }),
       named('any-openai', { model: '*', provider: 'openai' }),
@@ -143,14 +143,14 @@ describe('the entry that counts', () => {
     expect(found(prices, { model: 'gpt-5', provider: 'openai' })).toBe('whole-openai')
   })
 
-  it('is no entry of another provider, nor of one where the run names none', () => {
+  it('a price book uses no entry of another provider', () => {
     const prices = [named('azure', { provider: 'azure' })]
     expect(found(prices, { provider: 'azure' })).toBe('azure')
     expect(found(prices, { provider: 'openai' })).toBeUndefined()
     expect(found(prices, {})).toBeUndefined()
   })
 
-  it('is one that holds at the time: from its first instant, until before its last', () => {
+  it('a price book uses an entry from its start, inclusive, to its end, exclusive', () => {
     const prices = [
       named('first', { until: '2026-01-01' }),
       named('second', { from: '2026-01-01', until: '2026-07-01T02:00:00+02:00' }),
@@ -167,7 +167,7 @@ describe('the entry that counts', () => {
     expect(at('2026-08-01T00:00:00.500Z')).toBe('any')
   })
 
-  it('is found again after any number of other names, and is not taken for one that reads alike', () => {
+  it('a price book finds an entry after any number of other names and confuses no similar names', () => {
     const reported: [string, string | undefined][] = [
       ['c', 'a:b'],
       ['b:c', 'a'],
@@ -192,7 +192,7 @@ describe('the entry that counts', () => {
     expect([...answers]).toEqual([',0,1,2,3,4,5,6,7,8,9'])
   })
 
-  it('is what it was when the book was made', () => {
+  it('a later change of the options does not change the price book', () => {
     const prices = [named('v', {})]
     const book = priceBook({ version: 'v', prices })
     Object.assign(prices[0] as object, { input: 7, model: 'other' })
@@ -212,7 +212,7 @@ describe('a tier', () => {
     ],
   }
 
-  it('is for the whole of a call whose prompt is longer, cached input included', () => {
+  it('a tier holds for the whole of a call with a longer prompt, cached input included', () => {
     expect(amount(tiered, { inputTokens: 200_000, outputTokens: 1_000 })).toBe('0.26')
     expect(amount(tiered, { inputTokens: 200_001, outputTokens: 1_000 })).toBe('0.5150025')
     expect(amount(tiered, { inputTokens: 200_001, cacheReadTokens: 200_001, outputTokens: 0 })).toBe('0.05000025')
@@ -220,7 +220,7 @@ describe('a tier', () => {
     expect(amount(tiered, { inputTokens: 500_001, outputTokens: 0 })).toBe('2.000004')
   })
 
-  it('goes by the average prompt of a run that tells its calls', () => {
+  it('a tier is chosen by the average prompt of a run with modelCalls', () => {
     const counts = { inputTokens: 600_000, outputTokens: 0 }
     expect(amount(tiered, counts)).toBe('2.4')
     expect(amount(tiered, { ...counts, modelCalls: 0 })).toBe('2.4')
@@ -258,7 +258,7 @@ const counts = fc
   }))
 
 describe('an amount', () => {
-  it('is exact, and written in one way, for any prices and counts', () => {
+  it('an amount is exact and canonical for any prices and counts', () => {
     fc.assert(
       fc.property(
         fc.record({ input: price, output: price }),
@@ -288,7 +288,7 @@ describe('an amount', () => {
     )
   })
 
-  it('is exact at its greatest, and at its least', () => {
+  it('an amount is exact at its maximum and minimum', () => {
     const most = { inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: Number.MAX_SAFE_INTEGER }
     const dearest = '999999.999999999999999'
     expect(amount({ input: dearest, output: dearest }, most, 1)).toBe('18014398509481981999981.985601490518018')
@@ -296,7 +296,7 @@ describe('an amount', () => {
     expect(amount({ input: '0.000000000000001', output: 0 }, { inputTokens: 1 })).toBe('0.000000000000000000001')
   })
 
-  it('of a sum is the sum of amounts', () => {
+  it('the amount of a sum is the sum of the amounts', () => {
     fc.assert(
       fc.property(price, price, fc.nat(2 ** 40), fc.nat(2 ** 40), (input, output, a, b) => {
         const of = (inputTokens: number) => exactly(amount({ input, output }, { inputTokens, outputTokens: 0 }) ?? '')

@@ -9,7 +9,7 @@ import { empty, fill } from './storage-fill.ts'
 
 const COUNT = 1_000_000
 /** Within the package, so that it imports the built one by its name. */
-const FOLDER = fileURLToPath(new URL('../../dist/bench', import.meta.url))
+const FOLDER = fileURLToPath(new URL('../../../dist/bench', import.meta.url))
 
 /** What a worker's process takes that delivers a million: Node alone, with nothing that compiles. */
 export async function benchMemory({ url, pool, kysely }: BenchDatabase): Promise<void> {

@@ -40,7 +40,7 @@ const GIVEN_UP = ['delivery.lease_lost', 'delivery.settle_failed']
 
 export async function hostYard(): Promise<HostYard> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-chaos-'))
-  await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'))
+  await symlink(fileURLToPath(new URL('../../../node_modules', import.meta.url)), join(folder, 'node_modules'))
   await build({
     entry: { host: fileURLToPath(new URL('host-process.ts', import.meta.url)) },
     ...{ outDir: folder, config: false, format: 'esm', target: 'node20', silent: true, dts: false, splitting: true },

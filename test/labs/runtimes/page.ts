@@ -8,7 +8,7 @@ import type { Site, Visit } from './runtime.ts'
 
 /** The module that stands on the page of a runtime. */
 export async function moduleOnPage(page: string): Promise<string> {
-  const text = await readFile(new URL(`../../docs/runtimes/${page}.md`, import.meta.url), 'utf8')
+  const text = await readFile(new URL(`../../../docs/runtimes/${page}.md`, import.meta.url), 'utf8')
   const [, code] = /^```js\n(.*?)^```$/ms.exec(text) ?? []
   if (code === undefined) throw new Error(`docs/runtimes/${page}.md has no module`)
   return code

@@ -1,0 +1,231 @@
+import { Context, Drop, type Emitter, type FilterImplOptions, type Scope, toValue } from 'liquidjs'
+
+/** Characters of one rendered field. */
+const MAX_OUTPUT = 262_144
+
+const MAX_NUMBER = 64
+
+/** A filter's function. */
+export type Handler = Extract<FilterImplOptions, (...values: never) => unknown>
+
+/** A template cannot be rendered. The message holds no value of the facts. */
+export class RenderFault extends Error {}
+
+/**
+ * Charges a rendering for work, by the characters and elements it touches. Throws over the limit.
+ *
+ * Work is limited and not time, so that the outcome does not depend on the machine's load.
+ */
+export function charge(context: Context, amount: number): void {
+  context.memoryLimit.use(amount)
+}
+
+/** Checks the time of a rendering. The library checks between tags only, so filters and operators call this. */
+export function checkTime(context: Context): void {
+  context.renderLimit.check(performance.now())
+}
+
+/** Charges for a substring search by its worst case, where each character is compared with each: 60,000 in 180,000 take half a second. */
+export function chargeSearch(context: Context, text: string, pattern: string): void {
+  charge(context, (text.length * pattern.length) / 256)
+}
+
+/** Number of fields of an object; 0 for any other value. Listing them takes time, so callers charge for it. */
+export function countKeys(value: unknown): number {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value).length : 0
+}
+
+/** The text of a value: empty for `nil`, the joined items of a list. Throws for an object. */
+export function toText(value: unknown, context: Context): string {
+  const plain: unknown = toValue(value)
+  if (typeof plain === 'string') return plain
+  if (plain === null || plain === undefined) return ''
+  if (Array.isArray(plain))
+    return plain.reduce<string>((text, item) => text + charged(toText(item, context), context), '')
+  if (typeof plain === 'object' || typeof plain === 'function') {
+    throw new RenderFault('an object stands where text is needed; name one of its fields')
+  }
+  return String(plain)
+}
+
+function charged(text: string, context: Context): string {
+  charge(context, text.length + 8)
+  return text
+}
+
+/** The number of a value, or 0. A very long text is 0: parsing it would take time that is not charged. */
+export function shortNumber(value: unknown): number {
+  const plain: unknown = toValue(value)
+  return typeof plain === 'object' || (typeof plain === 'string' && plain.length > MAX_NUMBER) ? 0 : Number(plain) || 0
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' }
+
+/** Escapes a text for element content and for quoted attributes. */
+export function escapeHtml(text: string): string {
+  return /[&<>"']/.test(text) ? text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character) : text
+}
+
+/** Reverses {@link escapeHtml}, so that escaped text is not escaped twice. */
+export function unescapeHtml(text: string): string {
+  return text.replace(/&(?:amp|lt|gt|#34|#39);/g, (escaped) => ORIGINALS.get(escaped) ?? escaped)
+}
+
+const ORIGINALS: ReadonlyMap<string, string> = new Map(
+  Object.entries(ESCAPES).map(([character, text]) => [text, character]),
+)
+
+/** The result of `capture`: escaped already, so output does not escape it again. A filter turns it into plain text. */
+export class RenderedText extends Drop {
+  readonly #text: string
+
+  constructor(text: string) {
+    super()
+    this.#text = text
+  }
+
+  override valueOf(): string {
+    return this.#text
+  }
+
+  /** Read by templates. */
+  size(): number {
+    return this.#text.length
+  }
+}
+
+/** Collects rendered text up to a limit. */
+export class TextEmitter implements Emitter {
+  buffer = ''
+
+  write(text: unknown): void {
+    this.buffer += typeof text === 'string' ? text : String(text ?? '')
+    // Joining strings and reading the length are cheap: the engine copies the text only once, if it stays under the limit.
+    if (this.buffer.length > MAX_OUTPUT) throw new RenderFault(`the text is longer than ${MAX_OUTPUT} characters`)
+  }
+}
+
+/**
+ * Thrown for an absent variable. The library recognises its name where absence is allowed. It is no `Error`: recording a stack for
+ * each optional field of a list takes longer than the rest of the rendering.
+ */
+export const ABSENT: Readonly<Error> = Object.freeze({
+  name: 'InternalUndefinedVariableError',
+  message: 'undefined variable',
+})
+
+/** Reads variables from plain JSON. */
+export class PlainContext extends Context {
+  // biome-ignore lint/correctness/useYield: the library awaits an iterator, plain JSON has nothing to wait for
+  override *_getFromScope(
+    scope: unknown,
+    paths: (string | number | Drop)[] | string,
+    strictVariables: boolean = this.strictVariables,
+  ): Generator<unknown, unknown> {
+    let value = scope
+    for (const path of typeof paths === 'string' ? paths.split('.') : paths) {
+      // The library's own signature takes an object, its code any value.
+      value = this.readProperty(value as Scope, path)
+      if (strictVariables && value === undefined) {
+        charge(this, 100)
+        throw ABSENT
+      }
+    }
+    return value
+  }
+
+  /** Charges for `size` of an object, which lists its fields. */
+  override readProperty(object: Scope, key: string | number | Drop): unknown {
+    if (key === 'size') charge(this, 16 * countKeys(object))
+    return super.readProperty(object, key)
+  }
+}
+
+type Limit = Context['renderLimit']
+/** A generator of the library: it yields what it waits for, which may be another generator. */
+type Steps = Required<Iterator<unknown, unknown, unknown>>
+
+/** Longest time slice: how long a rendering blocks the event loop at once, in milliseconds. */
+const SLICE_MS = 8
+/** A backstop: the limit of work is reached far sooner. Only running time counts, so a busy process fails no message. */
+const RUNNING_LIMIT_MS = 2000
+
+/** Running time of one rendering. The library checks it before each tag and text; filters and operators check it themselves. */
+class RunningTime implements Pick<Limit, 'check'> {
+  isSliceOver = false
+  #before = 0
+  #since = 0
+  #now = 0
+
+  begin(): void {
+    this.#before += this.#now - this.#since
+    this.#since = performance.now()
+    this.#now = this.#since
+    this.isSliceOver = false
+  }
+
+  check(now: number): void {
+    this.#now = now
+    const ms = now - this.#since
+    this.isSliceOver = ms > SLICE_MS
+    if (this.#before + ms > RUNNING_LIMIT_MS)
+      throw new RenderFault(`the rendering takes longer than ${RUNNING_LIMIT_MS} ms`)
+  }
+}
+
+/** One rendering in time slices: the library's `renderSync`, except that it can yield to the event loop. */
+export class RenderInSlices {
+  readonly #time = new RunningTime()
+  /** Stack of generators: each waits for the next. */
+  readonly #steps: Steps[] = []
+  /** What the last generator returned or threw. */
+  #result: unknown
+  #threw = false
+
+  /** @param begin Starts the rendering with a limit that checks its time. */
+  constructor(begin: (renderLimit: Limit) => Iterator<unknown>) {
+    // The type has private members, but the library calls `check` alone.
+    const first = begin(this.#time as unknown as Limit)
+    if (isSteps(first)) this.#steps.push(first)
+  }
+
+  /** Runs one time slice and returns whether the rendering is done. Throws what it throws. */
+  runSlice(): boolean {
+    this.#time.begin()
+    while (this.#steps.length > 0) {
+      try {
+        if (!this.#advance()) return false
+      } catch (error) {
+        this.#steps.pop()
+        this.#result = error
+        this.#threw = true
+      }
+    }
+    if (this.#threw) throw this.#result
+    return true
+  }
+
+  /** Runs until a generator throws, the slice is over (returns false) or the rendering is done (returns true). */
+  #advance(): boolean {
+    const steps = this.#steps
+    for (let current = steps.at(-1); current; current = steps.at(-1)) {
+      if (this.#time.isSliceOver) return false
+      const { value, done } = this.#threw ? this.#throwInto(current) : current.next(this.#result)
+      if (done) steps.pop()
+      const waits = isSteps(value)
+      if (waits) steps.push(value)
+      this.#result = waits ? undefined : value
+    }
+    return true
+  }
+
+  #throwInto(current: Steps): IteratorResult<unknown, unknown> {
+    const error = this.#result
+    this.#threw = false
+    return current.throw(error)
+  }
+}
+
+function isSteps(value: unknown): value is Steps {
+  return typeof value === 'object' && value !== null && 'next' in value && typeof value.next === 'function'
+}
