@@ -217,9 +217,7 @@ export const digestCases: readonly DispatchCase[] = dispatchCases([], {
   'cancelling the last event cancels the digest, and the next event opens another': async (t) => {
     const post = digesting(t)
     for (const id of ['1', '2']) await post(id)
-    for (const id of ['2', '1']) {
-      matches(await t.cancel(id), { changed: [{ deliveryId: '1-d', status: 'cancelled' }] })
-    }
+    for (const id of ['2', '1']) matches(await t.cancel(id), { changed: [{ deliveryId: '1-d', status: 'cancelled' }] })
     matches(await t.cancel('1'), { changed: [] })
     equal(await post('3'), '3-d')
     await t.advance(HOUR)

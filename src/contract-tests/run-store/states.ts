@@ -112,12 +112,10 @@ export const stateCases: readonly RunStoreCase[] = runCases([], {
     equal((await t.session())?.failures, failures)
   },
   'runs with similar ids are separate': async (t) => {
-    for (const [steps, runId] of HOSTILE_IDS.entries()) {
+    for (const [steps, runId] of HOSTILE_IDS.entries())
       equal((await t.put(runId, { counts: { steps } })).revision, 1, `${runId} is a run of its own`)
-    }
-    for (const [steps, runId] of HOSTILE_IDS.entries()) {
+    for (const [steps, runId] of HOSTILE_IDS.entries())
       equal((await t.run(runId))?.state, stateOf(runKeyOf(runId), { counts: { steps } }))
-    }
     equal([...(await t.ids())].sort(), [...HOSTILE_IDS].sort())
   },
   'users, providers, models and tags with similar names are separate': async (t) => {
