@@ -59,7 +59,7 @@ export function acceptance(
 }
 
 /** An answer that shares objects with the dispatch that it is built from: a store must copy them. */
-export function answerOf(dispatch: Dispatch): DispatchAnswer {
+function answerOf(dispatch: Dispatch): DispatchAnswer {
   const { dispatchId, eventType, recipient, deliveries } = dispatch
   const createdAt = '2026-11-21T08:00:00.000Z'
   const shown = {
@@ -100,15 +100,4 @@ export const lease = ({ deliveryId, fence }: ClaimedDelivery): LeaseToken => ({ 
 /** The stored deliveries of a dispatch. */
 export async function deliveriesOf(store: DispatchStore, dispatchId: string): Promise<readonly Delivery[]> {
   return (await store.findDispatch('default', dispatchId))?.deliveries ?? []
-}
-
-/** Changes every member of a value that can be changed. */
-export function spoil(value: unknown): void {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
-  for (const [key, member] of Object.entries(value)) {
-    spoil(member)
-    Reflect.set(value, key, 'spoilt')
-  }
-  if (Array.isArray(value)) value.splice(0)
-  Reflect.set(value, 'added', 'spoilt')
 }

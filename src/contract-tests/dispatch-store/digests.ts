@@ -15,7 +15,7 @@ import {
 } from './samples.ts'
 import { between, type DispatchCase, dispatchCases, idsOf, type StoreHarness, timed } from './store-harness.ts'
 
-export const eventsOf = (...ids: readonly string[]): readonly object[] =>
+const eventsOf = (...ids: readonly string[]): readonly object[] =>
   ids.map((id) => ({ dispatchId: id, eventData: { of: `${id}-d` } }))
 
 /** Accepts an event, by default of one digest. Returns the id of the delivery that holds it. */

@@ -4,7 +4,7 @@ import { delivery, digested, type GivenDispatch, HOUR, MINUTE, proof, SENT, skip
 import { type DispatchCase, dispatchCases, numbers, type Query, type StoreHarness } from './store-harness.ts'
 
 /** Accepts dispatches, a minute apart. */
-export async function acceptAll(
+async function acceptAll(
   { accept, advance }: StoreHarness,
   dispatches: Readonly<Record<string, GivenDispatch>>,
 ): Promise<void> {
