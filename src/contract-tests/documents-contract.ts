@@ -35,16 +35,8 @@ const COMPARED = 'a commit compares every document with its text before'
 /** The longest key, and texts that databases change. */
 const LONG_KEY = `long/${'k'.repeat(395)}`
 const TEXTS = [
-  '"a"',
-  '"A "',
-  '" "',
-  '"é"',
-  '"e\u0301"',
-  '"💌"',
-  '"\\u0000"',
-  '"\\\\"',
-  '{"__proto__":1}',
-  `"${'x'.repeat(300_000)}"`,
+  ...['"a"', '"A "', '" "', '"é"', '"e\u0301"', '"💌"'],
+  ...['"\\u0000"', '"\\\\"', '{"__proto__":1}', `"${'x'.repeat(300_000)}"`],
 ]
 
 /** Keys in the order of their ASCII codes. */

@@ -6,34 +6,34 @@ import type { Channel, SendOutcome } from '../../src/ports/channel.ts'
 import { emailTrial, failoverTrial, logTrial, recordingTrial, smsTrial, webhookTrial } from './channel-trials.ts'
 
 const runner = { test: it, skip: it.skip }
-/** What reaches everyone at once, and cannot fail. */
+/** Capabilities of a channel that reaches every recipient and never fails. */
 const always = { unreachable: false, abort: false, reject: false, retry: false, unknown: false, hang: false }
 
-describe('webhook() keeps the contract of channels', () => {
+describe('channelContract on webhook()', () => {
   channelContract({ ...runner, create: webhookTrial })
 })
 
-describe('email() keeps the contract of channels', () => {
+describe('channelContract on email()', () => {
   channelContract({ ...runner, create: emailTrial })
 })
 
-describe('sms() keeps the contract of channels', () => {
+describe('channelContract on sms()', () => {
   channelContract({ ...runner, create: smsTrial, capabilities: { idempotencyKey: false } })
 })
 
-describe('failover() keeps the contract of channels', () => {
+describe('channelContract on failover()', () => {
   channelContract({ ...runner, create: failoverTrial })
 })
 
-describe('log() keeps the contract of channels', () => {
+describe('channelContract on log()', () => {
   channelContract({ ...runner, create: logTrial, capabilities: always })
 })
 
-describe('a recording channel keeps the contract of channels', () => {
+describe('channelContract on recordingChannel()', () => {
   channelContract({ ...runner, create: recordingTrial, capabilities: always })
 })
 
-/** Has a channel send in another way. */
+/** Replaces the send of a channel. */
 function sending(send: (trial: ChannelTrial, ...given: Parameters<Channel['send']>) => Promise<SendOutcome>) {
   return (trial: ChannelTrial): ChannelTrial => ({
     ...trial,
@@ -49,10 +49,10 @@ const ARRIVES_ONCE = 'a sent message arrives once, with its content'
 const REJECTED = 'a failure of the kind rejected gives the outcome rejected, without secrets, and later sends succeed'
 const UNKNOWN = 'a failure of the kind unknown gives the outcome unknown, without secrets, and later sends succeed'
 
-/** Mistakes that a channel might well make, and the case that must catch each. */
+/** Plausible bugs of a channel, and the case that must catch each. */
 const BUGS: readonly { it: string; plant: (trial: ChannelTrial) => ChannelTrial; caughtBy: string }[] = [
   {
-    it: 'gives another address each time',
+    it: 'returns another address each time',
     plant(trial) {
       let times = 0
       return having({ address: () => `${trial.recipient.url}?${times++}` })(trial)
@@ -60,12 +60,12 @@ const BUGS: readonly { it: string; plant: (trial: ChannelTrial) => ChannelTrial;
     caughtBy: 'a reachable recipient has the same address every time',
   },
   {
-    it: 'gives an empty address to those it does not reach',
+    it: 'returns an empty address for unreachable recipients',
     plant: having({ address: ({ url }) => url ?? '' }),
     caughtBy: 'an unreachable recipient has no address',
   },
   {
-    it: 'sends a key of its own with each attempt',
+    it: 'sends another idempotency key with each attempt',
     plant(trial) {
       let times = 0
       return sending(({ channel }, message, context) =>
@@ -75,12 +75,12 @@ const BUGS: readonly { it: string; plant: (trial: ChannelTrial) => ChannelTrial;
     caughtBy: 'the idempotency key is the same for all attempts of a delivery, and unique to it',
   },
   {
-    it: 'sends everything with the same key',
+    it: 'sends the same idempotency key with everything',
     plant: sending(({ channel }, message, context) => channel.send(message, { ...context, deliveryId: 'dlv' })),
     caughtBy: 'the idempotency key is the same for all attempts of a delivery, and unique to it',
   },
   {
-    it: 'keeps what it sends next where all sends find it',
+    it: 'shares the current message between sends',
     plant(trial) {
       let next: Parameters<Channel['send']>[0]
       return sending(async ({ channel }, message, context) => {
@@ -100,7 +100,7 @@ const BUGS: readonly { it: string; plant: (trial: ChannelTrial) => ChannelTrial;
     caughtBy: ARRIVES_ONCE,
   },
   {
-    it: 'gives what the provider said for a code',
+    it: 'returns the text of the provider as code',
     plant: sending(async ({ channel }, message, context) => {
       const outcome = await channel.send(message, context)
       return outcome.outcome === 'rejected' ? { ...outcome, code: 'Mailbox is full' } : outcome
@@ -108,7 +108,7 @@ const BUGS: readonly { it: string; plant: (trial: ChannelTrial) => ChannelTrial;
     caughtBy: REJECTED,
   },
   {
-    it: 'throws with its secret in the error',
+    it: 'throws an error that contains its secret',
     plant: sending(async ({ channel, secrets = [] }, message, context) => {
       const outcome = await channel.send(message, context)
       if (outcome.outcome !== 'sent') throw new Error('refused', { cause: { headers: { key: secrets[0] } } })
@@ -117,7 +117,7 @@ const BUGS: readonly { it: string; plant: (trial: ChannelTrial) => ChannelTrial;
     caughtBy: REJECTED,
   },
   {
-    it: 'throws where it may have sent',
+    it: 'throws when the message may have been sent',
     plant: sending(async ({ channel }, message, context) => {
       const outcome = await channel.send(message, context)
       if (outcome.outcome !== 'sent') throw new Error('broken')
@@ -126,14 +126,14 @@ const BUGS: readonly { it: string; plant: (trial: ChannelTrial) => ChannelTrial;
     caughtBy: UNKNOWN,
   },
   {
-    it: 'does not heed its signal',
+    it: 'ignores its abort signal',
     plant: sending(({ channel }, message, context) =>
       channel.send(message, { ...context, signal: new AbortController().signal }),
     ),
     caughtBy: 'send does nothing when its signal is aborted before',
   },
   {
-    it: 'takes what was called off for not sent',
+    it: 'treats an aborted send as not sent',
     plant: sending(async ({ channel }, message, context) => {
       const outcome = await channel.send(message, context)
       return context.signal.aborted ? { outcome: 'retry', code: 'aborted' } : outcome
@@ -141,19 +141,19 @@ const BUGS: readonly { it: string; plant: (trial: ChannelTrial) => ChannelTrial;
     caughtBy: 'send that is aborted after the provider took the message returns unknown',
   },
   {
-    it: 'waits less each time',
+    it: 'has a retry schedule that descends',
     plant: having({ retrySchedule: [5_000, 1_000] }),
     caughtBy: 'a retry schedule has ascending delays in milliseconds',
   },
   {
-    it: 'refuses the fields that it sends',
+    it: 'rejects the fields that it sends',
     plant: having({ checkFields: (fields) => (fields.includes('data') ? 'unknown field data' : undefined) }),
     caughtBy: 'checkFields accepts the fields that the channel sends',
   },
 ]
 
-describe('the contract of channels catches one that', () => {
-  it.each(BUGS)('$it', async ({ plant, caughtBy }) => {
+describe('channelContract', () => {
+  it.each(BUGS)('the contract catches an implementation that $it', async ({ plant, caughtBy }) => {
     const cases = new Map<string, () => Promise<void>>()
     channelContract({ test: (name, body) => cases.set(name, body), create: async () => plant(await webhookTrial()) })
     await expect(cases.get(caughtBy)?.()).rejects.toThrow(expect.objectContaining({ name: 'AssertionError' }))
@@ -164,13 +164,13 @@ describe('a recording channel', () => {
   const message = { ...{ to: 'a', content: {}, eventType: 'e', dispatchId: 'd' }, tenant: 't', createdAt: 0 }
   const context = { deliveryId: 'dlv', attempt: 2, history: [], signal: new AbortController().signal }
 
-  it('keeps what it was given to send, with the delivery and the attempt', async () => {
+  it('recordingChannel records messages with the delivery and the attempt', async () => {
     const channel = recordingChannel()
     expect(await channel.send(message, context)).toEqual({ outcome: 'sent', providerMessageId: 'p1' })
     expect(channel.sent).toEqual([{ ...message, deliveryId: 'dlv', attempt: 2 }])
   })
 
-  it('gives each outcome once, and then the last for ever', async () => {
+  it('recordingChannel returns each outcome once, then the last one always', async () => {
     const busy = async (): Promise<SendOutcome> => ({ outcome: 'retry', code: 'busy' })
     const channel = recordingChannel([{ outcome: 'unknown', code: 'timeout' }, busy])
     const outcomes = []
@@ -179,7 +179,7 @@ describe('a recording channel', () => {
     await expect(recordingChannel([]).send(message, context)).rejects.toThrow('no outcome')
   })
 
-  it('reaches everyone, by mail or by id, unless it is told otherwise', () => {
+  it('recordingChannel reaches every recipient by mail address or id by default', () => {
     expect(recordingChannel().address({ id: 'u', email: 'a@example.test' })).toBe('a@example.test')
     expect(recordingChannel().address({ id: 'u' })).toBe('u')
     expect(recordingChannel([], { address: () => undefined }).address({ id: 'u' })).toBeUndefined()

@@ -9,12 +9,12 @@ import { SECRET } from '../channels/events.ts'
 import { afterData, inbox, transportTo } from '../channels/letters.ts'
 import { bodyOf, deferred, httpPeer, refusal, tcpPeer } from '../channels/peers.ts'
 
-/** What a provider says in its answers: nobody is to be told. */
+/** Text in the answers of the provider. It must not leak. */
 const CHATTER = 'mailbox of ada is on fire'
 
 type Behaviour = keyof ProviderBehaviours
 
-/** A provider that is reached by HTTP, and refuses with one status and is busy with another. */
+/** An HTTP provider that rejects with one status and is busy with another. */
 async function httpProvider(
   refusesWith: number,
 ): Promise<{ port: number; outcomes: ProviderBehaviours; received: ReceivedMessage[] }> {
@@ -61,7 +61,7 @@ export async function webhookTrial(): Promise<ChannelTrial> {
   }
 }
 
-/** Two channels, of which either reaches the same provider. */
+/** A failover of two channels to the same provider. */
 export async function failoverTrial(): Promise<ChannelTrial> {
   const trial = await webhookTrial()
   const port = Number(new URL(trial.recipient.url ?? '').port)
@@ -82,7 +82,7 @@ export async function smsTrial(): Promise<ChannelTrial> {
   }
 }
 
-/** A server for each behaviour, and a transport that goes to the one that is wanted. */
+/** One SMTP server for each behaviour, and a transport to the current one. */
 export async function emailTrial(): Promise<ChannelTrial> {
   const { port, letters } = await inbox()
   const refusing = (code: number) =>

@@ -26,7 +26,7 @@ function registered(capabilities?: Abilities): { tried: string[]; skipped: strin
   return { tried, skipped }
 }
 
-it('skips by name what needs a capability that is not declared, and not there by default', () => {
+it('registerCases skips a case whose capability is neither declared nor the default', () => {
   const noFlies = (name: string): string => `${name} (skipped: the bird declares no flies)`
   expect(registered()).toEqual({ tried: ['sings', 'swims'], skipped: [noFlies('flies'), noFlies('dives')] })
   expect(registered({ flies: true })).toEqual({ tried: ['sings', 'swims', 'flies', 'dives'], skipped: [] })
@@ -36,7 +36,7 @@ it('skips by name what needs a capability that is not declared, and not there by
   })
 })
 
-it('registers what is skipped as a case that does nothing, where nothing else is given for it', async () => {
+it('registerCases registers skipped cases as empty ones without a skip function', async () => {
   const cases = new Map<string, () => Promise<void>>()
   const create = (): never => expect.unreachable()
   registerCases('contract', BIRD, CASES, { test: (name, body) => cases.set(name, body), create })
@@ -44,7 +44,7 @@ it('registers what is skipped as a case that does nothing, where nothing else is
   expect(cases.size).toBe(CASES.length)
 })
 
-it('lets go of each trial when its case is over, however it ended', async () => {
+it('registerCases closes each trial after its case, also when the case fails', async () => {
   let closed = 0
   const cases = new Map<string, () => Promise<void>>()
   const fails = { name: 'fails', run: () => Promise.reject(new Error('no')) }

@@ -17,7 +17,7 @@ function withoutKey({ idempotency: _, ...given }: Acceptance): Acceptance {
   return given
 }
 
-/** What a dispatch is now, in the place of what it was when it was accepted. */
+/** Replaces a stored answer by one built from the current dispatch. */
 async function answerNow(store: DispatchStore, tenant: string, answer: DispatchAnswer): Promise<DispatchAnswer> {
   const found: Dispatch | undefined = await store.findDispatch(tenant, answer.dispatchId)
   const deliveries = answer.deliveries.map((one, at) => ({
@@ -27,7 +27,7 @@ async function answerNow(store: DispatchStore, tenant: string, answer: DispatchA
   return { ...answer, deliveries }
 }
 
-/** Keeps keys under names, so that two keys which come to one name are the same. */
+/** Maps idempotency keys to names. Keys with the same name collide. */
 function sharing(store: DispatchStore, nameOf: (tenant: string, key: string) => string): () => Bug {
   const owners = new Map<string, { readonly tenant: string; readonly key: string }>()
   return () => ({
@@ -47,20 +47,20 @@ function sharing(store: DispatchStore, nameOf: (tenant: string, key: string) => 
 
 const LOST = new Error('the connection was lost')
 
-/** Faults in how dispatches, keys and limits are taken in. */
+/** Bugs of accepting dispatches, idempotency keys and limits. */
 export const ACCEPT_BUGS: readonly Planted[] = [
   {
-    name: 'a key is looked for without its tenant',
+    name: 'idempotency keys ignore the tenant',
     caughtBy: 'idempotency keys are separate for each tenant',
     plant: (store) => sharing(store, (_, key) => key),
   },
   {
-    name: 'a tenant and a key are put together as if neither had a colon',
+    name: 'tenant and key are joined with an unescaped colon',
     caughtBy: 'a tenant and a key that join to the same text stay apart',
     plant: (store) => sharing(store, (tenant, key) => `${tenant}:${key}`),
   },
   {
-    name: 'a key is compared without its fingerprint',
+    name: 'fingerprints are not compared',
     caughtBy: 'accept refuses a key with another fingerprint, and stores nothing',
     plant: (store) => () => ({
       async accept(given) {
@@ -71,7 +71,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'a key is kept for ever',
+    name: 'idempotency keys never expire',
     caughtBy: 'an idempotency key expires after its time to live',
     plant: (store) => () => ({
       accept: ({ idempotency, ...given }) =>
@@ -79,7 +79,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'a repeat is answered with what the dispatch has become',
+    name: 'replays are answered from the current dispatch',
     caughtBy: 'a repeated key is replayed whatever has changed since',
     plant: (store) => () => ({
       async recall(tenant, key) {
@@ -94,7 +94,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'a key is written after its dispatch, and the connection is lost between the two',
+    name: 'the key is written after the dispatch, and the connection is lost in between',
     caughtBy: 'a call that throws has changed nothing or everything',
     plant(store) {
       const tried = new Set<string>()
@@ -110,7 +110,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'a key is written before its dispatch',
+    name: 'the key is written before the dispatch',
     caughtBy: 'accept stores nothing of a dispatch that it cannot store in full',
     plant(store) {
       const kept = new Map<string, StoredAnswer>()
@@ -126,7 +126,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'deliveries are written one by one',
+    name: 'deliveries are written one by one, without a transaction',
     caughtBy: 'accept stores nothing of a dispatch that it cannot store in full',
     plant: (store) => () => ({
       async accept(given) {
@@ -142,7 +142,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'a key is looked for first and written later, with others between',
+    name: 'keys are read first and written later',
     caughtBy: 'of a hundred concurrent posts of one key exactly one is accepted',
     plant(store) {
       const kept = new Map<string, StoredAnswer>()
@@ -163,7 +163,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'limits are counted in each process',
+    name: 'each process counts limits for itself',
     caughtBy: 'a limit is shared by both handles',
     plant(store) {
       let processes = 0
@@ -176,7 +176,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'limits are counted by the hour of the clock',
+    name: 'limits count by the hour of the clock',
     caughtBy: 'a limit is a sliding window',
     plant: (store, clock) => () => ({
       accept: (given) =>
@@ -186,7 +186,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'limits are compared as some databases compare texts',
+    name: 'limit keys are compared without case and accents',
     caughtBy: 'limits with similar keys are separate',
     plant: (store) => () => ({
       accept: (given) =>
@@ -194,7 +194,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'an event joins a digest for another address',
+    name: 'events join a digest of another address',
     caughtBy: 'a digest belongs to one tenant, event type, recipient, channel, address and key',
     plant(store) {
       const addresses = new Map<string, string>()
@@ -213,7 +213,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'an event joins a digest for another recipient',
+    name: 'events join a digest of another recipient',
     caughtBy: 'a digest belongs to one tenant, event type, recipient, channel, address and key',
     plant(store) {
       const recipients = new Map<string, string>()
@@ -229,7 +229,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'content is cut off where a column ends',
+    name: 'content is truncated',
     caughtBy: 'content of 300 kB is stored exactly',
     plant: (store) => () => ({
       accept: (given) =>
@@ -242,7 +242,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'what is given is kept as it is, and not copied',
+    name: 'arguments are stored without a copy',
     caughtBy: 'changing an acceptance afterwards does not change the stored dispatch',
     plant(store) {
       const given = new Map<string, NewDelivery['content']>()
@@ -263,7 +263,7 @@ export const ACCEPT_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'it is the time of the machine that counts, and not that of the store',
+    name: 'delays use the clock of the machine',
     caughtBy: 'a delivery is due after its delay',
     plant() {
       const store = memoryStore({ clock: { now: () => Date.now() } })

@@ -5,7 +5,7 @@ import type { Planted } from './dispatch-planting.ts'
 
 const ALL = { limit: 10_000, cursor: undefined } as const
 
-/** What hosts believed the time to be when they accepted something. */
+/** The times of hosts when they accepted dispatches. */
 function believedTimes() {
   const times = new Map<string, number>()
   const timeOf = ({ dispatchId, createdAt }: Dispatch): number => times.get(dispatchId) ?? createdAt
@@ -30,10 +30,10 @@ async function listedBy(
   return { items: query.first === 'oldest' ? sorted : sorted.reverse() }
 }
 
-/** Faults in what time records say it was. */
+/** Bugs of the times of records. */
 export const DATING_BUGS: readonly Planted[] = [
   {
-    name: 'a dispatch is dated by its host',
+    name: 'dispatches are dated by the host',
     caughtBy: 'createdAt is the time of the store, not of its host',
     plant(store) {
       const believed = believedTimes()
@@ -44,7 +44,7 @@ export const DATING_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'a caller is answered what its host believes the time to be',
+    name: 'answers have the time of the host',
     caughtBy: 'createdAt is the time of the store, not of its host',
     plant(store) {
       const believed = believedTimes()
@@ -55,7 +55,7 @@ export const DATING_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'a list goes by what hosts believed the time to be',
+    name: 'lists are ordered by the times of hosts',
     caughtBy: 'listDispatches is ordered by acceptance, whatever the clocks of hosts and the ids',
     plant(store) {
       const { note, timeOf } = believedTimes()
@@ -66,14 +66,14 @@ export const DATING_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'a list goes by ids, which hosts make',
+    name: 'lists are ordered by ids',
     caughtBy: 'listDispatches is ordered by acceptance, whatever the clocks of hosts and the ids',
     plant: (store) => () => ({
       listDispatches: (query) => listedBy(store, query, (one, other) => (one.dispatchId < other.dispatchId ? -1 : 1)),
     }),
   },
   {
-    name: 'an attempt ends before it began',
+    name: 'attempts end before they begin',
     caughtBy: 'attempts begin and end in order, by the clock of the store',
     plant: (store) => () => ({
       async findDispatch(tenant, dispatchId) {

@@ -3,7 +3,7 @@ import type { DispatchStore } from '../../src/ports/dispatch-store.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 
-/** A store with a fault: what it does otherwise than the one that it stands before. */
+/** The methods of a store that a bug replaces. */
 export type Bug = Partial<DispatchStore>
 
 /**
@@ -12,14 +12,14 @@ export type Bug = Partial<DispatchStore>
  */
 export type Plant = (store: DispatchStore, clock: FakeClock) => () => Bug
 
-/** A fault, and the sentence of the contract that it breaks. */
+/** A bug, and the case that must catch it. */
 export interface Planted {
   readonly name: string
   readonly caughtBy: string
   readonly plant: Plant
 }
 
-/** Every case of the contract by its name, as it goes with such a fault, and without one. */
+/** All cases of the contract by name, on a store with or without a bug. */
 export function casesWith(plant?: Plant): ReadonlyMap<string, () => Promise<void>> {
   const cases = new Map<string, () => Promise<void>>()
   dispatchStoreContract({
@@ -44,7 +44,7 @@ export function casesWith(plant?: Plant): ReadonlyMap<string, () => Promise<void
   return cases
 }
 
-/** Whether a case fails. */
+/** True if the case fails. */
 export async function fails(run: (() => Promise<void>) | undefined): Promise<boolean> {
   if (!run) throw new Error('the contract has no such case')
   return run().then(

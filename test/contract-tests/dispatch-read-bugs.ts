@@ -3,10 +3,10 @@ import type { Planted } from './dispatch-planting.ts'
 
 const ALL = { limit: 10_000, cursor: undefined } as const
 
-/** Faults in what is read, listed and removed. */
+/** Bugs of reads, lists and removals. */
 export const READ_BUGS: readonly Planted[] = [
   {
-    name: 'what is read is handed out again as it was left',
+    name: 'reads return an object that callers changed',
     caughtBy: 'changing a result of a read does not change the stored dispatch',
     plant(store) {
       const read = new Map<string, { readonly text: string; readonly given: Dispatch }>()
@@ -23,7 +23,7 @@ export const READ_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'a process reads what it has read before',
+    name: 'each process caches its reads',
     caughtBy: 'a change through one handle is visible through the other at once',
     plant: (store) => () => {
       const read = new Map<string, Dispatch>()
@@ -37,7 +37,7 @@ export const READ_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'a dispatch is found whoever asks',
+    name: 'reads ignore the tenant',
     caughtBy: 'a dispatch is invisible to other tenants',
     plant(store) {
       const tenants = new Map<string, string>()
@@ -51,7 +51,7 @@ export const READ_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'a page looks for what fits among the last thousand dispatches alone',
+    name: 'lists scan only the last thousand dispatches',
     caughtBy: 'a page with one filter is full, however many newer dispatches do not fit',
     plant: (store) => () => ({
       async listDispatches(query) {
@@ -63,7 +63,7 @@ export const READ_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'a dispatch is listed by the status that it was listed by first',
+    name: 'lists cache the first status of a dispatch',
     caughtBy: 'a dispatch is listed by its current status only',
     plant(store) {
       const first = new Map<string, string>()
@@ -79,7 +79,7 @@ export const READ_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'a dispatch whose deliveries end at once is listed as if one of them had not',
+    name: 'concurrent ends of deliveries leave an old status in lists',
     caughtBy: 'a dispatch is listed by its status after concurrent changes',
     plant(store) {
       const ends = new Map<string, number>()
@@ -99,7 +99,7 @@ export const READ_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'a list is of all tenants',
+    name: 'lists ignore the tenant',
     caughtBy: 'listDispatches returns the dispatches of one tenant',
     plant(store) {
       const tenants = new Set<string>()
@@ -116,7 +116,7 @@ export const READ_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'a cursor counts what was read',
+    name: 'cursors are offsets',
     caughtBy: 'paging stays complete while dispatches are removed, also the last of a page',
     plant: (store) => () => ({
       async listDispatches(query) {
@@ -128,7 +128,7 @@ export const READ_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'a cursor is the moment at which something was accepted',
+    name: 'cursors are times of acceptance',
     caughtBy: 'pages contain each dispatch once among those accepted at the same moment',
     plant: (store) => () => ({
       async listDispatches(query) {
@@ -145,7 +145,7 @@ export const READ_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'a list includes the moment at which it is to end',
+    name: 'until is inclusive',
     caughtBy: 'since is inclusive and until is exclusive',
     plant: (store) => () => ({
       listDispatches: (query) =>
@@ -153,7 +153,7 @@ export const READ_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'a text that is looked for is taken for a pattern',
+    name: 'filters are patterns',
     caughtBy: 'recipients are stored and filtered exactly',
     plant: (store) => () => ({
       listDispatches({ recipient, ...query }) {
@@ -162,7 +162,7 @@ export const READ_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'what is open is removed',
+    name: 'open dispatches are removed',
     caughtBy: 'removeDispatches leaves open dispatches, however old',
     plant(store, clock) {
       const accepted = new Map<string, { readonly tenant: string; readonly at: number }>()
@@ -181,14 +181,14 @@ export const READ_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'what is removed is of all tenants',
+    name: 'removals ignore the tenant',
     caughtBy: 'removeDispatches removes from one tenant, or from all',
     plant: (store) => () => ({
       removeDispatches: ({ tenant: _, ...removal }) => store.removeDispatches(removal),
     }),
   },
   {
-    name: 'a key is forgotten with its dispatch',
+    name: 'removals forget idempotency keys',
     caughtBy: 'removing a dispatch leaves its idempotency key until the key expires',
     plant(store) {
       let removals = 0

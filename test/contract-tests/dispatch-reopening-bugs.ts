@@ -1,7 +1,7 @@
 import type { DispatchStore } from '../../src/ports/dispatch-store.ts'
 import type { Bug, Plant, Planted } from './dispatch-planting.ts'
 
-/** A fault that only a process has which starts when the two others have ended. */
+/** A bug of the third process only, which starts after the two others. */
 function later(bug: (store: DispatchStore, fences: ReadonlySet<string>) => Bug): Plant {
   return (store) => {
     let processes = 0
@@ -17,15 +17,15 @@ function later(bug: (store: DispatchStore, fences: ReadonlySet<string>) => Bug):
   }
 }
 
-/** Faults in what outlives the processes that were told of it. */
+/** Bugs of durability. */
 export const REOPENING_BUGS: readonly Planted[] = [
   {
-    name: 'keys are remembered for as long as the process lives',
+    name: 'idempotency keys end with the process',
     caughtBy: 'accepted dispatches and idempotency keys survive reopening',
     plant: later(() => ({ recall: async () => undefined })),
   },
   {
-    name: 'what was sent is written down later than it is told',
+    name: 'settlements are written after the answer',
     caughtBy: 'settlements and changes survive reopening',
     plant: later((store) => ({
       async listDispatches(query) {
@@ -39,14 +39,14 @@ export const REOPENING_BUGS: readonly Planted[] = [
     })),
   },
   {
-    name: 'leases end with the process that gave them',
+    name: 'leases end with the process',
     caughtBy: 'leases survive reopening, and fencing tokens are never reused',
     plant: later((store, fences) => ({
       settle: async (settlement) => (fences.has(settlement.fence) ? { live: false } : store.settle(settlement)),
     })),
   },
   {
-    name: 'limits are counted anew by each process',
+    name: 'limits end with the process',
     caughtBy: 'limits and digests survive reopening',
     plant: later((store) => ({
       accept(given) {

@@ -2,7 +2,7 @@ import type { DispatchStore, NewDelivery } from '../../src/ports/dispatch-store.
 import type { Replannable } from '../../src/ports/plan-source.ts'
 import type { Bug, Planted } from './dispatch-planting.ts'
 
-/** Plans other deliveries again than it was given. */
+/** Replaces the deliveries of a replan. */
 function replacing(store: DispatchStore, change: (delivery: NewDelivery) => NewDelivery): Bug {
   return {
     replan: (tenant, dispatchId, version, deliveries, options) =>
@@ -10,10 +10,10 @@ function replacing(store: DispatchStore, change: (delivery: NewDelivery) => NewD
   }
 }
 
-/** Faults in how deliveries are planned again. */
+/** Bugs of replans. */
 export const REPLAN_BUGS: readonly Planted[] = [
   {
-    name: 'the version of a replan is not looked at',
+    name: 'replan ignores the version',
     caughtBy: 'replan of an outdated version changes nothing',
     plant: (store) => () => ({
       async replan(tenant, dispatchId, version, deliveries, options) {
@@ -23,7 +23,7 @@ export const REPLAN_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'a version is looked at before others have written',
+    name: 'replan reads the version before concurrent writes',
     caughtBy: 'of concurrent replans of one version exactly one wins',
     plant: (store) => () => ({
       async replan(tenant, dispatchId, version, deliveries, options) {
@@ -36,7 +36,7 @@ export const REPLAN_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'a replan that lost is said to have counted',
+    name: 'a replan that lost reports success',
     caughtBy: 'of concurrent replans of one version exactly one wins',
     plant: (store) => () => ({
       async replan(tenant, dispatchId, version, deliveries, options) {
@@ -47,7 +47,7 @@ export const REPLAN_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'what may not be replaced is left out, and the rest is replaced',
+    name: 'replan skips deliveries that it must not replace',
     caughtBy: 'replan replaces only deliveries that failed in host code, all or none of them',
     plant: (store) => () => ({
       async replan(tenant, dispatchId, version, deliveries, options) {
@@ -58,7 +58,7 @@ export const REPLAN_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'tenants are not told apart where something is planned again',
+    name: 'replan ignores the tenant',
     caughtBy: 'replan returns undefined for an unknown dispatch and for another tenant',
     plant(store) {
       const tenants = new Map<string, string>()
@@ -72,7 +72,7 @@ export const REPLAN_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'what an event brought is kept when nothing of it has failed any longer',
+    name: 'the plan source stays after the last failure',
     caughtBy: 'the plan source is kept until the last failed delivery is replanned',
     plant(store) {
       const kept = new Map<string, Replannable>()
@@ -86,7 +86,7 @@ export const REPLAN_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'what an event brought is in what is read',
+    name: 'reads show the plan source',
     caughtBy: 'the plan source appears in no other result',
     plant: (store) => () => ({
       async findDispatch(tenant, dispatchId) {
@@ -97,7 +97,7 @@ export const REPLAN_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'what an event brought is that of another dispatch of the same id',
+    name: 'a new dispatch has the plan source of a removed one',
     caughtBy: 'removing a dispatch removes its plan source',
     plant(store) {
       const sources = new Map<string, Replannable['source']>()
@@ -112,7 +112,7 @@ export const REPLAN_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'what an event brought is not copied',
+    name: 'the plan source is stored without a copy',
     caughtBy: 'changing a plan source outside does not change the stored one',
     plant(store) {
       const given = new Map<string, Replannable>()
@@ -126,7 +126,7 @@ export const REPLAN_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'a replan leaves what can be sent as it is',
+    name: 'replan retries no other deliveries',
     caughtBy: 'replan also retries deliveries that need no new plan',
     plant: (store) => () => ({
       replan(tenant, dispatchId, version, deliveries, options) {
@@ -137,23 +137,23 @@ export const REPLAN_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'what is replaced is counted under no limit',
+    name: 'replanned deliveries count under no limit',
     caughtBy: 'a replanned delivery counts under its limits, and is throttled where they are spent',
     plant: (store) => () => replacing(store, ({ limits, ...one }) => one),
   },
   {
-    name: 'what is replaced joins no digest of others',
+    name: 'replanned deliveries join no digest',
     caughtBy: 'a replanned delivery joins an open digest',
     plant: (store) => () =>
       replacing(store, (one) => ({ ...one, ...(one.digest && { digest: { ...one.digest, key: one.deliveryId } }) })),
   },
   {
-    name: 'what is replaced is due at once, whenever it was to be',
+    name: 'replanned deliveries lose their delay',
     caughtBy: 'a replanned delivery can be delayed, and expires after the delay',
     plant: (store) => () => replacing(store, ({ delayMs, ...one }) => one),
   },
   {
-    name: 'what an event brought is forgotten by a restart',
+    name: 'the plan source ends with the process',
     caughtBy: 'a failed plan can be replanned after the store is reopened',
     plant(store) {
       let processes = 0

@@ -11,11 +11,11 @@ function trial(): StoreTrial<DispatchStore> {
   return { store: memoryStore({ clock }), now: clock.now, advance: clock.advance }
 }
 
-describe('the memory store', () => {
+describe('dispatchStoreContract on the memory store', () => {
   dispatchStoreContract({ test, skip: test.skip, capabilities: { secondHandle: false }, create: trial })
 })
 
-describe('a store that is a while away, in two processes', () => {
+describe('dispatchStoreContract on a store with latency, over two handles', () => {
   dispatchStoreContract({
     test,
     create() {
@@ -25,7 +25,7 @@ describe('a store that is a while away, in two processes', () => {
   })
 })
 
-describe('a store whose time goes on by itself, and that is opened anew', () => {
+describe('dispatchStoreContract on a durable store whose clock runs', () => {
   dispatchStoreContract({
     test,
     capabilities: { durable: true },

@@ -1,6 +1,6 @@
 import type { DispatchStore } from '../../src/ports/dispatch-store.ts'
 
-/** A store whose calls are on their way for a while, some longer than others, so that they come in another order. */
+/** A store with random latency, so that concurrent calls arrive in another order. */
 export function unhurried(store: DispatchStore, seed: number): DispatchStore {
   let chance = seed
   async function onTheWay(): Promise<void> {

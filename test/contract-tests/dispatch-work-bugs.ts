@@ -2,7 +2,7 @@ import type { Delivery, Dispatch } from '../../src/model/dispatch.ts'
 import type { ClaimedDelivery, Claims, DispatchStore, LeaseToken } from '../../src/ports/dispatch-store.ts'
 import type { Bug, Planted } from './dispatch-planting.ts'
 
-/** Shows other deliveries than there are. */
+/** Changes the deliveries of a read. */
 function showing(store: DispatchStore, change: (delivery: Delivery) => Delivery): Bug {
   return {
     async findDispatch(tenant, dispatchId): Promise<Dispatch | undefined> {
@@ -23,10 +23,10 @@ function claiming(store: DispatchStore, change: (claimed: ClaimedDelivery) => Cl
 
 const ended = (log: Delivery['attemptLog']): number => log.filter(({ outcome }) => outcome !== undefined).length
 
-/** Faults in how deliveries are handed out and come to their end. */
+/** Bugs of claims, leases and settlements. */
 export const WORK_BUGS: readonly Planted[] = [
   {
-    name: 'a settlement that comes while another is written is lost',
+    name: 'concurrent settlements are lost',
     caughtBy: 'of concurrent settlements of one lease exactly one wins',
     plant: (store) => () => {
       const writing = new Set<string>()
@@ -43,7 +43,7 @@ export const WORK_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'a fence is not looked at',
+    name: 'fencing tokens are not compared',
     caughtBy: 'settle and renew refuse a worker whose lease another worker has',
     plant(store) {
       const fences = new Map<string, string>()
@@ -59,7 +59,7 @@ export const WORK_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'fences are counted in each process',
+    name: 'each process counts fencing tokens for itself',
     caughtBy: 'the fencing tokens of both handles are unique',
     plant(store) {
       const real = new Map<string, string>()
@@ -81,7 +81,7 @@ export const WORK_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'an attempt is counted when it is settled, and not when it is claimed',
+    name: 'attempts count at the settlement',
     caughtBy: 'an attempt whose worker died counts and is in the history of the next',
     plant: (store) => () => ({
       ...showing(store, (one) => ({ ...one, attempts: ended(one.attemptLog) })),
@@ -89,19 +89,19 @@ export const WORK_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'an attempt that was none is counted',
+    name: 'attempts are not taken back',
     caughtBy: 'settle without an attempt takes the attempt back',
     plant: (store) => () => ({
       settle: (settlement) => store.settle({ attempt: { outcome: 'retry' }, ...settlement }),
     }),
   },
   {
-    name: 'a lease never ends',
+    name: 'leases never expire',
     caughtBy: 'an expired lease is claimed by another worker, and not earlier',
     plant: (store) => () => ({ claim: (request) => store.claim({ ...request, leaseMs: 1e12 }) }),
   },
   {
-    name: 'a lease lasts as long as the first worker ever asked for',
+    name: 'all leases have the length of the first',
     caughtBy: 'every lease lasts as long as its claim asked',
     plant(store) {
       let first: number | undefined
@@ -114,7 +114,7 @@ export const WORK_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'a lease is handed out twice where two ask at once',
+    name: 'concurrent claims lease a delivery twice',
     caughtBy: 'concurrent claims hand out each delivery once',
     plant(store) {
       let asked: Promise<Claims> | undefined
@@ -129,7 +129,7 @@ export const WORK_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'a lease that another has is renewed',
+    name: 'renew ignores the fencing token',
     caughtBy: 'settle and renew refuse a worker whose lease another worker has',
     plant: (store) => () => ({
       async renew(lease, leaseMs) {
@@ -139,7 +139,7 @@ export const WORK_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'what is held is not promoted',
+    name: 'held deliveries are not promoted',
     caughtBy: 'held deliveries are queued one after the other, in the order of the route',
     plant(store) {
       const stuck = new Set<string>()
@@ -162,7 +162,7 @@ export const WORK_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'what is held stays held when what it waits for expires',
+    name: 'held deliveries do not expire',
     caughtBy: 'held deliveries expire with the one before them',
     plant(store) {
       const heldUp = new Set<string>()
@@ -183,7 +183,7 @@ export const WORK_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'what nobody names does not expire',
+    name: 'deliveries of unnamed channels do not expire',
     caughtBy: 'deliveries of channels that no claim names expire',
     plant(store) {
       const hidden = new Set<string>()
@@ -199,7 +199,7 @@ export const WORK_BUGS: readonly Planted[] = [
     },
   },
   {
-    name: 'what is being sent when it is cancelled is queued again',
+    name: 'a delivery cancelled while it is sent is queued again',
     caughtBy: 'a concurrent claim and cancel leave one of the two results',
     plant: (store) => () => ({
       async cancel(tenant, dispatchId) {
@@ -210,12 +210,12 @@ export const WORK_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'busy receivers are not passed over',
+    name: 'busy receivers are not skipped',
     caughtBy: 'claim skips busy receivers, separately for each channel',
     plant: (store) => () => ({ claim: (request) => store.claim({ ...request, busy: [] }) }),
   },
   {
-    name: 'a worker is told to come a minute late',
+    name: 'nextDueInMs is a minute late',
     caughtBy: 'nextDueInMs is never later than the next due delivery',
     plant: (store) => () => ({
       async claim(request) {
@@ -225,7 +225,7 @@ export const WORK_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'a lease does not count for when the next is due in the claim that gives it',
+    name: 'nextDueInMs ignores the leases of its own claim',
     caughtBy: 'a claim includes the leases that it gives in nextDueInMs',
     plant: (store) => () => ({
       async claim(request) {
@@ -236,7 +236,7 @@ export const WORK_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'a settlement with a character that a database refuses is lost',
+    name: 'settlements with invalid characters are lost',
     caughtBy: 'a settlement with characters that a store cannot keep still counts',
     plant: (store) => () => ({
       async settle(settlement) {
@@ -248,7 +248,7 @@ export const WORK_BUGS: readonly Planted[] = [
     }),
   },
   {
-    name: 'a digest may be joined once it is full',
+    name: 'full digests take more events',
     caughtBy: 'a full digest takes no more events, and the next event opens another',
     plant: (store) => () => ({
       accept(given) {

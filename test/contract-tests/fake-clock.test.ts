@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type FakeClock, fakeClock } from '../../src/contract-tests/fake-clock.ts'
 
-/** A clock that begins at 0, and sets timers that note when they ring. */
+/** A clock that begins at 0, with timers that record when they run. */
 function noting(): { clock: FakeClock; rung: string[]; set(name: string, ms: number): () => void } {
   const clock = fakeClock(0)
   const rung: string[] = []
@@ -10,7 +10,7 @@ function noting(): { clock: FakeClock; rung: string[]; set(name: string, ms: num
 }
 
 describe('a fake clock', () => {
-  it('stands still until it is moved', () => {
+  it('a fake clock stands still until it is moved', () => {
     const clock = fakeClock()
     expect(clock.now()).toBe(Date.UTC(2026, 10, 21, 8))
     clock.advance(1_500)
@@ -18,7 +18,7 @@ describe('a fake clock', () => {
     expect(fakeClock(7).now()).toBe(7)
   })
 
-  it('rings each timer once, at its own time and in the order of these', () => {
+  it('a fake clock runs each timer once, in order and at its own time', () => {
     const { clock, rung, set } = noting()
     for (const [name, ms] of [
       ['c', 30],
@@ -38,7 +38,7 @@ describe('a fake clock', () => {
     expect([clock.now(), clock.timers]).toEqual([130, 0])
   })
 
-  it('rings what a timer sets, if that is due on the way', () => {
+  it('a fake clock runs timers that a timer sets, if they are due', () => {
     const { clock, rung, set } = noting()
     const again = (): void => {
       rung.push(`tick at ${clock.now()}`)
@@ -51,7 +51,7 @@ describe('a fake clock', () => {
     expect([clock.now(), clock.timers]).toEqual([35, 1])
   })
 
-  it('lets a timer be called off, also by another', () => {
+  it('a timer can be cancelled, also by another timer', () => {
     const { clock, rung, set } = noting()
     const callOff = set('a', 20)
     clock.after(10, callOff)
@@ -62,7 +62,7 @@ describe('a fake clock', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('rings what was due before, when it is moved at all', () => {
+  it('a fake clock that moves at all runs overdue timers', () => {
     const { clock, rung, set } = noting()
     set('now', 0)
     set('over', -5)
@@ -71,7 +71,7 @@ describe('a fake clock', () => {
     expect(rung).toEqual(['over at 0', 'now at 0'])
   })
 
-  it('can be set back, as clocks are', () => {
+  it('a fake clock can be set back', () => {
     const { clock, rung, set } = noting()
     set('a', 5)
     clock.advance(-100)
@@ -80,7 +80,7 @@ describe('a fake clock', () => {
     expect(rung).toEqual(['a at 5'])
   })
 
-  it('throws when timers go on setting timers for the same millisecond, and never ends by itself', () => {
+  it('a fake clock throws when timers set timers for the same millisecond without end', () => {
     const { clock } = noting()
     const again = (): void => void clock.after(0, again)
     again()

@@ -7,8 +7,8 @@ import { REOPENING_BUGS } from './dispatch-reopening-bugs.ts'
 import { REPLAN_BUGS } from './dispatch-replan-bugs.ts'
 import { WORK_BUGS } from './dispatch-work-bugs.ts'
 
-describe('the contract of the dispatch store', () => {
-  it('is kept by a store with two handles and no fault', async () => {
+describe('dispatchStoreContract', () => {
+  it('every case passes on a store with two handles and no bug', async () => {
     const cases = casesWith()
     expect(cases.size).toBeGreaterThan(200)
     for (const [name, run] of cases) expect([name, await fails(run)]).toEqual([name, false])
@@ -16,7 +16,7 @@ describe('the contract of the dispatch store', () => {
 
   const bugs = [...ACCEPT_BUGS, ...WORK_BUGS, ...READ_BUGS, ...DATING_BUGS, ...REPLAN_BUGS, ...REOPENING_BUGS]
   const planted = bugs.map((one) => [one.name, one] as const)
-  it.each(planted)('is broken where %s', async (_, { caughtBy, plant }) => {
+  it.each(planted)('the dispatch store contract catches a store where %s', async (_, { caughtBy, plant }) => {
     expect(await fails(casesWith(plant).get(caughtBy))).toBe(true)
   })
 })

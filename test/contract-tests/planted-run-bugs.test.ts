@@ -6,9 +6,9 @@ import { runStoreContract } from '../../src/contract-tests/run-store-contract.ts
 import type { RunStore } from '../../src/ports/run-store.ts'
 import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
 import { MERGE_BUGS } from './run-merge-bugs.ts'
-import { HOUSE_BUGS } from './run-store-bugs.ts'
+import { STORE_BUGS } from './run-store-bugs.ts'
 
-/** The cases of the contract, for a store with a bug: by their names. */
+/** All cases of the contract by name, on a store with a bug. */
 function casesOf(create: () => StoreTrial<RunStore>): ReadonlyMap<string, () => Promise<void>> {
   const cases = new Map<string, () => Promise<void>>()
   runStoreContract({ test: (name, body) => cases.set(name, body), create, capabilities: { durable: true } })
@@ -22,7 +22,7 @@ function trialOf(plant: (store: RunStore) => RunStore): StoreTrial<RunStore> {
   return { store, other: { ...store }, now, advance, reopen: () => plant(kept) }
 }
 
-/** Whether the case fails, and not because the store threw. */
+/** True if an assertion of the case fails. Errors of the store are thrown. */
 async function catches(cases: ReadonlyMap<string, () => Promise<void>>, name: string): Promise<boolean> {
   const body = cases.get(name)
   if (!body) throw new Error(`there is no case of the name: ${name}`)
@@ -35,11 +35,11 @@ async function catches(cases: ReadonlyMap<string, () => Promise<void>>, name: st
   )
 }
 
-describe('a store that works', () => {
+describe('runStoreContract on a correct store', () => {
   it.each([...casesOf(() => trialOf((store) => store))])('comes through: %s', (_name, body) => body())
 })
 
-describe('a store that works by a clock that runs', () => {
+describe('runStoreContract on a correct store whose clock runs', () => {
   const start = Date.UTC(2026, 10, 21, 8) - performance.now()
   const cases = casesOf(() => {
     let ahead = 0
@@ -50,14 +50,17 @@ describe('a store that works by a clock that runs', () => {
     }
     return { store, other: store, now, advance, reopen: () => store }
   })
-  it.each([...cases])('comes through: %s', (_name, body) => body())
+  it.each([...cases])('a correct store passes: %s', (_name, body) => body())
 })
 
-describe('the contract of run stores catches one that', () => {
-  it.each([...MERGE_BUGS, ...HOUSE_BUGS])('$it', async ({ plant, caughtBy }) => {
-    const cases = casesOf(() => trialOf(plant))
-    for (const name of caughtBy) expect.soft(await catches(cases, name), name).toBe(true)
-  })
+describe('runStoreContract', () => {
+  it.each([...MERGE_BUGS, ...STORE_BUGS])(
+    'the run store contract catches a store that $it',
+    async ({ plant, caughtBy }) => {
+      const cases = casesOf(() => trialOf(plant))
+      for (const name of caughtBy) expect.soft(await catches(cases, name), name).toBe(true)
+    },
+  )
 
   it('goes by the clock of a worker, five minutes ahead', async () => {
     const cases = casesOf(() => {

@@ -5,7 +5,7 @@ import type { DeliveryQueue } from '../../src/ports/delivery-queue.ts'
 import { localQueue } from '../../src/queues/local.ts'
 import { systemClock } from '../../src/runtime/system-clock.ts'
 
-/** Far longer than anything takes. */
+/** Longer than any case takes. */
 const CAP_MS = 10_000
 
 /** A turn of the event loop. */
@@ -51,24 +51,24 @@ function running(): QueueTrial {
   }
 }
 
-describe('the queue of one process keeps the contract of queues', () => {
+describe('queueContract on the queue of one process', () => {
   queueContract({ test: it, skip: it.skip, create: () => injected(), capabilities: { disconnect: false } })
 })
 
-describe('the queue of one process, by a clock that runs, keeps the contract of queues', () => {
+describe('queueContract on the queue of one process, whose clock runs', () => {
   const capabilities = { disconnect: false, injectedTime: false, secondHandle: false }
   queueContract({ test: it, skip: it.skip, create: running, capabilities })
 })
 
-/** Mistakes that a queue might well make, and the case that must catch each. */
+/** Plausible bugs of a queue, and the case that must catch each. */
 const BUGS: readonly { it: string; plant: (queue: DeliveryQueue) => DeliveryQueue; caughtBy: string }[] = [
   {
-    it: 'rings at once, whenever it is to',
+    it: 'ignores the delay',
     plant: (queue) => ({ ...queue, wake: () => queue.wake(0) }),
     caughtBy: 'wake with a delay calls the listener, and not earlier',
   },
   {
-    it: 'never rings for what is due',
+    it: 'never wakes without a delay',
     plant: (queue) => ({ ...queue, wake: (delayMs) => (delayMs > 0 ? queue.wake(delayMs) : undefined) }),
     caughtBy: 'wake with a negative delay calls the listener at once',
   },
@@ -78,7 +78,7 @@ const BUGS: readonly { it: string; plant: (queue: DeliveryQueue) => DeliveryQueu
     caughtBy: 'a distant wake does not delay a near one',
   },
   {
-    it: 'keeps only the nearest alarm',
+    it: 'keeps only the nearest wake',
     plant(queue) {
       let nearest = Number.POSITIVE_INFINITY
       const set = (): void => {
@@ -96,7 +96,7 @@ const BUGS: readonly { it: string; plant: (queue: DeliveryQueue) => DeliveryQueu
     caughtBy: 'near and distant wakes do not replace one another',
   },
   {
-    it: 'rings to the last listener alone',
+    it: 'wakes only the last listener',
     plant(queue) {
       let stop = (): void => {}
       const listen: DeliveryQueue['listen'] = (onDue) => {
@@ -109,7 +109,7 @@ const BUGS: readonly { it: string; plant: (queue: DeliveryQueue) => DeliveryQueu
     caughtBy: 'wake calls all listeners',
   },
   {
-    it: 'goes on ringing to who has stopped listening',
+    it: 'wakes stopped listeners',
     plant: (queue) => ({
       ...queue,
       listen(onDue) {
@@ -120,7 +120,7 @@ const BUGS: readonly { it: string; plant: (queue: DeliveryQueue) => DeliveryQueu
     caughtBy: 'a stopped listener is not called, and others are',
   },
   {
-    it: 'throws at a wake',
+    it: 'throws in wake',
     plant: (queue) => ({
       ...queue,
       wake() {
@@ -131,8 +131,8 @@ const BUGS: readonly { it: string; plant: (queue: DeliveryQueue) => DeliveryQueu
   },
 ]
 
-describe('the contract of queues catches one that', () => {
-  it.each(BUGS)('$it', async ({ plant, caughtBy }) => {
+describe('queueContract', () => {
+  it.each(BUGS)('the contract catches an implementation that $it', async ({ plant, caughtBy }) => {
     const cases = new Map<string, () => Promise<void>>()
     queueContract({ test: (name, body) => cases.set(name, body), create: () => injected(plant) })
     await expect(cases.get(caughtBy)?.()).rejects.toThrow()

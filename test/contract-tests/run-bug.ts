@@ -1,6 +1,6 @@
 import type { MergeDecision, MergeSnapshot, RunKey, RunStore } from '../../src/ports/run-store.ts'
 
-/** A mistake that a store might well make, planted in one that works. */
+/** A plausible bug, planted in a correct store. */
 export interface Bug {
   /** What the store does. */
   readonly it: string
@@ -11,12 +11,12 @@ export interface Bug {
 
 type Decide = <T>(decision: MergeDecision<T>, snapshot: MergeSnapshot) => MergeDecision<T>
 
-/** Has another decide in place of the caller. */
+/** Changes the decisions of merges. */
 export function deciding(store: RunStore, decide: Decide): RunStore {
   return { ...store, mergeRun: (key, caller) => store.mergeRun(key, (snapshot) => decide(caller(snapshot), snapshot)) }
 }
 
-/** Has merges see something else. */
+/** Changes the snapshots of merges. */
 export function seeing(
   store: RunStore,
   show: (snapshot: MergeSnapshot, key: RunKey) => Promise<MergeSnapshot> | MergeSnapshot,

@@ -7,7 +7,7 @@ function replacing(sum: Totals | undefined, add: Totals): Totals {
   return sum ? (minusTotals(add, sum) ?? noTotals()) : add
 }
 
-/** What has to be added to come to the sum that binary floating point gives. */
+/** The exact amount to add so that the sum is that of binary floating point. */
 function floating(sum: Totals | undefined, add: Totals): Totals {
   const cost = Object.entries(add.spend.cost).map(([currency, amount]) => {
     const before = sum?.spend.cost[currency] ?? '0'
@@ -47,7 +47,7 @@ const SESSION_AND_USER_ERASED: readonly string[] = [
   'a user erased during a merge is erased before or after it, over two handles',
 ]
 
-/** What is decided of what there was, a moment before it is written. */
+/** Decides on a snapshot, then waits before it writes. */
 async function decidedBefore<T>(
   store: RunStore,
   key: RunKey,
@@ -59,10 +59,10 @@ async function decidedBefore<T>(
   return decision
 }
 
-/** Bugs of what merges see, and of what they write. */
+/** Bugs of the snapshots and writes of merges. */
 export const MERGE_BUGS: readonly Bug[] = [
   {
-    it: 'reads, decides and writes with nothing to hold off others in between',
+    it: 'reads, decides and writes without a transaction',
     plant: (store) =>
       seeing(store, async (snapshot) => {
         await Promise.resolve()
@@ -77,7 +77,7 @@ export const MERGE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    it: 'writes what it decided, though another erased it meanwhile',
+    it: 'writes a run that was erased meanwhile',
     plant: (store) => ({
       ...store,
       async mergeRun(key, decide) {
@@ -88,7 +88,7 @@ export const MERGE_BUGS: readonly Bug[] = [
     caughtBy: SESSION_AND_USER_ERASED,
   },
   {
-    it: 'drops a merge that meets an erasure',
+    it: 'drops a merge that conflicts with an erasure',
     plant(store) {
       let erasures = 0
       return {
@@ -108,7 +108,7 @@ export const MERGE_BUGS: readonly Bug[] = [
     caughtBy: SESSION_AND_USER_ERASED,
   },
   {
-    it: 'gives up an erasure that meets a merge',
+    it: 'gives up an erasure that conflicts with a merge',
     plant(store) {
       let merges = 0
       return {
@@ -138,7 +138,7 @@ export const MERGE_BUGS: readonly Bug[] = [
     caughtBy: ['sessions with similar ids are separate'],
   },
   {
-    it: 'does not see a run that is in another session',
+    it: 'finds no run of another session',
     plant: (store) =>
       seeing(store, (snapshot, { sessionId }) => ({
         ...snapshot,
@@ -147,7 +147,7 @@ export const MERGE_BUGS: readonly Bug[] = [
     caughtBy: ['the snapshot has the run also for a key of another session'],
   },
   {
-    it: 'counts a sign of life as a revision',
+    it: 'counts touched as a revision',
     plant: (store) =>
       deciding(store, (decision, { run }) =>
         decision.touched && !decision.state ? { ...decision, state: run?.state } : decision,
@@ -155,7 +155,7 @@ export const MERGE_BUGS: readonly Bug[] = [
     caughtBy: ['touched alone is no revision'],
   },
   {
-    it: 'takes every merge for a sign of life',
+    it: 'sets lastSeenAt at every merge',
     plant: (store) => deciding(store, (decision) => ({ ...decision, touched: true })),
     caughtBy: ['a decision on a stored run changes exactly its members'],
   },
@@ -175,7 +175,7 @@ export const MERGE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    it: 'puts what is decided in place of a tally',
+    it: 'replaces totals instead of adding',
     plant: (store) =>
       deciding(store, (decision, { session }) => {
         const { totalsChanges } = decision
@@ -188,7 +188,7 @@ export const MERGE_BUGS: readonly Bug[] = [
     caughtBy: ['totals add up in every part and for every name'],
   },
   {
-    it: 'adds money as binary floating point does',
+    it: 'adds amounts in binary floating point',
     plant: (store) =>
       deciding(store, (decision, { session }) => {
         const { totalsChanges } = decision
@@ -201,7 +201,7 @@ export const MERGE_BUGS: readonly Bug[] = [
     caughtBy: ['amounts are added as exact decimals'],
   },
   {
-    it: 'loses the names that every object has',
+    it: 'loses names of object members',
     plant: (store) => ({
       ...store,
       async findSession(tenant, sessionId) {
@@ -215,7 +215,7 @@ export const MERGE_BUGS: readonly Bug[] = [
     caughtBy: ['totals add up in every part and for every name'],
   },
   {
-    it: 'counts what is spent as spent today, whatever the instant',
+    it: 'counts all spend for today',
     plant: (store) =>
       deciding(store, (decision) => {
         const { totalsChanges } = decision
@@ -228,7 +228,7 @@ export const MERGE_BUGS: readonly Bug[] = [
     caughtBy: ['spend at an instant counts for its day, from the first millisecond to the last'],
   },
   {
-    it: 'adds failures to those that there were',
+    it: 'appends failures instead of replacing them',
     plant: (store) =>
       deciding(store, (decision, { session }) =>
         decision.failures ? { ...decision, failures: [...decision.failures, ...(session?.failures ?? [])] } : decision,
@@ -236,7 +236,7 @@ export const MERGE_BUGS: readonly Bug[] = [
     caughtBy: ['failures replace the earlier failures of the session'],
   },
   {
-    it: 'climbs without end, and around in rings',
+    it: 'follows ancestors without end, also in cycles',
     plant: (store) =>
       seeing(store, async (snapshot, key) => ({ ...snapshot, ancestors: await climb(store, key, snapshot.ancestors) })),
     caughtBy: [
@@ -248,7 +248,7 @@ export const MERGE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    it: 'prefers the parent that the key names',
+    it: 'prefers the parent of the key',
     plant: (store) => ({
       ...store,
       mergeRun: (key, decide) =>
@@ -262,7 +262,7 @@ export const MERGE_BUGS: readonly Bug[] = [
     caughtBy: ['the parent in the state wins over the parent in the key'],
   },
   {
-    it: 'compares ids without regard to upper and lower case',
+    it: 'compares ids without case',
     plant: (store) => mapIds(store, (id) => id.toLowerCase()),
     caughtBy: ['runs with similar ids are separate'],
   },

@@ -5,10 +5,10 @@ import type { Bug } from './run-bug.ts'
 
 const KEY_OF = ({ tenant, state }: StoredRun): RunKey => ({ tenant, sessionId: state.sessionId, runId: state.runId })
 
-/** Bugs of what is found, listed, removed and erased. */
-export const HOUSE_BUGS: readonly Bug[] = [
+/** Bugs of finds, lists, removals and erasures. */
+export const STORE_BUGS: readonly Bug[] = [
   {
-    it: 'keeps sums in the process, and writes down runs alone',
+    it: 'keeps totals in the process only',
     plant(store) {
       const known = new Set<string>()
       return {
@@ -30,7 +30,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
     caughtBy: ['runs, sessions and totals survive reopening'],
   },
   {
-    it: 'looks for what fits among the last thousand runs alone',
+    it: 'scans only the last thousand runs for a list',
     plant: (store) => ({
       ...store,
       async listRuns(query) {
@@ -43,7 +43,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
     caughtBy: ['a page of runs with one filter is full, however many other runs there are'],
   },
   {
-    it: 'finds a run by its id alone',
+    it: 'finds runs without the tenant',
     plant: (store) => ({
       ...store,
       async findRun(tenant, runId) {
@@ -54,7 +54,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
     caughtBy: ['a tenant sees nothing of another tenant'],
   },
   {
-    it: 'gives the runs of a list that it keeps',
+    it: 'returns cached runs in lists',
     plant(store) {
       const kept = new Map<string, StoredRun>()
       const keep = (run: StoredRun): StoredRun => {
@@ -73,7 +73,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
     caughtBy: ['changing a found or listed run does not change the stored one'],
   },
   {
-    it: 'has the number of runs that it gave for a cursor',
+    it: 'uses offsets as cursors',
     plant: (store) => ({
       ...store,
       async listRuns({ cursor, limit, ...query }) {
@@ -90,7 +90,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    it: 'has the instant at which a run was created for a cursor',
+    it: 'uses times of creation as cursors',
     plant: (store) => ({
       ...store,
       async listRuns({ cursor, limit, first, ...query }) {
@@ -107,7 +107,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
     caughtBy: ['runs created in the same millisecond are each listed once'],
   },
   {
-    it: 'lists what is silent for just as long as was asked for',
+    it: 'includes the limit of silentForMs',
     plant: (store) => ({
       ...store,
       listRuns: (query) =>
@@ -116,12 +116,12 @@ export const HOUSE_BUGS: readonly Bug[] = [
     caughtBy: ['silentForMs lists runs that are silent for longer, not for as long'],
   },
   {
-    it: 'lists the newest in the order of the oldest',
+    it: 'ignores the order of a list',
     plant: (store) => ({ ...store, listRuns: ({ first: _, ...query }) => store.listRuns(query) }),
     caughtBy: ['listRuns can begin with the newest'],
   },
   {
-    it: 'lists by a user what names the tag too',
+    it: 'ignores the tag where a user is given',
     plant: (store) => ({
       ...store,
       listRuns: ({ tag, ...query }) =>
@@ -130,7 +130,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
     caughtBy: ['two filters of listRuns return the runs that fit both'],
   },
   {
-    it: 'removes what is untold',
+    it: 'removes runs with pending events',
     plant: (store) => ({
       ...store,
       async removeRuns(query) {
@@ -143,7 +143,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
     caughtBy: ['removeRuns keeps runs with pending events, and does not count them'],
   },
   {
-    it: 'counts what it spares towards the limit of a removal',
+    it: 'counts runs with pending events towards the limit of a removal',
     plant: (store) => ({
       ...store,
       async removeRuns(query) {
@@ -154,7 +154,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
     caughtBy: ['removeRuns keeps runs with pending events, and does not count them'],
   },
   {
-    it: 'removes what changed just as long ago as was asked for',
+    it: 'includes the limit of unchangedForMs',
     plant: (store) => ({
       ...store,
       removeRuns: (query) => store.removeRuns({ ...query, unchangedForMs: query.unchangedForMs - 1 }),
@@ -162,7 +162,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
     caughtBy: ['removeRuns removes runs unchanged for longer, not for as long'],
   },
   {
-    it: 'leaves what an erased user spent below runs',
+    it: 'keeps the totals of an erased user below runs',
     plant(store) {
       const descendants = new Map<string, { key: RunKey; runId: string; userId: string; users: Totals['users'] }>()
       return {
@@ -193,7 +193,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
     caughtBy: ['erasing a user erases their part of the totals below runs'],
   },
   {
-    it: 'leaves what sessions say of failures of an erased user',
+    it: 'keeps the failures of an erased user',
     plant: (store) => ({
       ...store,
       async erase(tenant, of) {
@@ -214,7 +214,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
     caughtBy: ['erasing a user erases their failures in every session'],
   },
   {
-    it: 'erases with a user what is below their runs',
+    it: 'erases the child runs of an erased user',
     plant: (store) => ({
       ...store,
       async erase(tenant, of) {
@@ -232,7 +232,7 @@ export const HOUSE_BUGS: readonly Bug[] = [
     caughtBy: ['erasing a user erases their runs in every session, and keeps child runs of others'],
   },
   {
-    it: 'leaves the sums of a session that it erases',
+    it: 'keeps the totals of an erased session',
     plant(store) {
       const kept = new Map<string, Totals>()
       return {

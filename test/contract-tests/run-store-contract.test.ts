@@ -3,7 +3,7 @@ import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
 import { runStoreContract } from '../../src/contract-tests/run-store-contract.ts'
 import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
 
-describe('the memory store keeps the contract of run stores', () => {
+describe('runStoreContract on the memory store', () => {
   runStoreContract({
     test: it,
     skip: it.skip,

@@ -11,13 +11,13 @@ const DISPATCH = {
 }
 
 describe('a request for a test', () => {
-  it('is what the handlers take', () => {
+  it('testRequest returns what handlers take', () => {
     expectTypeOf<TestRequest>().toEqualTypeOf<HandlerRequest>()
     const request: HandlerRequest = testRequest()
     expect(request).toEqual({ headers: {}, body: {} })
   })
 
-  it('is answered by both of them', async () => {
+  it('both handlers answer a test request', async () => {
     const deps = testDeps()
     const dispatched = await handleDispatch(testRequest({ token: 'app', body: DISPATCH }), deps)
     expect(dispatched.status).toBe(202)
@@ -25,7 +25,7 @@ describe('a request for a test', () => {
     expect((await handleSessionRun(testRequest({ token: 'app', body: run }), deps)).status).toBe(201)
   })
 
-  it('has a token, a query and headers where they are given', async () => {
+  it('testRequest adds the token, the query and the headers', async () => {
     const deps = testDeps()
     const request = testRequest({
       token: 'app',
@@ -42,13 +42,13 @@ describe('a request for a test', () => {
     expect((await deps.store.listDispatches({ tenant: 'default', limit: 9 })).items).toEqual([])
   })
 
-  it('without a token is refused, and with one that is not known', async () => {
+  it('a test request without a known token is answered with 401', async () => {
     const deps = testDeps()
     for (const request of [testRequest({ body: DISPATCH }), testRequest({ token: 'no', body: DISPATCH })])
       expect((await handleDispatch(request, deps)).status).toBe(401)
   })
 
-  it('takes a body of any kind, and an authorization of any other', () => {
+  it('testRequest takes any body and any authorization', () => {
     for (const body of [null, 'text', 7, []]) expect(testRequest({ body }).body).toEqual(body)
     const headers = { Authorization: 'Basic abc', 'X-Many': ['a', 'b'] }
     expect(testRequest({ headers }).headers).toEqual({ authorization: 'Basic abc', 'x-many': ['a', 'b'] })

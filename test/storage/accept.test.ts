@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { acceptance, claim, deliveriesOf, delivery, keyed, storeOn } from './storing.ts'
 
-describe('accepting', () => {
+describe('accept', () => {
   it('a delayed delivery is due at exactly its due time', async () => {
     const { clock, store } = storeOn()
     await store.accept(acceptance('1', { deliveries: [delivery('x', { delayMs: 500 })] }))
@@ -22,7 +22,7 @@ describe('accepting', () => {
   })
 })
 
-describe('an idempotency key', () => {
+describe('idempotency keys', () => {
   it('of a thousand concurrent posts of one key exactly one is accepted', async () => {
     const { store } = storeOn()
     const outcomes = await Promise.all(Array.from({ length: 1_000 }, (_, at) => store.accept(keyed(`${at}`))))
@@ -43,7 +43,7 @@ describe('an idempotency key', () => {
   })
 })
 
-describe('what is stored', () => {
+describe('stored dispatches', () => {
   it('a dispatch, a tenant and a content member can be named __proto__', async () => {
     const { store } = storeOn()
     const content = JSON.parse('{"__proto__":{"a":{"b":1}},"constructor":"c"}')

@@ -11,7 +11,7 @@ function digesting() {
   return { clock, store, post, idsOf }
 }
 
-/** A digest of these that is being sent, and may be rendered. */
+/** A digest of these events that is being sent. */
 async function sendingOf(...dispatchIds: readonly string[]) {
   const { clock, store, post } = digesting()
   for (const id of dispatchIds) await post(id)
@@ -26,7 +26,7 @@ async function sendingOf(...dispatchIds: readonly string[]) {
 const events = (...dispatchIds: readonly string[]) =>
   dispatchIds.map((dispatchId) => ({ dispatchId, eventData: { of: `${dispatchId}-a` } }))
 
-describe('cancelling a dispatch of a digest', () => {
+describe('cancel of a dispatch with a digest', () => {
   it('an event that left a digest keeps the attempts until then', async () => {
     const { clock, store, post } = digesting()
     await post('1')

@@ -13,7 +13,7 @@ async function stored(deliveries: readonly NewDelivery[], route: 'all' | 'first'
   return { clock, store, fail, statuses }
 }
 
-describe('cancelling what is being sent', () => {
+describe('cancel of a delivery that is being sent', () => {
   const retry = { outcome: 'retry', code: 'busy' } as const
 
   async function asked() {
@@ -47,8 +47,8 @@ describe('cancelling what is being sent', () => {
   })
 })
 
-describe('retrying', () => {
-  describe('with the route first', () => {
+describe('retry', () => {
+  describe('route first', () => {
     it('with the route first, a retried delivery with a spent limit is throttled when its turn comes', async () => {
       const limits = [{ key: 'k', max: 1, windowMs: 10_000 }]
       const { clock, store, statuses } = await stored(

@@ -3,7 +3,7 @@ import { acceptance, claim, claimOne, deliveriesOf, delivery, HOUR, ids, storeOn
 
 const NOTHING = { deliveries: [], expired: [] }
 
-describe('claiming', () => {
+describe('claim', () => {
   it('claim hands out the oldest due delivery first over all named channels', async () => {
     const { clock, store } = storeOn()
     for (const [id, channel] of Object.entries({ 1: 'b', 2: 'a', 3: 'c', 4: 'b' })) {
@@ -73,7 +73,7 @@ describe('claiming', () => {
   })
 })
 
-describe('what is past its expiry', () => {
+describe('expiry', () => {
   const route = 'first'
   const pair = (rest = {}) => [delivery('x', rest), delivery('y', { channel: 'b', status: 'held' })]
 

@@ -17,7 +17,7 @@ function digesting() {
   return { clock, store, post, idsOf }
 }
 
-describe('a digest', () => {
+describe('digests', () => {
   it('a digest takes events until exactly its due time', async () => {
     const { clock, post, idsOf } = digesting()
     await post('1')
@@ -43,7 +43,7 @@ describe('a digest', () => {
   })
 })
 
-describe('the open digests', () => {
+describe('openDigests', () => {
   const opened = (deliveryId: string) => {
     const [row] = dispatchRow(
       acceptance('1', { deliveries: [digested(deliveryId, { max: 2 })] }).dispatch,

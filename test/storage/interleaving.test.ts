@@ -5,7 +5,7 @@ import { afterOnce } from './sql/host-between.ts'
 import { storeEach } from './store-each.ts'
 import { acceptance, delivery, digested } from './storing.ts'
 
-describe('what another process does between reading and writing', () => {
+describe('writes of another process between read and write', () => {
   const own = storeEach(openPostgresql)
 
   /** A store in whose way the own.other one comes. */

@@ -20,7 +20,7 @@ function counting() {
   return { clock, store, statuses }
 }
 
-describe('a limit', () => {
+describe('limits', () => {
   it('a limit is a sliding window to the millisecond', async () => {
     const { clock, statuses } = counting()
     expect(await statuses([limit(2)])).toEqual(['queued'])

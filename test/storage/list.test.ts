@@ -12,7 +12,7 @@ async function listing() {
   return { store, clock, list, ids }
 }
 
-describe('listing', () => {
+describe('listDispatches', () => {
   it('a list with the oldest first continues with dispatches that are added between its pages', async () => {
     const { store, ids, list } = await listing()
     for (const id of ['1', '2', '3', '4']) await store.accept(acceptance(id, { sessionId: id === '2' ? 's2' : 's1' }))

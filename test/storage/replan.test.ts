@@ -12,7 +12,7 @@ const OPTIONS = { expiresInMs: 60_000 }
 const broken: NewDelivery = { deliveryId: 'x', channel: 'a', status: 'failed', reason: 'template_error' }
 const failed = (id = '1') => acceptance(id, { deliveries: [broken, delivery('y', { channel: 'b' })], source: SOURCE })
 
-describe('planning again in SQL', () => {
+describe('replan in SQL', () => {
   const own = storeEach(openPostgresql)
   const sources = () => run<{ source: string }>(own.db, `select source from ${own.prefix}plan_sources`)
 

@@ -34,7 +34,7 @@ async function list(store: RunStore, query: Partial<RunQuery>): Promise<{ ids: s
   return { ids: items.map(({ state }) => state.runId), cursor: nextCursor }
 }
 
-describe('a list of runs', () => {
+describe('listRuns', () => {
   it('paging through runs stays complete while runs are added, ended and removed', async () => {
     const clock = fakeClock()
     const store = memoryRuns(clock)

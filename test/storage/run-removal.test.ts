@@ -75,7 +75,7 @@ async function countKept(refs: readonly WeakRef<object>[], expected: number): Pr
   return kept
 }
 
-describe('what is removed', () => {
+describe('removed runs', () => {
   it('removeRuns removes old runs in batches', async () => {
     const clock = fakeClock()
     const store = memoryRuns(clock)

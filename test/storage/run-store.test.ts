@@ -7,7 +7,7 @@ import { runScenario } from './run-scenario.ts'
 
 const RUNS = 120
 
-/** What must have come about for the property to have said anything. */
+/** Events that must have happened in the random runs. Otherwise the property proves nothing. */
 const TELLING = [
   ...['created', 'merged', 'nothing merged', 'a merge in another session'],
   ...['0 above', '1 above', '2 above', 'above itself', 'a parent in no session'],

@@ -12,7 +12,7 @@ async function leased(deliveries: readonly NewDelivery[] = [delivery('x')]) {
   return { clock, store, claimed, mine: lease(claimed), startedAt: clock.now() }
 }
 
-describe('settling', () => {
+describe('settle', () => {
   it('settle as queued makes the delivery due at exactly the end of the delay', async () => {
     const { clock, store, mine } = await leased()
     clock.advance(100)
@@ -44,7 +44,7 @@ describe('settling', () => {
   })
 })
 
-describe('renewing', () => {
+describe('renew', () => {
   it('a renewed lease lasts exactly its length from the renewal on', async () => {
     const { clock, store, mine } = await leased()
     clock.advance(900)

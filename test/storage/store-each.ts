@@ -6,20 +6,20 @@ import { type SqlStore, type SqlStoreOptions, sqlStore } from '../../src/storage
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import type { TestDatabase } from './databases.ts'
 
-/** One database for the tests of a `describe`, and tables of its own for each of them. */
+/** One database for a `describe`, with separate tables for each test. */
 export interface StoreEach {
   // biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
   readonly db: Kysely<any>
   readonly clock: FakeClock
   readonly dialect: DialectName
   readonly prefix: string
-  /** A store over these tables, as another process has one. */
+  /** A second store over the same tables, as another process has it. */
   readonly other: SqlStore
-  /** One more, through a database that does something of its own meanwhile. */
+  /** A further store, through a database connection that a test controls. */
   over(host: HostKysely, more?: Partial<SqlStoreOptions>): SqlStore
 }
 
-/** To be called in a `describe`. */
+/** Opens one database for a `describe`. Call it there. */
 export function storeEach(open: () => Promise<TestDatabase>): StoreEach {
   let database: TestDatabase
   let db: StoreEach['db']

@@ -23,7 +23,7 @@ export function delivery(deliveryId: string, rest: Partial<NewDelivery> = {}): N
   return { deliveryId, channel: 'a', status: 'queued', address: 'jane@example.com', content: { text: 'x' }, ...rest }
 }
 
-/** A delivery of a digest: it has no content. */
+/** A digest delivery. It has no content. */
 export function digested(
   deliveryId: string,
   digest: Partial<NewDigest> = {},
@@ -58,8 +58,8 @@ export function acceptance(
   return { dispatch, expiresInMs: 72 * HOUR, answer: answerOf, ...more }
 }
 
-/** An answer that keeps all it can get hold of: what is shown must bear it. */
-export function answerOf(dispatch: Dispatch): DispatchAnswer {
+/** An answer that shares objects with the dispatch that it is built from: a store must copy them. */
+function answerOf(dispatch: Dispatch): DispatchAnswer {
   const { dispatchId, eventType, recipient, deliveries } = dispatch
   const createdAt = '2026-11-21T08:00:00.000Z'
   const shown = {
@@ -85,7 +85,7 @@ export function claim(
   return store.claim({ limits, leaseMs, busy: [] })
 }
 
-/** Claims the next delivery, which there must be. */
+/** Claims the next delivery. Fails where there is none. */
 export async function claimOne(store: DispatchStore, channel = 'a', leaseMs = 30_000): Promise<ClaimedDelivery> {
   const [claimed] = (await claim(store, { [channel]: 1 }, leaseMs)).deliveries
   if (!claimed) throw new Error(`nothing of ${channel} is due`)
@@ -97,18 +97,7 @@ export const ids = (claimed: readonly { readonly deliveryId: string }[]): string
 
 export const lease = ({ deliveryId, fence }: ClaimedDelivery): LeaseToken => ({ deliveryId, fence })
 
-/** The deliveries of a dispatch as they are stored. */
+/** The stored deliveries of a dispatch. */
 export async function deliveriesOf(store: DispatchStore, dispatchId: string): Promise<readonly Delivery[]> {
   return (await store.findDispatch('default', dispatchId))?.deliveries ?? []
-}
-
-/** Changes everything in a value that can be changed. */
-export function spoil(value: unknown): void {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
-  for (const [key, member] of Object.entries(value)) {
-    spoil(member)
-    Reflect.set(value, key, 'spoilt')
-  }
-  if (Array.isArray(value)) value.splice(0)
-  Reflect.set(value, 'added', 'spoilt')
 }

@@ -89,9 +89,7 @@ export const claimCases: readonly DispatchCase[] = dispatchCases([], {
     const delays = { later: 3 * MINUTE, first: MINUTE, last: 4 * MINUTE, second: 2 * MINUTE }
     for (const [id, delayMs] of Object.entries(delays)) await t.accept(id, { deliveries: [delivery(id, { delayMs })] })
     await t.advance(HOUR)
-    for (const id of ['first', 'second', 'later', 'last']) {
-      equal(idsOf((await t.claim({ a: 1 })).deliveries), [id])
-    }
+    for (const id of ['first', 'second', 'later', 'last']) equal(idsOf((await t.claim({ a: 1 })).deliveries), [id])
   },
   'an expired lease is claimed in the order of the moment it ended': async (t) => {
     await t.accept('leased')

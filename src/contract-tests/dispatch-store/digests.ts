@@ -15,7 +15,7 @@ import {
 } from './samples.ts'
 import { between, type DispatchCase, dispatchCases, idsOf, type StoreHarness, timed } from './store-harness.ts'
 
-export const eventsOf = (...ids: readonly string[]): readonly object[] =>
+const eventsOf = (...ids: readonly string[]): readonly object[] =>
   ids.map((id) => ({ dispatchId: id, eventData: { of: `${id}-d` } }))
 
 /** Accepts an event, by default of one digest. Returns the id of the delivery that holds it. */
@@ -217,9 +217,7 @@ export const digestCases: readonly DispatchCase[] = dispatchCases([], {
   'cancelling the last event cancels the digest, and the next event opens another': async (t) => {
     const post = digesting(t)
     for (const id of ['1', '2']) await post(id)
-    for (const id of ['2', '1']) {
-      matches(await t.cancel(id), { changed: [{ deliveryId: '1-d', status: 'cancelled' }] })
-    }
+    for (const id of ['2', '1']) matches(await t.cancel(id), { changed: [{ deliveryId: '1-d', status: 'cancelled' }] })
     matches(await t.cancel('1'), { changed: [] })
     equal(await post('3'), '3-d')
     await t.advance(HOUR)

@@ -34,9 +34,8 @@ export const expiryCases: readonly DispatchCase[] = dispatchCases([], {
     matches(await t.claim({ a: 9, b: 9 }), { deliveries: [], expired: [] })
   },
   'deliveries of channels that no claim names expire': async (t) => {
-    for (const channel of ['gone', 'lost']) {
+    for (const channel of ['gone', 'lost'])
       await t.accept(channel, { deliveries: [delivery(channel, { channel })], expiresInMs: HOUR })
-    }
     await t.advance(HOUR)
     equal(idsOf((await t.claim({})).expired), ['gone', 'lost'])
     equal([await t.states('gone'), await t.states('lost')], [['expired'], ['expired']])
@@ -115,9 +114,8 @@ export const expiryCases: readonly DispatchCase[] = dispatchCases([], {
     matches(expired, [{ deliveryId: '1-a', attempts: 1, status: 'expired' }])
   },
   'a digest expires with the last of its events': async (t) => {
-    for (const [id, expiresInMs] of Object.entries({ 1: MINUTE, 2: 5 * HOUR, 3: MINUTE })) {
+    for (const [id, expiresInMs] of Object.entries({ 1: MINUTE, 2: 5 * HOUR, 3: MINUTE }))
       await t.accept(id, { deliveries: [digested(id)], expiresInMs })
-    }
     await t.advance(HOUR)
     await t.settleNext({ to: 'queued', delayMs: 4 * HOUR })
     await t.advance(4 * HOUR)

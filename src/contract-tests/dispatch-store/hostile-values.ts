@@ -77,9 +77,8 @@ export function longText(bytes: number): string {
 export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
   'recipients are stored and filtered exactly': async (t) => {
     const recipients = [...NAMES, ...LONG]
-    for (const [at, recipient] of recipients.entries()) {
+    for (const [at, recipient] of recipients.entries())
       await t.accept(`${at}`, { recipient, deliveries: [delivery(`${at}`, { address: recipient })] })
-    }
     for (const [at, recipient] of recipients.entries()) {
       matches(await t.found(`${at}`), { recipient, deliveries: [{ address: recipient }] })
       equal(await t.list({ recipient }), [`${at}`], `found by ${JSON.stringify(recipient.slice(-20))}`)
@@ -120,9 +119,8 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
     }
   },
   'tenants with similar names are separate': async (t) => {
-    for (const [at, tenant] of NAMES.entries()) {
+    for (const [at, tenant] of NAMES.entries())
       matches(await t.accept(`${at}`, { ...keyed(), tenant }), { outcome: 'accepted' })
-    }
     for (const [at, tenant] of NAMES.entries()) {
       matches(await t.found(`${at}`, tenant), { tenant })
       matches(await t.other.recall(tenant, 'k'), { answer: { dispatchId: `${at}` } })
@@ -159,9 +157,8 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
   },
   'receivers with similar keys are separate': async (t) => {
     const keys = [...NAMES, ...LONG.map((key) => key.slice(-512))]
-    for (const [at, concurrencyKey] of keys.entries()) {
+    for (const [at, concurrencyKey] of keys.entries())
       await t.accept(`${at}`, { deliveries: [delivery(`${at}`, { concurrencyKey })] })
-    }
     const busy = keys.slice(1).map((concurrencyKey) => ({ channel: 'a', concurrencyKey }))
     const { deliveries } = await t.store.claim(claimOf({ a: 999 }, { busy }))
     matches(deliveries, [{ deliveryId: '0', concurrencyKey: keys[0] }])
@@ -170,14 +167,11 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
   'ids can be 200 characters long, and every character counts': async (t) => {
     const ids = [...longAscii(200), '%', '_', "'", '"', '\\', '__proto__', 'constructor']
     for (const id of ids) await t.accept(id, { deliveries: [delivery(id)] })
-    for (const id of ids) {
-      matches(await t.found(id), { dispatchId: id, deliveries: [{ deliveryId: id }] })
-    }
+    for (const id of ids) matches(await t.found(id), { dispatchId: id, deliveries: [{ deliveryId: id }] })
     equal((await t.list({ limit: 3 })).sort(), ids.toSorted())
     const { deliveries } = await t.claim({ a: 99 })
-    for (const { deliveryId, fence } of deliveries) {
+    for (const { deliveryId, fence } of deliveries)
       await t.store.settle({ deliveryId, fence, to: 'failed', reason: 'channel_error' })
-    }
     for (const id of ids) {
       equal(await t.states(id), ['failed channel_error'])
       matches(await t.retry(id), { changed: [{ deliveryId: id }] })
@@ -192,9 +186,8 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
   },
   'the events and the recipient of a digest keep all JSON values': async (t) => {
     const recipient = { id: '💌 ', attributes: everything(), addresses: { '__proto__ ': "'", a: '' } }
-    for (const id of ['1', '2']) {
+    for (const id of ['1', '2'])
       await t.accept(id, { deliveries: [digested(id, { recipient, eventData: { id, ...everything() } })] })
-    }
     await t.advance(HOUR)
     const claimed = await t.claimOne()
     equal(claimed.digest?.recipient, recipient)

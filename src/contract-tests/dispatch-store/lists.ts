@@ -4,7 +4,7 @@ import { delivery, digested, type GivenDispatch, HOUR, MINUTE, proof, SENT, skip
 import { type DispatchCase, dispatchCases, numbers, type Query, type StoreHarness } from './store-harness.ts'
 
 /** Accepts dispatches, a minute apart. */
-export async function acceptAll(
+async function acceptAll(
   { accept, advance }: StoreHarness,
   dispatches: Readonly<Record<string, GivenDispatch>>,
 ): Promise<void> {
@@ -113,9 +113,8 @@ export const listCases: readonly DispatchCase[] = dispatchCases([], {
     await t.accept('failed', { deliveries: [delivery('f', { status: 'failed', reason: 'template_error' })] })
     await t.accept('sent')
     await t.send()
-    for (const status of ['partial', 'cancelled', 'skipped', 'failed', 'sent'] as const) {
+    for (const status of ['partial', 'cancelled', 'skipped', 'failed', 'sent'] as const)
       equal(await t.list({ status }), [status])
-    }
     const check = async (status: DispatchStatus, ids: readonly string[]) =>
       equal((await t.list({ status })).sort(), ids, status)
     await check('queued', ['first'])
@@ -147,9 +146,8 @@ export const listCases: readonly DispatchCase[] = dispatchCases([], {
     await Promise.all(numbers(25).map((at) => t.accept(`d${at}`)))
     const ids = numbers(25).map((at) => `d${at}`)
     for (const limit of [1, 4, 24]) {
-      for (const first of ['newest', 'oldest'] as const) {
+      for (const first of ['newest', 'oldest'] as const)
         equal((await t.list({ limit, first })).sort(), ids.toSorted(), `${first} first, by ${limit}`)
-      }
     }
   },
   'pages are full when many dispatches do not fit the filter': async (t) => {

@@ -53,16 +53,14 @@ export const processCases: readonly DispatchCase[] = [
     },
     'a limit is shared by both handles': async (t) => {
       const limits = [{ key: 'l', max: 2, windowMs: HOUR }]
-      for (const [id, handle] of Object.entries({ 1: t.store, 2: t.other, 3: t.store, 4: t.other })) {
+      for (const [id, handle] of Object.entries({ 1: t.store, 2: t.other, 3: t.store, 4: t.other }))
         await t.accept(id, { deliveries: [delivery(id, { limits })] }, handle)
-      }
       equal([await t.states('1'), await t.states('2')], [['queued'], ['queued']])
       equal([await t.states('3'), await t.states('4')], [['skipped throttled'], ['skipped throttled']])
     },
     'a digest is shared by both handles': async (t) => {
-      for (const [id, handle] of Object.entries({ 1: t.store, 2: t.other, 3: t.store, 4: t.other })) {
+      for (const [id, handle] of Object.entries({ 1: t.store, 2: t.other, 3: t.store, 4: t.other }))
         await t.accept(id, { deliveries: [digested(id)] }, handle)
-      }
       matches([await t.only('2'), await t.only('3')], [{ deliveryId: '1', eventCount: 3 }, { deliveryId: '1' }])
       matches(await t.only('4'), { deliveryId: '4', eventCount: 1 })
       await t.other.cancel(TENANT, '1')
@@ -105,9 +103,7 @@ export const processCases: readonly DispatchCase[] = [
       if (first)
         matches(await t.store.settle({ ...proof(first), to: 'queued', delayMs: 0 }), { live: true, cancelled: true })
       await t.advance(LEASE)
-      for (const handle of [t.store, t.other]) {
-        equal((await handle.claim(claimOf({ a: 9 }))).deliveries, [])
-      }
+      for (const handle of [t.store, t.other]) equal((await handle.claim(claimOf({ a: 9 }))).deliveries, [])
     },
     'dispatches of both handles are claimed, listed and removed by either': async (t) => {
       for (const [id, handle] of Object.entries({ 1: t.store, 2: t.other })) {

@@ -18,16 +18,9 @@ import {
 import { type RunStoreCase, runCases } from './run-harness.ts'
 
 const HOUR = 3_600_000
-const ALL: readonly RunStatus[] = [
-  'queued',
-  'running',
-  'waiting',
-  'completed',
-  'incomplete',
-  'failed',
-  'cancelled',
-  'expired',
-]
+const OPEN: readonly RunStatus[] = ['queued', 'running', 'waiting']
+const ENDED: readonly RunStatus[] = ['completed', 'incomplete', 'failed', 'cancelled', 'expired']
+const ALL = [...OPEN, ...ENDED]
 
 function queryOf(more: Partial<RemovalQuery> = {}): RemovalQuery {
   return { status: ['completed'], unchangedForMs: HOUR, limit: 100, ...more }

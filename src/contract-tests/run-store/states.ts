@@ -4,32 +4,13 @@ import { adding, HOSTILE_IDS, HOSTILE_NAMES, own, runKeyOf, spoilRuns, stateOf }
 import { type RunStoreCase, runCases } from './run-harness.ts'
 
 const TEXTS = [
-  ...[
-    '',
-    ' ',
-    ' a ',
-    'a\u0301',
-    'á',
-    '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}',
-    '漢字',
-    'עברית',
-    '\u2028\u2029',
-    '\ufeff',
-  ],
+  ...['', ' ', ' a ', 'a\u0301', 'á'],
+  ...['\u{1f468}\u200d\u{1f469}\u200d\u{1f467}', '漢字', 'עברית', '\u2028\u2029', '\ufeff'],
   ...['\r\n\t\b\u0001\u007f', '"\'\\`$%_', 'null', '1e999', '\uffff', '\u{10ffff}', '<script>', "'; DROP TABLE x; --"],
 ]
 const NUMBERS = [
-  0,
-  1,
-  -1,
-  0.1,
-  1e-7,
-  1.5e300,
-  5e-324,
-  Number.MAX_SAFE_INTEGER,
-  Number.MIN_SAFE_INTEGER,
-  2 ** 31,
-  2 ** 32,
+  ...[0, 1, -1, 0.1, 1e-7, 1.5e300, 5e-324, 2 ** 31, 2 ** 32],
+  ...[Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER],
 ]
 
 /** A run state with every member. */
@@ -112,12 +93,10 @@ export const stateCases: readonly RunStoreCase[] = runCases([], {
     equal((await t.session())?.failures, failures)
   },
   'runs with similar ids are separate': async (t) => {
-    for (const [steps, runId] of HOSTILE_IDS.entries()) {
+    for (const [steps, runId] of HOSTILE_IDS.entries())
       equal((await t.put(runId, { counts: { steps } })).revision, 1, `${runId} is a run of its own`)
-    }
-    for (const [steps, runId] of HOSTILE_IDS.entries()) {
+    for (const [steps, runId] of HOSTILE_IDS.entries())
       equal((await t.run(runId))?.state, stateOf(runKeyOf(runId), { counts: { steps } }))
-    }
     equal([...(await t.ids())].sort(), [...HOSTILE_IDS].sort())
   },
   'users, providers, models and tags with similar names are separate': async (t) => {

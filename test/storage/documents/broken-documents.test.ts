@@ -6,7 +6,7 @@ import { fakeClock } from '../../../src/contract-tests/fake-clock.ts'
 import { type DocumentChange, type Documents, documentStore } from '../../../src/storage/documents/index.ts'
 import { mapDocuments } from './map-documents.ts'
 
-/** Documents with a fault, the guarantee that it breaks, and a case of the contract of dispatches that it fails too. */
+/** Documents with a bug, the guarantee that the bug breaks, and a case of the dispatch store contract that must fail too. */
 interface Broken {
   readonly where: string
   readonly names: RegExp
@@ -18,7 +18,7 @@ const isWrite = ({ before, after }: DocumentChange): boolean => before !== after
 
 const BROKEN: readonly Broken[] = [
   {
-    where: 'commit says true and writes nothing',
+    where: 'commit returns true and writes nothing',
     names: /a commit that resolves to true has written all its changes/,
     fails: 'a leased delivery is not claimed again',
     plant: () => ({ commit: async () => true }),
@@ -48,7 +48,7 @@ const BROKEN: readonly Broken[] = [
     }),
   },
   {
-    where: 'commit compares nothing that is only read',
+    where: 'commit does not compare documents that are only read',
     names: /a commit compares every document with its text before/,
     fails: '',
     plant: ({ commit }) => ({ commit: (changes) => commit(changes.filter(isWrite)) }),
@@ -65,7 +65,7 @@ const BROKEN: readonly Broken[] = [
     }),
   },
   {
-    where: 'get gives what was not stored',
+    where: 'get returns a text that was not stored',
     names: /a commit that resolves to true has written all its changes|get gives what was committed/,
     fails: 'a leased delivery is not claimed again',
     plant: ({ get }) => ({ get: async (key) => (await get(key))?.replace(/\d/, '0') }),
@@ -77,7 +77,7 @@ const BROKEN: readonly Broken[] = [
     plant: ({ get }) => ({ get: async (key) => (await get(key))?.replaceAll(' "', '"') }),
   },
   {
-    where: 'list comes later than commits',
+    where: 'list lags behind commits',
     names: /a commit that resolves to true has written all its changes/,
     fails: '',
     plant: ({ list }) => {
@@ -93,7 +93,7 @@ const BROKEN: readonly Broken[] = [
   },
 ]
 
-/** What each case of a contract failed with. */
+/** The errors of the cases that fail, by name. */
 async function failures(register: (test: (name: string, body: () => Promise<void>) => void) => void) {
   const cases = new Map<string, () => Promise<void>>()
   register((name, body) => void cases.set(name, body))
@@ -115,30 +115,34 @@ function failuresOfDocuments(plant: Broken['plant']) {
   )
 }
 
-describe('the contract of documents', () => {
-  it('is kept by documents with no fault', async () => {
+describe('documentsContract', () => {
+  it('documentsContract passes on documents without a bug', async () => {
     expect((await failuresOfDocuments(() => ({}))).size).toBe(0)
   })
 
-  it.each(BROKEN)('names the guarantee that is broken where $where', async ({ names, plant }) => {
+  it.each(BROKEN)('documentsContract names the broken guarantee where $where', async ({ names, plant }) => {
     const failed = [...(await failuresOfDocuments(plant)).values()]
     expect(failed.filter((error) => error instanceof AssertionError && names.test(error.message))).not.toEqual([])
   })
 })
 
-describe('the contract of dispatches', () => {
-  it.each(BROKEN.filter(({ fails }) => fails !== ''))('fails over documents where $where', async ({ fails, plant }) => {
-    const failed = await failures((test) =>
-      dispatchStoreContract({
-        test: (name, body) => name === fails && test(name, body),
-        create() {
-          const clock = fakeClock()
-          const documents = mapDocuments(clock)
-          const open = () => documentStore({ ...documents, ...plant(documents) })
-          return { store: open(), other: open(), now: clock.now, advance: clock.advance }
-        },
-      }),
-    )
-    expect([...failed.keys()]).toEqual([fails])
-  })
+describe('dispatchStoreContract', () => {
+  it.each(BROKEN.filter(({ fails }) => fails !== ''))(
+    'the dispatch store contract names the guarantee over documents where $where',
+    async ({ fails, plant }) => {
+      const failed = await failures((test) =>
+        dispatchStoreContract({
+          test: (name, body) => name === fails && test(name, body),
+          create() {
+            const clock = fakeClock()
+            const documents = mapDocuments(clock)
+            const open = () => documentStore({ ...documents, ...plant(documents) })
+            return { store: open(), other: open(), now: clock.now, advance: clock.advance }
+          },
+        }),
+      )
+      expect([...failed.keys()]).toEqual([fails])
+      expect(failed.get(fails)?.message).toContain(`Broken guarantee: ${fails}`)
+    },
+  )
 })

@@ -37,7 +37,7 @@ async function stateOf(store: Store): Promise<string | undefined> {
   return (await store.findDispatch('t', '1'))?.deliveries[0]?.status
 }
 
-describe('whenever another process writes between two requests of a document store', () => {
+describe('document store with concurrent writers', () => {
   /** Lets another call run before the first answer of the database, then, in a new trial, before the second, and so on. */
   async function atEveryAnswer(
     setUp: (store: Store, documents: Documents) => Promise<unknown>,
@@ -149,7 +149,7 @@ describe('whenever another process writes between two requests of a document sto
     ))
 })
 
-describe('a document store', () => {
+describe('document store', () => {
   const counting = (calls: string[]): Documents => {
     const documents = mapDocuments({ now: () => NOW })
     const note = (call: string): number => calls.push(call)

@@ -10,9 +10,9 @@ import { jsonFileDocuments } from '../../../docs/examples/documents-json-file.ts
 const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'sallyport-documents-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-describe('documentStore over the JSON file of the guide keeps both contracts', () => tryJsonFile(test, folder))
+describe('documentStore over the JSON file of the guide', () => tryJsonFile(test, folder))
 
-describe('the JSON file of the guide', () => {
+describe('jsonFile', () => {
   it('jsonFile refuses a damaged file and leaves it unchanged', async () => {
     const path = join(folder, 'damaged')
     await writeFile(path, '{"a":')

@@ -14,7 +14,7 @@ async function shortened(key: string): Promise<string> {
 
 const names = fc.array(fc.string({ unit: 'binary', maxLength: 200 }), { minLength: 1, maxLength: 4 })
 
-describe('a key', () => {
+describe('document keys', () => {
   it('different names have different keys of lower-case letters, digits and four marks', () =>
     fc.assert(
       fc.asyncProperty(names, names, async (one, other) => {

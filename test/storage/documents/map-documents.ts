@@ -1,7 +1,7 @@
 import { setImmediate as roundTrip } from 'node:timers/promises'
 import type { Documents } from '../../../src/storage/documents/index.ts'
 
-/** Documents in a map that answers as late as a database: other calls come in between. */
+/** Documents in a map that answers asynchronously, as a database does: other calls run in between. */
 export function mapDocuments(clock: { now(): number }, texts: Map<string, string> = new Map()): Documents {
   return {
     now: () => clock.now(),

@@ -2,7 +2,7 @@ import { describe } from 'vitest'
 import { mapDocuments } from './map-documents.ts'
 import { tryDocuments } from './try-documents.ts'
 
-describe('documentStore over a map that answers late keeps both contracts', () => {
+describe('documentStore over a map with latency', () => {
   const maps = new Map<string, Map<string, string>>()
   tryDocuments((name) => {
     const texts = maps.get(name) ?? new Map<string, string>()

@@ -6,7 +6,7 @@ import { tryDocuments } from './try-documents.ts'
 
 const describe = await serviceOrSkip('redis')
 
-describe('documentStore over the Redis adapter of the guide keeps both contracts', () => {
+describe('documentStore over the Redis adapter of the guide', () => {
   const prefix = `sallyport-documents-${process.pid}-${Date.now()}`
   const connections: Redis[] = []
   beforeAll(() => {

@@ -7,7 +7,7 @@ import { runStoreContract } from '../../../src/contract-tests/run-store-contract
 import { type Documents, documentStore } from '../../../src/storage/documents/index.ts'
 
 /**
- * Registers the contract of documents, and those of both ports over them. `open` is called with a name for each case, and again for
+ * Registers the contract of documents, and the contracts of both ports over them. `open` is called with a name for each case, and again for
  * every further handle on the same documents.
  */
 export function tryDocuments(open: (name: string) => Documents): void {

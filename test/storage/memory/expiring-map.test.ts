@@ -5,7 +5,7 @@ import { sendLimits } from '../../../src/storage/rules/send-limits.ts'
 
 const item = (key: string): Expiring => ({ key, wakeAt: 0, slot: -1 })
 
-describe('an expiring map', () => {
+describe('expiringMap', () => {
   it('an entry exists until its expiry, and not at it', () => {
     const map = expiringMap()
     const one = item('a')
@@ -53,7 +53,7 @@ describe('an expiring map', () => {
   })
 })
 
-describe('the counters of limits', () => {
+describe('memoryCounters', () => {
   it('counters are removed after their window', () => {
     const counters = memoryCounters()
     const limits = sendLimits(counters)

@@ -18,7 +18,7 @@ async function put(store: RunStore, update: Partial<RunUpdate> = {}, tenant = 't
   return run
 }
 
-describe('the runs of a memory store', () => {
+describe('memoryRuns', () => {
   it('updates count revisions and set updatedAt of the run and its session', async () => {
     const clock = stillClock()
     const store = memoryRuns(clock)

@@ -17,7 +17,7 @@ interface Busy {
   readonly concurrencyKey: string
 }
 
-describe('due lanes', () => {
+describe('receiver queues', () => {
   it('a claim skips a busy receiver and leaves its queue unchanged', () => {
     const queues = receiverQueues()
     const [dead, alive] = [item('a', 'dead'), item('a', 'alive')]

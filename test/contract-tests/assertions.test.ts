@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { equal, matches, ok, rejects } from '../../src/contract-tests/assertions.ts'
+import { equal, guarantees, matches, ok, rejects } from '../../src/contract-tests/assertions.ts'
 
 const fails = (work: () => void): boolean => {
   try {
@@ -22,7 +22,7 @@ describe('equal', () => {
     ],
     [Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
     [JSON.parse('{"__proto__":{"a":1}}'), JSON.parse('{"__proto__":{"a":1}}')],
-  ])('takes %j for %j', (one, other) => {
+  ])('equal accepts %j for %j', (one, other) => {
     expect([fails(() => equal(one, other)), fails(() => equal(other, one))]).toEqual([false, false])
   })
 
@@ -43,17 +43,17 @@ describe('equal', () => {
     [JSON.parse('{"__proto__":{"a":1}}'), {}],
     [JSON.parse('{"__proto__":{"a":1}}'), JSON.parse('{"__proto__":{"a":2}}')],
     ['a', 'a '],
-  ])('does not take one for another (%#)', (one, other) => {
+  ])('equal tells different values apart (%#)', (one, other) => {
     expect([fails(() => equal(one, other)), fails(() => equal(other, one))]).toEqual([true, true])
   })
 
-  it('says what was expected, under what it is told to say', () => {
+  it('equal fails with its message, then the difference', () => {
     expect(() => equal({ found: 1 }, { wanted: 2 }, 'the answer')).toThrow(/^the answer\n.*found.*wanted/s)
   })
 })
 
 describe('matches', () => {
-  it('looks only at what is spoken of, and at how long a list is', () => {
+  it('matches compares only the expected members, and the lengths of lists', () => {
     expect(fails(() => matches({ a: { b: 1, c: 2 }, d: 3 }, { a: { b: 1 } }))).toBe(false)
     expect(fails(() => matches([{ a: 1, b: 2 }], [{ a: 1 }]))).toBe(false)
     expect(fails(() => matches({ a: 1 }, { b: undefined }))).toBe(false)
@@ -67,9 +67,25 @@ describe('matches', () => {
 })
 
 describe('ok and rejects', () => {
-  it('fail with what they are told to say', async () => {
+  it('ok and rejects fail with their message', async () => {
     expect(() => ok(0, 'there is one')).toThrow('there is one')
     await expect(rejects(Promise.resolve(1), 'it is refused')).rejects.toThrow('it is refused')
     expect(await rejects(Promise.reject(new Error('no')), 'it is refused')).toEqual(new Error('no'))
+  })
+})
+
+describe('guarantees', () => {
+  it('a failed assertion names the broken guarantee first, and keeps the difference and the stack', async () => {
+    const error = await guarantees('a lease is settled once', async () =>
+      equal({ a: 1 }, { a: 2 }, 'the delivery'),
+    ).catch((thrown: Error) => thrown)
+    expect(error).toMatchObject({ name: 'AssertionError', actual: { a: 1 }, expected: { a: 2 } })
+    expect(error?.message).toMatch(/^Broken guarantee: a lease is settled once\nthe delivery\n/)
+    expect(error?.stack).toMatch(/Broken guarantee: a lease is settled once(?:.|\n)*assertions\.ts/)
+  })
+
+  it('an error of the store passes through a guarantee unchanged', async () => {
+    const fault = new Error('connection lost')
+    await expect(guarantees('a lease is settled once', () => Promise.reject(fault))).rejects.toBe(fault)
   })
 })
