@@ -1,12 +1,11 @@
 import type { ClaimedDelivery, ClaimRequest, Claims } from '../../ports/dispatch-store.ts'
 import type { Documents } from '../../ports/documents.ts'
-import { claimedDelivery } from '../rules/delivery-copies.ts'
 import { type Expired, expireDelivery } from '../rules/delivery-transitions.ts'
-import { beginAttempt, type DeliveryRow } from '../rules/dispatch-rows.ts'
+import { beginAttempt, claimedDelivery, type DeliveryRow } from '../rules/dispatch-rows.ts'
 import { EXPIRING, isWaiting, type WaitingDelivery } from './delivery-documents.ts'
 import type { DocumentUnitOfWork } from './dispatch-unit-of-work.ts'
 import { prefixOf, timeIn } from './keys.ts'
-import { walk } from './pages.ts'
+import { walkDocuments } from './pages.ts'
 import type { Transaction } from './transaction.ts'
 
 /** The most deliveries that one claim leases, and the most that it lets expire: a commit stays small. */
@@ -56,7 +55,7 @@ export async function claimDueDocuments(
 /** Ends what is past its expiry, whatever its channel. */
 async function expire(unit: DocumentUnitOfWork, now: number, documents: Documents): Promise<Expired[]> {
   const expired: Expired[] = []
-  for await (const { key, text } of walk(documents, EXPIRING, { first: 'oldest' }, AT_ONCE)) {
+  for await (const { key, text } of walkDocuments(documents, EXPIRING, { first: 'oldest' }, AT_ONCE)) {
     if (timeIn(key, EXPIRING) > now || expired.length >= AT_ONCE) break
     const { deliveryId }: Pick<WaitingDelivery, 'deliveryId'> = JSON.parse(text)
     const row = await unit.delivery(deliveryId)
@@ -77,7 +76,7 @@ async function dueOf(
 ): Promise<{ readonly due: readonly Due[]; readonly nextAt: number }> {
   const prefix = prefixOf('waiting', channel)
   const due: Due[] = []
-  for await (const { key, text } of walk(documents, prefix, { first: 'oldest' }, limit + 1)) {
+  for await (const { key, text } of walkDocuments(documents, prefix, { first: 'oldest' }, limit + 1)) {
     const waiting: WaitingDelivery = JSON.parse(text)
     const wakeAt = timeIn(key, prefix)
     if (isPassed(waiting)) continue

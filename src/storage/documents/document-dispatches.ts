@@ -2,7 +2,6 @@ import type { Dispatch, DispatchAnswer } from '../../model/dispatch.ts'
 import type { DispatchQuery } from '../../ports/dispatch-query.ts'
 import type { DispatchStore, LeaseToken, StoredAnswer } from '../../ports/dispatch-store.ts'
 import type { Documents } from '../../ports/documents.ts'
-import { readDispatch } from '../rules/delivery-copies.ts'
 import { settleDelivery } from '../rules/delivery-transitions.ts'
 import {
   acceptDispatch,
@@ -13,12 +12,12 @@ import {
   replanDispatch,
   requeueDispatch,
 } from '../rules/dispatch-changes.ts'
-import { currentStatus, type DeliveryRow, type DispatchRow, dispatchRow } from '../rules/dispatch-rows.ts'
+import { currentStatus, type DeliveryRow, type DispatchRow, dispatchRow, readDispatch } from '../rules/dispatch-rows.ts'
 import { claimDueDocuments } from './claim-due.ts'
 import { CLOSED, DocumentUnitOfWork, dispatchesOf, type ListedDispatch } from './dispatch-unit-of-work.ts'
 import { type Forgettable, forgetExpired, putForgettable } from './forgettable.ts'
 import { documentKey } from './keys.ts'
-import { readPage, walk } from './pages.ts'
+import { readPage, walkDocuments } from './pages.ts'
 import { type Transaction, transact } from './transaction.ts'
 
 interface Answered extends Forgettable {
@@ -71,7 +70,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
         if (found) return { outcome: 'replayed', answer: found.answer }
         if (quota) await unit.readCounters(dispatch.tenant, [quota])
         for (const row of dispatchRow(dispatch, expiresInMs, tx.now).deliveries) await unit.prepare(row)
-        const row = acceptDispatch(acceptance, tx.now, unit.places, unit.transitions)
+        const row = acceptDispatch(acceptance, tx.now, unit.index, unit.transitions)
         if (!row) return { outcome: 'quota_spent' }
         unit.add(row)
         const given = answer(readDispatch(row))
@@ -87,7 +86,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
     renew: (lease, leaseMs) =>
       change(async (unit, { now }) => {
         const row = await leased(lease, unit)
-        if (row) unit.places.place(row, now + leaseMs)
+        if (row) unit.index.schedule(row, now + leaseMs)
         return row !== undefined
       }),
 
@@ -120,7 +119,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
         const planned = dispatchRow({ ...row.head, deliveries }, options.expiresInMs, now)
         for (const delivery of planned.deliveries) await unit.prepare(delivery)
         const replan = { ...options, version, deliveries }
-        const changed = replanDispatch(row, replan, now, unit.places, unit.transitions)
+        const changed = replanDispatch(row, replan, now, unit.index, unit.transitions)
         return changed ? { outcome: 'replanned', changed, dispatch: readDispatch(row) } : { outcome: 'conflict' }
       }),
 
@@ -143,7 +142,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
     async removeDispatches({ tenant, acceptedForMs, limit }) {
       const until = (await documents.now()) - acceptedForMs
       let removed = 0
-      for await (const { text } of walk(documents, CLOSED, { first: 'oldest', until })) {
+      for await (const { text } of walkDocuments(documents, CLOSED, { first: 'oldest', until })) {
         if (removed >= limit) break
         const closed: Pick<ListedDispatch, 'tenant' | 'dispatchId'> = JSON.parse(text)
         const isWanted = tenant === undefined || closed.tenant === tenant

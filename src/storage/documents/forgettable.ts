@@ -1,6 +1,6 @@
 import type { Documents } from '../../ports/documents.ts'
 import { timeIn, timePart } from './keys.ts'
-import { walk } from './pages.ts'
+import { walkDocuments } from './pages.ts'
 import { type Transaction, transact } from './transaction.ts'
 
 /** A document that is of no use after some time: what is remembered of an idempotency key, and what is counted for a limit. */
@@ -28,7 +28,7 @@ export function putForgettable(
 /** Removes forgettable documents whose time is over. Resolves to how many index documents it looked at. */
 export async function forgetExpired(documents: Documents, limit: number): Promise<number> {
   let seen = 0
-  for await (const entry of walk(documents, PREFIX, { first: 'oldest' }, limit)) {
+  for await (const entry of walkDocuments(documents, PREFIX, { first: 'oldest' }, limit)) {
     const isOver = await transact(documents, async (tx) => {
       if (timeIn(entry.key, PREFIX) > tx.now) return false
       if ((await tx.get(entry.key)) === undefined) return true

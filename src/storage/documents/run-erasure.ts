@@ -3,7 +3,7 @@ import type { Totals } from '../../model/totals.ts'
 import type { Documents, StoredDocument } from '../../ports/documents.ts'
 import type { StoredRun, StoredSession } from '../../ports/run-store.ts'
 import { prefixOf } from './keys.ts'
-import { walk } from './pages.ts'
+import { walkDocuments } from './pages.ts'
 import { type ListedRun, removeRun, runsOfSession, runsOfTenant, sessionKey, spendKey } from './run-documents.ts'
 import { type Transaction, transact } from './transaction.ts'
 
@@ -16,9 +16,9 @@ export function eraseSession(tenant: string, sessionId: string, documents: Docum
     const key = sessionKey(tenant, sessionId)
     await tx.get(key)
     tx.put(key, undefined)
-    for await (const { key: descendants } of walk(documents, prefixOf('descendants', tenant, sessionId)))
+    for await (const { key: descendants } of walkDocuments(documents, prefixOf('descendants', tenant, sessionId)))
       await remove(tx, descendants)
-    const runs = walk(documents, runsOfSession(tenant, sessionId))
+    const runs = walkDocuments(documents, runsOfSession(tenant, sessionId))
     return removeListed(tx, runs, (run) => run.state.sessionId === sessionId)
   })
 }
@@ -32,7 +32,7 @@ export function eraseUser(tenant: string, userId: string, documents: Documents):
   return transact(documents, async (tx) => {
     await remove(tx, spendKey(tenant, userId))
     const runs: StoredDocument[] = []
-    for await (const entry of walk(documents, runsOfTenant(tenant)))
+    for await (const entry of walkDocuments(documents, runsOfTenant(tenant)))
       if (listedIn(entry).userId === userId) runs.push(entry)
     const runIds = new Set(runs.map((entry) => listedIn(entry).runId))
     await eraseFailures(tx, tenant, userId, runIds, documents)
@@ -50,7 +50,7 @@ async function eraseFailures(
 ): Promise<void> {
   const without = (session: StoredSession | undefined) =>
     session?.failures.filter((failure) => failure.userId !== userId && !runIds.has(failure.runId)) ?? []
-  for await (const { key, text } of walk(documents, prefixOf('session', tenant))) {
+  for await (const { key, text } of walkDocuments(documents, prefixOf('session', tenant))) {
     const listed: StoredSession = JSON.parse(text)
     if (without(listed).length === listed.failures.length) continue
     const session = await tx.get<StoredSession>(key)
@@ -64,7 +64,7 @@ async function eraseSpendOfDescendants(
   userId: string,
   documents: Documents,
 ): Promise<void> {
-  for await (const { key, text } of walk(documents, prefixOf('descendants', tenant))) {
+  for await (const { key, text } of walkDocuments(documents, prefixOf('descendants', tenant))) {
     const listed: Totals = JSON.parse(text)
     if (!Object.hasOwn(listed.users, userId)) continue
     const descendants = await tx.get<Totals>(key)

@@ -3,7 +3,7 @@ import type { Page } from '../../ports/dispatch-query.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type { RemovalQuery, RunQuery, StoredRun } from '../../ports/run-store.ts'
 import { isOpenRun } from '../rules/run-rules.ts'
-import { readPage, walk } from './pages.ts'
+import { readPage, walkDocuments } from './pages.ts'
 import {
   ALL_RUNS,
   type ListedRun,
@@ -46,7 +46,7 @@ export async function removeRuns(query: RemovalQuery, documents: Documents): Pro
     status.includes(facetsOf(run.state).status) && run.updatedAt < changedBefore && run.derived.pending.length === 0
   let removed = 0
   // No run was changed before it was created.
-  for await (const { text } of walk(documents, ALL_RUNS, { first: 'oldest', until: changedBefore })) {
+  for await (const { text } of walkDocuments(documents, ALL_RUNS, { first: 'oldest', until: changedBefore })) {
     if (removed >= limit) break
     const listed: ListedRun = JSON.parse(text)
     if (!status.includes(listed.status) || (tenant !== undefined && listed.tenant !== tenant)) continue

@@ -1,4 +1,4 @@
-/** A copy of plain data that shares nothing with it. */
+/** Deep copy of plain data. Members that are `undefined` stay. */
 export function copyJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copyJson) as T

@@ -1,7 +1,7 @@
 import type { DispatchAnswer } from '../../../model/dispatch.ts'
 import type { Acceptance, AcceptOutcome, DispatchStore } from '../../../ports/dispatch-store.ts'
-import { readDispatch } from '../../rules/delivery-copies.ts'
 import { acceptDispatch } from '../../rules/dispatch-changes.ts'
+import { readDispatch } from '../../rules/dispatch-rows.ts'
 import { firstVersion, newChanges } from '../connection/changes.ts'
 import { Conflict, type Database } from '../connection/database.ts'
 import { groupCommit } from '../connection/group-commit.ts'

@@ -1,7 +1,6 @@
 import type { ClaimedDelivery, ClaimRequest, DispatchStore } from '../../../ports/dispatch-store.ts'
-import { claimedDelivery } from '../../rules/delivery-copies.ts'
 import { type Expired, expireDelivery } from '../../rules/delivery-transitions.ts'
-import { beginAttempt, type DeliveryRow, takeBackAttempt } from '../../rules/dispatch-rows.ts'
+import { beginAttempt, claimedDelivery, type DeliveryRow, takeBackAttempt } from '../../rules/dispatch-rows.ts'
 import type { Database } from '../connection/database.ts'
 import { retryOnConflict } from '../connection/retry-on-conflict.ts'
 import { NOW } from '../connection/statements.ts'

@@ -1,4 +1,4 @@
-import type { Counter } from '../../rules/send-limits.ts'
+import type { Counter } from '../../rules/delivery-transitions.ts'
 import { firstVersion } from '../connection/changes.ts'
 import type { CounterRecord } from '../schema/records.ts'
 import { storableText } from './delivery-records.ts'

@@ -1,4 +1,10 @@
-import { type DeliveryPlaces, type Transitions, transitions } from '../../rules/delivery-transitions.ts'
+import {
+  type Counter,
+  type DeliveryIndex,
+  deliveryTransitions,
+  sendLimits,
+  type Transitions,
+} from '../../rules/delivery-transitions.ts'
 import {
   type DeliveryRow,
   type DigestEvent,
@@ -6,7 +12,6 @@ import {
   digestKey,
   isOpenDigest,
 } from '../../rules/dispatch-rows.ts'
-import { type Counter, sendLimits } from '../../rules/send-limits.ts'
 import type { Changes } from '../connection/changes.ts'
 import type {
   CounterRecord,
@@ -28,7 +33,7 @@ import { knownPlans } from './known-plans.ts'
  */
 export interface DispatchUnitOfWork {
   readonly moves: Transitions
-  readonly places: DeliveryPlaces
+  readonly places: DeliveryIndex
   /**
    * Takes in what was read: dispatches first, then events of digests, then deliveries.
    *
@@ -97,15 +102,15 @@ export function dispatchUnitOfWork(now: number, uncertaintyMs = 0): DispatchUnit
   const removed = new Set<DispatchRow>()
   const plans = knownPlans()
 
-  const places: DeliveryPlaces = {
-    place(row, wakeAt) {
+  const places: DeliveryIndex = {
+    schedule(row, wakeAt) {
       row.wakeAt = wakeAt > now ? wakeAt + uncertaintyMs : wakeAt
       row.slot = 0
     },
-    remove(row) {
+    unschedule(row) {
       row.slot = -1
     },
-    changed(row) {
+    update(row) {
       // In which order digests were first open is told by when.
       if (row.digest && row.digest.opened === 0 && isOpenDigest(row)) row.digest.opened = now
     },
@@ -143,12 +148,12 @@ export function dispatchUnitOfWork(now: number, uncertaintyMs = 0): DispatchUnit
   }
 
   const self: DispatchUnitOfWork = {
-    moves: transitions(places, limits),
+    moves: deliveryTransitions(places, limits),
     places,
 
     putDispatch(record, isWhole) {
       if (dispatches.has(record.dispatch_id)) return
-      const row: DispatchRow = { head: headOf(record), place: 0, deliveries: [], plan: undefined }
+      const row: DispatchRow = { head: headOf(record), sequence: 0, deliveries: [], plan: undefined }
       dispatches.set(record.dispatch_id, { row, record, isWhole })
       for (const { place, delivery, event } of readJson<LeftRecord[]>(record.records) ?? [])
         stand(row, place, deliveryRow(delivery, row, [{ dispatch: row, eventData: JSON.parse(event) }], self.dispatch))

@@ -1,7 +1,6 @@
 import type { Dispatch } from '../../../model/dispatch.ts'
 import type { DispatchQuery, Page } from '../../../ports/dispatch-query.ts'
-import { readDispatch } from '../../rules/delivery-copies.ts'
-import { currentStatus, type DispatchRow } from '../../rules/dispatch-rows.ts'
+import { currentStatus, type DispatchRow, readDispatch } from '../../rules/dispatch-rows.ts'
 import { cursorOf, positionOf } from '../connection/cursors.ts'
 import type { Database } from '../connection/database.ts'
 import { filledPage, type PageEntries } from '../connection/filled-page.ts'

@@ -1,6 +1,6 @@
 import type { DispatchStore } from '../../../ports/dispatch-store.ts'
-import { readDispatch } from '../../rules/delivery-copies.ts'
 import { readReplannable, replanDispatch } from '../../rules/dispatch-changes.ts'
+import { readDispatch } from '../../rules/dispatch-rows.ts'
 import type { Database } from '../connection/database.ts'
 import { retryOnConflict } from '../connection/retry-on-conflict.ts'
 import { dispatchUnitOfWork } from './dispatch-unit-of-work.ts'
