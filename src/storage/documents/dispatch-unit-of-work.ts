@@ -29,7 +29,7 @@ import { type Forgettable, putForgettable } from './forgettable.ts'
 import { documentKey, prefixOf, timePart } from './keys.ts'
 import type { DocumentEntries, Transaction } from './transaction.ts'
 
-/** A dispatch as it is stored. */
+/** A stored dispatch. */
 export interface StoredDispatch {
   readonly head: DispatchHead
   /** The keys of its deliveries. */
@@ -49,10 +49,10 @@ export interface ListedDispatch {
   readonly status: DispatchStatus
 }
 
-/** Prefix of the dispatches that are not open, by when they were accepted: they may be removed. */
+/** Prefix of the dispatches that may be removed because they are not open, by time of acceptance. */
 export const CLOSED = 'closed/'
 
-/** Prefix of all dispatches of a tenant, by when they were accepted. */
+/** Prefix of all dispatches of a tenant, by time of acceptance. */
 export function dispatchesOf(tenant: string): string {
   return prefixOf('dispatches', tenant)
 }
@@ -131,7 +131,7 @@ export class DocumentUnitOfWork {
     return this.#delivery(deliveryKey(deliveryId))
   }
 
-  /** Reads the deliveries of all dispatches of a delivery: whatever ends it changes these too. */
+  /** Reads the deliveries of all dispatches of a delivery. Its end can change them. */
   async readOwners(row: DeliveryRow): Promise<void> {
     for (const { head } of ownersOf(row)) await this.dispatch(head.dispatchId)
   }
@@ -263,8 +263,8 @@ function counterKey(tenant: string, name: string): string {
 function dispatchEntries({ head, status, isOpen }: StoredDispatch): DocumentEntries {
   const { dispatchId, tenant, sessionId, eventType, recipient, createdAt } = head
   const listed: ListedDispatch = { tenant, dispatchId, sessionId, eventType, recipient, status }
-  const place = `${timePart(createdAt)}/${documentKey(dispatchId)}`
-  return { [dispatchesOf(tenant) + place]: listed, ...(!isOpen && { [CLOSED + place]: { tenant, dispatchId } }) }
+  const position = `${timePart(createdAt)}/${documentKey(dispatchId)}`
+  return { [dispatchesOf(tenant) + position]: listed, ...(!isOpen && { [CLOSED + position]: { tenant, dispatchId } }) }
 }
 
 function missing(dispatchId: string): never {

@@ -20,6 +20,7 @@ import { documentKey } from './keys.ts'
 import { readPage, walkDocuments } from './pages.ts'
 import { type Transaction, transact } from './transaction.ts'
 
+/** The stored answer of an idempotency key. */
 interface Answered extends Forgettable {
   readonly fingerprint: string
   readonly answer: DispatchAnswer
@@ -36,7 +37,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
     })
   }
 
-  /** Reads a dispatch as it was at one moment. */
+  /** Reads a consistent snapshot of a dispatch. */
   function read<T>(tenant: string, dispatchId: string, view: (row: DispatchRow, now: number) => T) {
     return transact(documents, async (tx): Promise<T | undefined> => {
       const row = await new DocumentUnitOfWork(tx).dispatch(dispatchId)
@@ -44,7 +45,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
     })
   }
 
-  /** Removes a dispatch if it still may go. */
+  /** Removes a dispatch unless it is open. */
   function remove(dispatchId: string): Promise<boolean> {
     return change(async (unit) => {
       const row = await unit.dispatch(dispatchId)
@@ -57,7 +58,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
 
   return {
     async recall(tenant, key) {
-      return transact(documents, async (tx) => remembered(await tx.get<Answered>(answerKey(tenant, key)), tx.now))
+      return transact(documents, async (tx) => storedAnswer(await tx.get<Answered>(answerKey(tenant, key)), tx.now))
     },
 
     accept: (acceptance) =>
@@ -65,7 +66,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
         const { dispatch, expiresInMs, idempotency, quota, answer } = acceptance
         const key = answerKey(dispatch.tenant, idempotency?.key ?? '')
         const stored = idempotency && (await tx.get<Answered>(key))
-        const found = remembered(stored, tx.now)
+        const found = storedAnswer(stored, tx.now)
         if (found && found.fingerprint !== idempotency?.fingerprint) return { outcome: 'key_reused' }
         if (found) return { outcome: 'replayed', answer: found.answer }
         if (quota) await unit.readCounters(dispatch.tenant, [quota])
@@ -169,12 +170,12 @@ function answerKey(tenant: string, key: string): string {
   return documentKey('answer', tenant, key)
 }
 
-/** The answer of an idempotency key until its time is over, whether or not it was removed. */
-function remembered(found: Answered | undefined, now: number): StoredAnswer | undefined {
+/** The answer of an idempotency key; `undefined` once it has expired, even if it is not removed yet. */
+function storedAnswer(found: Answered | undefined, now: number): StoredAnswer | undefined {
   return found && found.until > now ? { fingerprint: found.fingerprint, answer: found.answer } : undefined
 }
 
-/** Whether a dispatch has what a query asks for. The times are in the keys of the index. */
+/** Whether a dispatch matches a query. The times are in the keys of the index. */
 function fits(
   listed: Pick<ListedDispatch, 'sessionId' | 'eventType' | 'recipient' | 'status'>,
   { sessionId, eventType, recipient, status }: DispatchQuery,

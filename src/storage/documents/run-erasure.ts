@@ -24,9 +24,8 @@ export function eraseSession(tenant: string, sessionId: string, documents: Docum
 }
 
 /**
- * Removes what is known of a user in one transaction: the runs that name the user, what the user spent, also below runs, and the
- * failures that sessions have of these runs. It lists all sessions and sums of the tenant, and reads again those with something of
- * the user.
+ * Removes the data of a user in one transaction: the user's runs, their failures in sessions, and the spend of the user, also in totals
+ * of descendants. It lists all sessions and totals of the tenant, and reads those again that contain data of the user.
  */
 export function eraseUser(tenant: string, userId: string, documents: Documents): Promise<number> {
   return transact(documents, async (tx) => {
@@ -76,10 +75,10 @@ async function eraseSpendOfDescendants(
 async function removeListed(
   tx: Transaction,
   runs: Iterable<StoredDocument> | AsyncIterable<StoredDocument>,
-  mayGo: (run: StoredRun) => boolean,
+  isRemovable: (run: StoredRun) => boolean,
 ): Promise<number> {
   let removed = 0
-  for await (const entry of runs) if (await removeRun(tx, listedIn(entry), mayGo)) removed += 1
+  for await (const entry of runs) if (await removeRun(tx, listedIn(entry), isRemovable)) removed += 1
   return removed
 }
 
