@@ -15,9 +15,9 @@ export interface ListedRun extends RunFacets {
 }
 
 /** Prefixes of runs by creation time: all runs, runs that have not ended, and runs with pending events. */
-export const ALL_RUNS = 'all-runs/'
-export const OPEN_RUNS = 'open-runs/'
-export const PENDING_RUNS = 'pending-runs/'
+const ALL_RUNS = 'all-runs/'
+const OPEN_RUNS = 'open-runs/'
+const PENDING_RUNS = 'pending-runs/'
 
 export function runKey(tenant: string, runId: string): string {
   return documentKey('run', tenant, runId)
@@ -45,7 +45,7 @@ export function runsOfSession(tenant: string, sessionId: string): string {
   return prefixOf('session-runs', tenant, sessionId)
 }
 
-export function listedRun({ tenant, state }: StoredRun): ListedRun {
+function listedRun({ tenant, state }: StoredRun): ListedRun {
   return { tenant, runId: state.runId, sessionId: state.sessionId, ...facetsOf(state) }
 }
 
