@@ -130,7 +130,7 @@ export type {
   TimelineEntry,
   Unpriced,
 } from './model/session.ts'
-export { addSpend, addTotals, type ModelTotals, noSpend, noTotals, type Spend, type Totals } from './model/totals.ts'
+export type { ModelTotals, Spend, Totals } from './model/totals.ts'
 export type { AuthVerifier, Refusal } from './ports/auth-verifier.ts'
 export type { Channel, OutboundMessage, SendContext, SendOutcome } from './ports/channel.ts'
 export type { Clock } from './ports/clock.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { NewDelivery, NewDigest, NewDispatch } from '../../src/ports/dispatch-store.ts'
-import { openDigests } from '../../src/storage/memory/open-digests.ts'
+import { openDigests } from '../../src/storage/memory/dispatch-indexes.ts'
 import { dispatchRow } from '../../src/storage/rules/dispatch-rows.ts'
 import { acceptance, claim, claimOne, deliveriesOf, digested, lease, storeOn } from './storing.ts'
 

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { SendLimit } from '../../src/ports/delivery-policy.ts'
 import type { NewDispatch } from '../../src/ports/dispatch-store.ts'
-import { memoryCounters } from '../../src/storage/memory/counters.ts'
-import { sendLimits } from '../../src/storage/rules/send-limits.ts'
-import { acceptance, claimOne, deliveriesOf, delivery, HOUR, lease, storeOn } from './storing.ts'
+import { memoryCounters } from '../../src/storage/memory/expiring-map.ts'
+import { sendLimits } from '../../src/storage/rules/delivery-transitions.ts'
+import { acceptance, claimOne, deliveriesOf, delivery, HOUR, keyed, lease, storeOn } from './storing.ts'
 
 const limit = (max: number, key = 'l', windowMs = 1_000): SendLimit => ({ key, max, windowMs })
 
@@ -20,8 +20,8 @@ function counting() {
   return { clock, store, statuses }
 }
 
-describe('limits', () => {
-  it('a limit is a sliding window to the millisecond', async () => {
+describe('a limit', () => {
+  it('lets through what fits into any window, and throttles the rest', async () => {
     const { clock, statuses } = counting()
     expect(await statuses([limit(2)])).toEqual(['queued'])
     clock.advance(600)
@@ -37,7 +37,30 @@ describe('limits', () => {
     expect(await statuses([limit(2)])).toEqual(['queued'])
   })
 
-  it('a limit that is named twice counts a delivery once, with the smaller maximum', async () => {
+  it('answers with what was throttled', async () => {
+    const { store } = storeOn()
+    const deliveries = [delivery('x', { limits: [limit(1)] }), delivery('y', { limits: [limit(1)] })]
+    expect(await store.accept(acceptance('1', { deliveries }))).toMatchObject({
+      answer: { deliveries: [{ status: 'queued' }, { status: 'skipped', reason: 'throttled' }] },
+    })
+  })
+
+  it('belongs to a tenant and a key', async () => {
+    const { statuses } = counting()
+    expect(await statuses([limit(1)])).toEqual(['queued'])
+    expect(await statuses([limit(1, 'other')])).toEqual(['queued'])
+    expect(await statuses([limit(1)], { tenant: 'other' })).toEqual(['queued'])
+    expect(await statuses([limit(1)])).toEqual(['throttled'])
+  })
+
+  it('is not counted when another of the same delivery is spent', async () => {
+    const { statuses } = counting()
+    await statuses([limit(1, 'spent')])
+    expect(await statuses([limit(1, 'free'), limit(1, 'spent')])).toEqual(['throttled'])
+    expect(await statuses([limit(1, 'free')])).toEqual(['queued'])
+  })
+
+  it('counts a message once, however often it is named', async () => {
     const { clock, statuses } = counting()
     expect(await statuses([limit(2), limit(3)])).toEqual(['queued'])
     expect(await statuses([limit(2)])).toEqual(['queued'])
@@ -48,7 +71,7 @@ describe('limits', () => {
     expect(await statuses([limit(1, 'm')])).toEqual(['throttled'])
   })
 
-  it('a raised or longer limit keeps the earlier counts', async () => {
+  it('may be raised, or have its window lengthened, and goes on counting what it knows', async () => {
     const { clock, statuses } = counting()
     await statuses([limit(1, 'l', 100)])
     for (const found of ['queued', 'queued', 'throttled']) expect(await statuses([limit(3)])).toEqual([found])
@@ -58,7 +81,44 @@ describe('limits', () => {
     expect(await statuses([limit(3)])).toEqual(['queued'])
   })
 
-  it('with the route all, a throttled delivery queues no held one', async () => {
+  it('is not counted by a replay, or by what is not queued', async () => {
+    const { store } = storeOn()
+    const limits = [limit(1)]
+    const { idempotency } = keyed('1')
+    const post = (id: string) =>
+      store.accept({
+        ...acceptance(id, { deliveries: [delivery(id, { limits: [limit(2)] })] }),
+        ...(idempotency && { idempotency }),
+      })
+    await post('1')
+    expect(await post('2')).toMatchObject({ outcome: 'replayed' })
+    const deliveries = (['skipped', 'failed', 'held'] as const).map((status) => delivery(status, { status, limits }))
+    await store.accept(acceptance('3', { route: 'first', deliveries }))
+    await store.accept(acceptance('4', { deliveries: [delivery('x', { limits: [limit(2)] })] }))
+    expect(await deliveriesOf(store, '4')).toMatchObject([{ status: 'queued' }])
+  })
+
+  it('with the route first, lets the next one have its turn at once, when that one was to have it', async () => {
+    const { clock, store, statuses } = counting()
+    const deliveries = [
+      delivery('x', { limits: [limit(1)], delayMs: 70 }),
+      delivery('y', { limits: [limit(1)], status: 'held' }),
+      delivery('z', { status: 'held', deferred: true }),
+      delivery('w', { status: 'held' }),
+    ]
+    await statuses([limit(1)])
+    await store.accept(acceptance('first', { route: 'first', deliveries }))
+    const throttled = { status: 'skipped', reason: 'throttled' }
+    const dueAt = clock.now() + 70
+    expect(await deliveriesOf(store, 'first')).toMatchObject([
+      throttled,
+      throttled,
+      { status: 'queued', dueAt, deferred: true },
+      { status: 'held' },
+    ])
+  })
+
+  it('does not wake what is held with the route all', async () => {
     const { store, statuses } = counting()
     await statuses([limit(1)])
     const deliveries = [delivery('x', { limits: [limit(1)] }), delivery('y', { status: 'held' })]
@@ -66,7 +126,7 @@ describe('limits', () => {
     expect(await deliveriesOf(store, 'all')).toMatchObject([{ status: 'skipped' }, { status: 'held' }])
   })
 
-  it('a held delivery counts when it is queued, and only the first time', async () => {
+  it('counts a held delivery when it is promoted, and only the first time', async () => {
     const { clock, store, statuses } = counting()
     const limits = [limit(2, 'l', HOUR)]
     const deliveries = [delivery('x'), delivery('y', { channel: 'b', status: 'held', limits })]
@@ -84,7 +144,21 @@ describe('limits', () => {
     expect(await deliveriesOf(store, 'first')).toMatchObject([{ status: 'failed' }, { status: 'queued' }])
   })
 
-  it('limits accept as many as a count of all times, for any sequence', () => {
+  it('of what is held is not changed by changing what was given', async () => {
+    const { store, statuses } = counting()
+    const limits = [{ key: 'l', max: 1, windowMs: HOUR }]
+    await statuses(limits)
+    const deliveries = [delivery('x', { channel: 'b' }), delivery('y', { status: 'held', limits })]
+    await store.accept(acceptance('first', { route: 'first', deliveries }))
+    Object.assign(limits[0] ?? {}, { max: 1_000 })
+    const claimed = await claimOne(store, 'b')
+    const reason = 'throttled'
+    expect(await store.settle({ ...lease(claimed), to: 'failed', reason: 'channel_error' })).toMatchObject({
+      others: [{ deliveryId: 'y', status: 'skipped', reason }],
+    })
+  })
+
+  it('lets through as many as a count of all times does', () => {
     const take = fc.record({ ms: fc.integer({ min: 0, max: 40 }), keys: fc.subarray([0, 1, 2], { minLength: 1 }) })
     const limits = [limit(1, 'a', 30), limit(3, 'b', 100), limit(2, 'c', 7)]
     fc.assert(

@@ -1,16 +1,15 @@
 import type { ClaimedDelivery, ClaimRequest, Claims } from '../../ports/dispatch-store.ts'
 import type { Documents } from '../../ports/documents.ts'
-import { claimedDelivery } from '../rules/delivery-copies.ts'
 import { type Expired, expireDelivery } from '../rules/delivery-transitions.ts'
-import { beginAttempt, type DeliveryRow } from '../rules/dispatch-rows.ts'
+import { beginAttempt, claimedDelivery, type DeliveryRow } from '../rules/dispatch-rows.ts'
 import { EXPIRING, isWaiting, type WaitingDelivery } from './delivery-documents.ts'
 import type { DocumentUnitOfWork } from './dispatch-unit-of-work.ts'
 import { prefixOf, timeIn } from './keys.ts'
-import { walk } from './pages.ts'
+import { walkDocuments } from './pages.ts'
 import type { Transaction } from './transaction.ts'
 
-/** The most deliveries that one claim leases, and the most that it lets expire: a commit stays small. */
-const AT_ONCE = 25
+/** The most deliveries that one claim leases, and the most that it expires: a commit stays small. */
+const MAX_CLAIMED = 25
 
 interface Due {
   readonly deliveryId: string
@@ -31,20 +30,20 @@ export async function claimDueDocuments(
   const expired = await expire(unit, now, documents)
   const gone = new Set(expired.map(({ deliveryId }) => deliveryId))
   const busyKeys = new Set(busy.map(({ channel, concurrencyKey }) => JSON.stringify([channel, concurrencyKey])))
-  const isPassed = (channel: string, { deliveryId, concurrencyKey }: WaitingDelivery): boolean =>
+  const isSkipped = (channel: string, { deliveryId, concurrencyKey }: WaitingDelivery): boolean =>
     gone.has(deliveryId) || (concurrencyKey !== undefined && busyKeys.has(JSON.stringify([channel, concurrencyKey])))
   const channels = await Promise.all(
     Object.entries(limits).map(([channel, limit]) =>
-      dueOf(channel, Math.min(limit, AT_ONCE), (waiting) => isPassed(channel, waiting), now, documents),
+      dueOf(channel, Math.min(limit, MAX_CLAIMED), (waiting) => isSkipped(channel, waiting), now, documents),
     ),
   )
   const due = channels.flatMap((channel) => channel.due).sort((one, other) => one.wakeAt - other.wakeAt)
   const deliveries: ClaimedDelivery[] = []
-  for (const { deliveryId } of due.slice(0, AT_ONCE)) {
+  for (const { deliveryId } of due.slice(0, MAX_CLAIMED)) {
     const row = await unit.delivery(deliveryId)
     if (row && (await canLease(row, unit, now))) deliveries.push(lease(row, unit, now, leaseMs))
   }
-  const isMore = deliveries.length < due.length || expired.length >= AT_ONCE
+  const isMore = deliveries.length < due.length || expired.length >= MAX_CLAIMED
   const times = [
     ...channels.map(({ nextAt }) => nextAt),
     deliveries.length > 0 ? now + leaseMs : Number.POSITIVE_INFINITY,
@@ -53,11 +52,11 @@ export async function claimDueDocuments(
   return { deliveries, expired, ...(nextAt < Number.POSITIVE_INFINITY && { nextDueInMs: nextAt - now }) }
 }
 
-/** Ends what is past its expiry, whatever its channel. */
+/** Ends expired deliveries of all channels. */
 async function expire(unit: DocumentUnitOfWork, now: number, documents: Documents): Promise<Expired[]> {
   const expired: Expired[] = []
-  for await (const { key, text } of walk(documents, EXPIRING, { first: 'oldest' }, AT_ONCE)) {
-    if (timeIn(key, EXPIRING) > now || expired.length >= AT_ONCE) break
+  for await (const { key, text } of walkDocuments(documents, EXPIRING, { first: 'oldest' }, MAX_CLAIMED)) {
+    if (timeIn(key, EXPIRING) > now || expired.length >= MAX_CLAIMED) break
     const { deliveryId }: Pick<WaitingDelivery, 'deliveryId'> = JSON.parse(text)
     const row = await unit.delivery(deliveryId)
     if (!row || !isWaiting(row) || row.wakeAt > now || row.expiresAt > now) continue
@@ -67,27 +66,27 @@ async function expire(unit: DocumentUnitOfWork, now: number, documents: Document
   return expired
 }
 
-/** The first due deliveries of a channel that are not passed over, and when the one after them is due. */
+/** The first due deliveries of a channel that are not skipped, and when the one after them is due. */
 async function dueOf(
   channel: string,
   limit: number,
-  isPassed: (waiting: WaitingDelivery) => boolean,
+  isSkipped: (waiting: WaitingDelivery) => boolean,
   now: number,
   documents: Documents,
 ): Promise<{ readonly due: readonly Due[]; readonly nextAt: number }> {
   const prefix = prefixOf('waiting', channel)
   const due: Due[] = []
-  for await (const { key, text } of walk(documents, prefix, { first: 'oldest' }, limit + 1)) {
+  for await (const { key, text } of walkDocuments(documents, prefix, { first: 'oldest' }, limit + 1)) {
     const waiting: WaitingDelivery = JSON.parse(text)
     const wakeAt = timeIn(key, prefix)
-    if (isPassed(waiting)) continue
+    if (isSkipped(waiting)) continue
     if (wakeAt > now || due.length >= limit) return { due, nextAt: wakeAt }
     due.push({ deliveryId: waiting.deliveryId, wakeAt })
   }
   return { due, nextAt: Number.POSITIVE_INFINITY }
 }
 
-/** A delivery whose last lease ended without a word is cancelled instead, if somebody asked for that meanwhile. */
+/** Whether a delivery can be leased. If its last lease expired while a cancellation was requested, it is cancelled instead. */
 async function canLease(row: DeliveryRow, unit: DocumentUnitOfWork, now: number): Promise<boolean> {
   if (!isWaiting(row) || row.wakeAt > now || row.expiresAt <= now) return false
   if (row.status === 'sending' && row.cancelledBy) {
@@ -97,7 +96,7 @@ async function canLease(row: DeliveryRow, unit: DocumentUnitOfWork, now: number)
   return isWaiting(row)
 }
 
-/** The fence is new for every lease: the worker of the one before can change nothing. */
+/** Each lease has a new fencing token: the worker of the lease before can change nothing. */
 function lease(row: DeliveryRow, unit: DocumentUnitOfWork, now: number, leaseMs: number): ClaimedDelivery {
   const fence = crypto.randomUUID()
   const wasSending = row.status === 'sending'

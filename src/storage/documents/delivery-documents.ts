@@ -9,7 +9,7 @@ import {
 import { documentKey, timePart } from './keys.ts'
 import type { DocumentEntries } from './transaction.ts'
 
-/** A delivery as it is stored: the ids of dispatches stand for their rows. */
+/** A stored delivery: ids of dispatches in place of their rows. */
 export interface StoredDelivery extends Omit<DeliveryRow, 'dispatch' | 'cancelledBy' | 'digest'> {
   readonly dispatch: string
   readonly cancelledBy: readonly string[] | undefined
@@ -20,7 +20,7 @@ interface StoredEvent extends Omit<DigestEvent, 'dispatch'> {
   readonly dispatch: string
 }
 
-/** The index document of a delivery that waits, under `waiting/<channel>/<time>/<id>`. Its time is in its key. */
+/** The index document of a waiting delivery, `waiting/<channel>/<time>/<id>`. */
 export interface WaitingDelivery {
   readonly deliveryId: string
   readonly concurrencyKey?: string | undefined
@@ -38,7 +38,7 @@ export function openDigestsKey(row: DeliveryRow): string | undefined {
   return row.digest && documentKey('digests', digestKey(row, row.digest))
 }
 
-/** Where a delivery is listed as a digest that events can join. */
+/** The document that lists a delivery as an open digest; `undefined` if events cannot join it. */
 export function openDigestOf(row: DeliveryRow): string | undefined {
   return isOpenDigest(row) ? openDigestsKey(row) : undefined
 }

@@ -1,6 +1,12 @@
 import type { DispatchHead, DispatchStatus } from '../../model/dispatch.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
-import { type DeliveryPlaces, type Transitions, transitions } from '../rules/delivery-transitions.ts'
+import {
+  type Counter,
+  type DeliveryIndex,
+  deliveryTransitions,
+  sendLimits,
+  type Transitions,
+} from '../rules/delivery-transitions.ts'
 import { isOpenDispatch } from '../rules/dispatch-changes.ts'
 import {
   currentStatus,
@@ -10,7 +16,6 @@ import {
   ownersOf,
   type PlanRow,
 } from '../rules/dispatch-rows.ts'
-import { type Counter, sendLimits } from '../rules/send-limits.ts'
 import {
   deliveryEntries,
   deliveryKey,
@@ -24,7 +29,7 @@ import { type Forgettable, putForgettable } from './forgettable.ts'
 import { documentKey, prefixOf, timePart } from './keys.ts'
 import type { DocumentEntries, Transaction } from './transaction.ts'
 
-/** A dispatch as it is stored. */
+/** A stored dispatch. */
 export interface StoredDispatch {
   readonly head: DispatchHead
   /** The keys of its deliveries. */
@@ -44,10 +49,10 @@ export interface ListedDispatch {
   readonly status: DispatchStatus
 }
 
-/** Prefix of the dispatches that are not open, by when they were accepted: they may be removed. */
+/** Prefix of the dispatches that may be removed because they are not open, by time of acceptance. */
 export const CLOSED = 'closed/'
 
-/** Prefix of all dispatches of a tenant, by when they were accepted. */
+/** Prefix of all dispatches of a tenant, by time of acceptance. */
 export function dispatchesOf(tenant: string): string {
   return prefixOf('dispatches', tenant)
 }
@@ -72,7 +77,7 @@ interface LoadedCounter {
  */
 export class DocumentUnitOfWork {
   readonly transitions: Transitions
-  readonly places: DeliveryPlaces
+  readonly index: DeliveryIndex
   readonly #tx: Transaction
   readonly #dispatches = new Map<string, DispatchRow>()
   /** Dispatches with all their deliveries, and their index documents when they were read. */
@@ -84,10 +89,10 @@ export class DocumentUnitOfWork {
 
   constructor(tx: Transaction) {
     this.#tx = tx
-    this.places = {
-      place: (row, wakeAt) => void Object.assign(row, { wakeAt, slot: 0 }),
-      remove: (row) => void Object.assign(row, { slot: -1 }),
-      changed: ({ digest }) => void (digest && digest.opened === 0 && Object.assign(digest, { opened: tx.now })),
+    this.index = {
+      schedule: (row, wakeAt) => void Object.assign(row, { wakeAt, slot: 0 }),
+      unschedule: (row) => void Object.assign(row, { slot: -1 }),
+      update: ({ digest }) => void (digest && digest.opened === 0 && Object.assign(digest, { opened: tx.now })),
       openDigest: (row, now) => this.#openDigest(row, now),
     }
     const limits = sendLimits({
@@ -97,7 +102,7 @@ export class DocumentUnitOfWork {
         this.#counters.set(key, { counter, stored: this.#counters.get(key)?.stored })
       },
     })
-    this.transitions = transitions(this.places, limits)
+    this.transitions = deliveryTransitions(this.index, limits)
   }
 
   /** A dispatch with its deliveries. */
@@ -126,7 +131,7 @@ export class DocumentUnitOfWork {
     return this.#delivery(deliveryKey(deliveryId))
   }
 
-  /** Reads the deliveries of all dispatches of a delivery: whatever ends it changes these too. */
+  /** Reads the deliveries of all dispatches of a delivery. Its end can change them. */
   async readOwners(row: DeliveryRow): Promise<void> {
     for (const { head } of ownersOf(row)) await this.dispatch(head.dispatchId)
   }
@@ -172,7 +177,7 @@ export class DocumentUnitOfWork {
     const known = this.#dispatches.get(dispatchId)
     const stored = known ? undefined : await this.#tx.get<StoredDispatch>(dispatchKey(dispatchId))
     if (!stored) return known
-    const row: DispatchRow = { head: stored.head, place: 0, deliveries: [], plan: stored.plan }
+    const row: DispatchRow = { head: stored.head, sequence: 0, deliveries: [], plan: stored.plan }
     this.#dispatches.set(dispatchId, row)
     return row
   }
@@ -258,8 +263,8 @@ function counterKey(tenant: string, name: string): string {
 function dispatchEntries({ head, status, isOpen }: StoredDispatch): DocumentEntries {
   const { dispatchId, tenant, sessionId, eventType, recipient, createdAt } = head
   const listed: ListedDispatch = { tenant, dispatchId, sessionId, eventType, recipient, status }
-  const place = `${timePart(createdAt)}/${documentKey(dispatchId)}`
-  return { [dispatchesOf(tenant) + place]: listed, ...(!isOpen && { [CLOSED + place]: { tenant, dispatchId } }) }
+  const position = `${timePart(createdAt)}/${documentKey(dispatchId)}`
+  return { [dispatchesOf(tenant) + position]: listed, ...(!isOpen && { [CLOSED + position]: { tenant, dispatchId } }) }
 }
 
 function missing(dispatchId: string): never {

@@ -2,7 +2,6 @@ import type { Dispatch, DispatchAnswer } from '../../model/dispatch.ts'
 import type { DispatchQuery } from '../../ports/dispatch-query.ts'
 import type { DispatchStore, LeaseToken, StoredAnswer } from '../../ports/dispatch-store.ts'
 import type { Documents } from '../../ports/documents.ts'
-import { readDispatch } from '../rules/delivery-copies.ts'
 import { settleDelivery } from '../rules/delivery-transitions.ts'
 import {
   acceptDispatch,
@@ -13,14 +12,15 @@ import {
   replanDispatch,
   requeueDispatch,
 } from '../rules/dispatch-changes.ts'
-import { currentStatus, type DeliveryRow, type DispatchRow, dispatchRow } from '../rules/dispatch-rows.ts'
+import { currentStatus, type DeliveryRow, type DispatchRow, dispatchRow, readDispatch } from '../rules/dispatch-rows.ts'
 import { claimDueDocuments } from './claim-due.ts'
 import { CLOSED, DocumentUnitOfWork, dispatchesOf, type ListedDispatch } from './dispatch-unit-of-work.ts'
 import { type Forgettable, forgetExpired, putForgettable } from './forgettable.ts'
 import { documentKey } from './keys.ts'
-import { readPage, walk } from './pages.ts'
+import { readPage, walkDocuments } from './pages.ts'
 import { type Transaction, transact } from './transaction.ts'
 
+/** The stored answer of an idempotency key. */
 interface Answered extends Forgettable {
   readonly fingerprint: string
   readonly answer: DispatchAnswer
@@ -37,7 +37,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
     })
   }
 
-  /** Reads a dispatch as it was at one moment. */
+  /** Reads a consistent snapshot of a dispatch. */
   function read<T>(tenant: string, dispatchId: string, view: (row: DispatchRow, now: number) => T) {
     return transact(documents, async (tx): Promise<T | undefined> => {
       const row = await new DocumentUnitOfWork(tx).dispatch(dispatchId)
@@ -45,7 +45,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
     })
   }
 
-  /** Removes a dispatch if it still may go. */
+  /** Removes a dispatch unless it is open. */
   function remove(dispatchId: string): Promise<boolean> {
     return change(async (unit) => {
       const row = await unit.dispatch(dispatchId)
@@ -58,7 +58,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
 
   return {
     async recall(tenant, key) {
-      return transact(documents, async (tx) => remembered(await tx.get<Answered>(answerKey(tenant, key)), tx.now))
+      return transact(documents, async (tx) => storedAnswer(await tx.get<Answered>(answerKey(tenant, key)), tx.now))
     },
 
     accept: (acceptance) =>
@@ -66,12 +66,12 @@ export function documentDispatches(documents: Documents): DispatchStore {
         const { dispatch, expiresInMs, idempotency, quota, answer } = acceptance
         const key = answerKey(dispatch.tenant, idempotency?.key ?? '')
         const stored = idempotency && (await tx.get<Answered>(key))
-        const found = remembered(stored, tx.now)
+        const found = storedAnswer(stored, tx.now)
         if (found && found.fingerprint !== idempotency?.fingerprint) return { outcome: 'key_reused' }
         if (found) return { outcome: 'replayed', answer: found.answer }
         if (quota) await unit.readCounters(dispatch.tenant, [quota])
         for (const row of dispatchRow(dispatch, expiresInMs, tx.now).deliveries) await unit.prepare(row)
-        const row = acceptDispatch(acceptance, tx.now, unit.places, unit.transitions)
+        const row = acceptDispatch(acceptance, tx.now, unit.index, unit.transitions)
         if (!row) return { outcome: 'quota_spent' }
         unit.add(row)
         const given = answer(readDispatch(row))
@@ -87,7 +87,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
     renew: (lease, leaseMs) =>
       change(async (unit, { now }) => {
         const row = await leased(lease, unit)
-        if (row) unit.places.place(row, now + leaseMs)
+        if (row) unit.index.schedule(row, now + leaseMs)
         return row !== undefined
       }),
 
@@ -120,7 +120,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
         const planned = dispatchRow({ ...row.head, deliveries }, options.expiresInMs, now)
         for (const delivery of planned.deliveries) await unit.prepare(delivery)
         const replan = { ...options, version, deliveries }
-        const changed = replanDispatch(row, replan, now, unit.places, unit.transitions)
+        const changed = replanDispatch(row, replan, now, unit.index, unit.transitions)
         return changed ? { outcome: 'replanned', changed, dispatch: readDispatch(row) } : { outcome: 'conflict' }
       }),
 
@@ -143,7 +143,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
     async removeDispatches({ tenant, acceptedForMs, limit }) {
       const until = (await documents.now()) - acceptedForMs
       let removed = 0
-      for await (const { text } of walk(documents, CLOSED, { first: 'oldest', until })) {
+      for await (const { text } of walkDocuments(documents, CLOSED, { first: 'oldest', until })) {
         if (removed >= limit) break
         const closed: Pick<ListedDispatch, 'tenant' | 'dispatchId'> = JSON.parse(text)
         const isWanted = tenant === undefined || closed.tenant === tenant
@@ -170,12 +170,12 @@ function answerKey(tenant: string, key: string): string {
   return documentKey('answer', tenant, key)
 }
 
-/** The answer of an idempotency key until its time is over, whether or not it was removed. */
-function remembered(found: Answered | undefined, now: number): StoredAnswer | undefined {
+/** The answer of an idempotency key; `undefined` once it has expired, even if it is not removed yet. */
+function storedAnswer(found: Answered | undefined, now: number): StoredAnswer | undefined {
   return found && found.until > now ? { fingerprint: found.fingerprint, answer: found.answer } : undefined
 }
 
-/** Whether a dispatch has what a query asks for. The times are in the keys of the index. */
+/** Whether a dispatch matches a query. The times are in the keys of the index. */
 function fits(
   listed: Pick<ListedDispatch, 'sessionId' | 'eventType' | 'recipient' | 'status'>,
   { sessionId, eventType, recipient, status }: DispatchQuery,

@@ -12,9 +12,16 @@ import type {
   TotalsChanges,
 } from '../../ports/run-store.ts'
 import { applyDecision } from '../rules/run-rules.ts'
-import { descendantKey, runEntries, runKey, sessionKey, spendKey } from './run-documents.ts'
+import {
+  descendantKey,
+  listRunDocuments,
+  removeRuns,
+  runEntries,
+  runKey,
+  sessionKey,
+  spendKey,
+} from './run-documents.ts'
 import { eraseSession, eraseUser } from './run-erasure.ts'
-import { listRunDocuments, removeRuns } from './run-lists.ts'
 import { type Transaction, transact } from './transaction.ts'
 
 type SpendByDay = Readonly<Record<string, Spend>>

@@ -1,18 +1,18 @@
 import type { Documents } from '../../ports/documents.ts'
 import { timeIn, timePart } from './keys.ts'
-import { walk } from './pages.ts'
+import { walkDocuments } from './pages.ts'
 import { type Transaction, transact } from './transaction.ts'
 
-/** A document that is of no use after some time: what is remembered of an idempotency key, and what is counted for a limit. */
+/** A document that expires: the answer of an idempotency key, or a counter of a rate limit. */
 export interface Forgettable {
   readonly until: number
-  /** The time in its index document, which is written once and is moved only when that time has come. */
+  /** The time in its index document. That document is moved only when this time has come. */
   readonly listedAt: number
 }
 
 const PREFIX = 'forget/'
 
-/** Writes a forgettable document that the transaction has read. `old` is what was there. */
+/** Writes a forgettable document that the transaction has read. `old` is the document before. */
 export function putForgettable(
   tx: Transaction,
   key: string,
@@ -25,10 +25,10 @@ export function putForgettable(
   if (!old) tx.index({}, { [entryKey(listedAt, key)]: { key } })
 }
 
-/** Removes forgettable documents whose time is over. Resolves to how many index documents it looked at. */
+/** Removes forgettable documents that have expired. Resolves to the number of index documents read. */
 export async function forgetExpired(documents: Documents, limit: number): Promise<number> {
   let seen = 0
-  for await (const entry of walk(documents, PREFIX, { first: 'oldest' }, limit)) {
+  for await (const entry of walkDocuments(documents, PREFIX, { first: 'oldest' }, limit)) {
     const isOver = await transact(documents, async (tx) => {
       if (timeIn(entry.key, PREFIX) > tx.now) return false
       if ((await tx.get(entry.key)) === undefined) return true

@@ -54,7 +54,7 @@ export async function readPage<Entry, Item>(
 }
 
 /** The documents of a range, in the order of their times. */
-export async function* walk(
+export async function* walkDocuments(
   documents: Documents,
   prefix: string,
   range: Omit<PageRequest, 'limit'> = { first: 'oldest' },

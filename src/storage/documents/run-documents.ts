@@ -1,20 +1,23 @@
 import { facetsOf, type RunFacets } from '../../model/run-facets.ts'
-import type { StoredRun } from '../../ports/run-store.ts'
+import type { Page } from '../../ports/dispatch-query.ts'
+import type { Documents } from '../../ports/documents.ts'
+import type { RemovalQuery, RunQuery, StoredRun } from '../../ports/run-store.ts'
 import { isOpenRun } from '../rules/run-rules.ts'
 import { documentKey, prefixOf, timePart } from './keys.ts'
-import type { DocumentEntries, Transaction } from './transaction.ts'
+import { readPage, walkDocuments } from './pages.ts'
+import { type DocumentEntries, type Transaction, transact } from './transaction.ts'
 
-/** The index document of a run: what lists filter by. */
+/** The index document of a run: the fields that lists filter by. */
 export interface ListedRun extends RunFacets {
   readonly tenant: string
   readonly runId: string
   readonly sessionId: string
 }
 
-/** Prefixes of runs by when they were created: of all, of those that have not ended, and of those with pending events. */
-export const ALL_RUNS = 'all-runs/'
-export const OPEN_RUNS = 'open-runs/'
-export const PENDING_RUNS = 'pending-runs/'
+/** Prefixes of runs by creation time: all runs, runs that have not ended, and runs with pending events. */
+const ALL_RUNS = 'all-runs/'
+const OPEN_RUNS = 'open-runs/'
+const PENDING_RUNS = 'pending-runs/'
 
 export function runKey(tenant: string, runId: string): string {
   return documentKey('run', tenant, runId)
@@ -24,12 +27,12 @@ export function sessionKey(tenant: string, sessionId: string): string {
   return documentKey('session', tenant, sessionId)
 }
 
-/** What was added below a run. */
+/** Totals of the descendants of a run. */
 export function descendantKey(tenant: string, sessionId: string, runId: string): string {
   return documentKey('descendants', tenant, sessionId, runId)
 }
 
-/** What a user spent, by day. */
+/** Spend of a user, by day. */
 export function spendKey(tenant: string, userId: string): string {
   return documentKey('spend', tenant, userId)
 }
@@ -42,7 +45,7 @@ export function runsOfSession(tenant: string, sessionId: string): string {
   return prefixOf('session-runs', tenant, sessionId)
 }
 
-export function listedRun({ tenant, state }: StoredRun): ListedRun {
+function listedRun({ tenant, state }: StoredRun): ListedRun {
   return { tenant, runId: state.runId, sessionId: state.sessionId, ...facetsOf(state) }
 }
 
@@ -52,25 +55,83 @@ export function runEntries(run: StoredRun | undefined): DocumentEntries {
   const listed = listedRun(run)
   const { tenant, runId, sessionId, status } = listed
   const time = timePart(run.createdAt)
-  const [place, placeOfAll] = [`${time}/${documentKey(runId)}`, `${time}/${documentKey(tenant, runId)}`]
+  const [position, positionOfAll] = [`${time}/${documentKey(runId)}`, `${time}/${documentKey(tenant, runId)}`]
   return {
-    [runsOfTenant(tenant) + place]: listed,
-    [runsOfSession(tenant, sessionId) + place]: listed,
-    [ALL_RUNS + placeOfAll]: listed,
-    ...(isOpenRun(status) && { [OPEN_RUNS + placeOfAll]: listed }),
-    ...(run.derived.pending.length > 0 && { [PENDING_RUNS + placeOfAll]: listed }),
+    [runsOfTenant(tenant) + position]: listed,
+    [runsOfSession(tenant, sessionId) + position]: listed,
+    [ALL_RUNS + positionOfAll]: listed,
+    ...(isOpenRun(status) && { [OPEN_RUNS + positionOfAll]: listed }),
+    ...(run.derived.pending.length > 0 && { [PENDING_RUNS + positionOfAll]: listed }),
   }
 }
 
-/** Removes a run if it is still as `mayGo` wants it. */
+/** Removes a run if it still satisfies `isRemovable`. */
 export async function removeRun(
   tx: Transaction,
   { tenant, runId }: ListedRun,
-  mayGo: (run: StoredRun) => boolean,
+  isRemovable: (run: StoredRun) => boolean,
 ): Promise<boolean> {
   const run = await tx.get<StoredRun>(runKey(tenant, runId))
-  if (!run || !mayGo(run)) return false
+  if (!run || !isRemovable(run)) return false
   tx.put(runKey(tenant, runId), undefined)
   tx.index(runEntries(run), {})
   return true
+}
+
+export async function listRunDocuments(query: RunQuery, documents: Documents): Promise<Page<StoredRun>> {
+  const { silentForMs, pending } = query
+  const now = await documents.now()
+  const isMatch = (run: StoredRun): boolean =>
+    fits(listedRun(run), query) &&
+    (silentForMs === undefined || now - run.lastSeenAt > silentForMs) &&
+    (!pending || run.derived.pending.length > 0)
+  return readPage<ListedRun, StoredRun>(
+    documents,
+    indexFor(query),
+    { ...query, first: query.first ?? 'oldest' },
+    {
+      fits: (listed) => fits(listed, query),
+      async read({ tenant, runId }) {
+        const run = await transact(documents, (tx) => tx.get<StoredRun>(runKey(tenant, runId)))
+        return run && isMatch(run) ? run : undefined
+      },
+    },
+  )
+}
+
+/** Removes runs one by one: each in a transaction that checks it again. */
+export async function removeRuns(query: RemovalQuery, documents: Documents): Promise<number> {
+  const { tenant, status, unchangedForMs, limit } = query
+  const changedBefore = Math.floor(await documents.now()) - unchangedForMs
+  const isRemovable = (run: StoredRun): boolean =>
+    status.includes(facetsOf(run.state).status) && run.updatedAt < changedBefore && run.derived.pending.length === 0
+  let removed = 0
+  // No run was changed before it was created.
+  for await (const { text } of walkDocuments(documents, ALL_RUNS, { first: 'oldest', until: changedBefore })) {
+    if (removed >= limit) break
+    const listed: ListedRun = JSON.parse(text)
+    if (!status.includes(listed.status) || (tenant !== undefined && listed.tenant !== tenant)) continue
+    if (await transact(documents, (tx) => removeRun(tx, listed, isRemovable))) removed += 1
+  }
+  return removed
+}
+
+/** The smallest index that contains all matches of a query. */
+function indexFor({ tenant, sessionId, status, pending }: RunQuery): string {
+  if (pending) return PENDING_RUNS
+  if (tenant === undefined) return status?.every(isOpenRun) ? OPEN_RUNS : ALL_RUNS
+  return sessionId === undefined ? runsOfTenant(tenant) : runsOfSession(tenant, sessionId)
+}
+
+/** Whether a run matches a query. The times are in the keys of the index. */
+function fits(listed: ListedRun, { tenant, sessionId, status, provider, model, userId, tag }: RunQuery): boolean {
+  return (
+    (tenant === undefined || listed.tenant === tenant) &&
+    (sessionId === undefined || listed.sessionId === sessionId) &&
+    (status === undefined || status.includes(listed.status)) &&
+    (provider === undefined || listed.provider === provider) &&
+    (model === undefined || listed.model === model) &&
+    (userId === undefined || listed.userId === userId) &&
+    (tag === undefined || listed.tags.includes(tag))
+  )
 }

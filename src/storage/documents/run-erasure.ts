@@ -3,7 +3,7 @@ import type { Totals } from '../../model/totals.ts'
 import type { Documents, StoredDocument } from '../../ports/documents.ts'
 import type { StoredRun, StoredSession } from '../../ports/run-store.ts'
 import { prefixOf } from './keys.ts'
-import { walk } from './pages.ts'
+import { walkDocuments } from './pages.ts'
 import { type ListedRun, removeRun, runsOfSession, runsOfTenant, sessionKey, spendKey } from './run-documents.ts'
 import { type Transaction, transact } from './transaction.ts'
 
@@ -16,23 +16,22 @@ export function eraseSession(tenant: string, sessionId: string, documents: Docum
     const key = sessionKey(tenant, sessionId)
     await tx.get(key)
     tx.put(key, undefined)
-    for await (const { key: descendants } of walk(documents, prefixOf('descendants', tenant, sessionId)))
+    for await (const { key: descendants } of walkDocuments(documents, prefixOf('descendants', tenant, sessionId)))
       await remove(tx, descendants)
-    const runs = walk(documents, runsOfSession(tenant, sessionId))
+    const runs = walkDocuments(documents, runsOfSession(tenant, sessionId))
     return removeListed(tx, runs, (run) => run.state.sessionId === sessionId)
   })
 }
 
 /**
- * Removes what is known of a user in one transaction: the runs that name the user, what the user spent, also below runs, and the
- * failures that sessions have of these runs. It lists all sessions and sums of the tenant, and reads again those with something of
- * the user.
+ * Removes the data of a user in one transaction: the user's runs, their failures in sessions, and the spend of the user, also in totals
+ * of descendants. It lists all sessions and totals of the tenant, and reads those again that contain data of the user.
  */
 export function eraseUser(tenant: string, userId: string, documents: Documents): Promise<number> {
   return transact(documents, async (tx) => {
     await remove(tx, spendKey(tenant, userId))
     const runs: StoredDocument[] = []
-    for await (const entry of walk(documents, runsOfTenant(tenant)))
+    for await (const entry of walkDocuments(documents, runsOfTenant(tenant)))
       if (listedIn(entry).userId === userId) runs.push(entry)
     const runIds = new Set(runs.map((entry) => listedIn(entry).runId))
     await eraseFailures(tx, tenant, userId, runIds, documents)
@@ -50,7 +49,7 @@ async function eraseFailures(
 ): Promise<void> {
   const without = (session: StoredSession | undefined) =>
     session?.failures.filter((failure) => failure.userId !== userId && !runIds.has(failure.runId)) ?? []
-  for await (const { key, text } of walk(documents, prefixOf('session', tenant))) {
+  for await (const { key, text } of walkDocuments(documents, prefixOf('session', tenant))) {
     const listed: StoredSession = JSON.parse(text)
     if (without(listed).length === listed.failures.length) continue
     const session = await tx.get<StoredSession>(key)
@@ -64,7 +63,7 @@ async function eraseSpendOfDescendants(
   userId: string,
   documents: Documents,
 ): Promise<void> {
-  for await (const { key, text } of walk(documents, prefixOf('descendants', tenant))) {
+  for await (const { key, text } of walkDocuments(documents, prefixOf('descendants', tenant))) {
     const listed: Totals = JSON.parse(text)
     if (!Object.hasOwn(listed.users, userId)) continue
     const descendants = await tx.get<Totals>(key)
@@ -76,10 +75,10 @@ async function eraseSpendOfDescendants(
 async function removeListed(
   tx: Transaction,
   runs: Iterable<StoredDocument> | AsyncIterable<StoredDocument>,
-  mayGo: (run: StoredRun) => boolean,
+  isRemovable: (run: StoredRun) => boolean,
 ): Promise<number> {
   let removed = 0
-  for await (const entry of runs) if (await removeRun(tx, listedIn(entry), mayGo)) removed += 1
+  for await (const entry of runs) if (await removeRun(tx, listedIn(entry), isRemovable)) removed += 1
   return removed
 }
 

@@ -1,6 +1,6 @@
 import type { DocumentChange, Documents } from '../../ports/documents.ts'
 
-/** After so many conflicts a transaction gives up: for some seconds others were always faster. */
+/** Conflicts after which a transaction gives up: some seconds. */
 const MAX_TRIES = 200
 const MAX_PAUSE_MS = 20
 
@@ -11,7 +11,7 @@ export type DocumentEntries = Readonly<Record<string, unknown>>
 export interface Transaction {
   /** The database's time, epoch milliseconds. */
   readonly now: number
-  /** A copy of a document. The transaction is only committed if nobody else changes the document. */
+  /** A copy of a document. The transaction is only committed if no other transaction changes the document. */
   get<T>(key: string): Promise<T | undefined>
   /** Replaces a document that `get` has read; `undefined` removes it. */
   put(key: string, value: unknown): void
@@ -22,8 +22,8 @@ export interface Transaction {
 }
 
 /**
- * Runs work as if no other transaction ran at the same time: it reads, decides and commits, and starts again after a conflict. The
- * work may run several times, so it changes nothing but through the transaction.
+ * Serialisable transaction by optimistic concurrency: reads, decides and commits, and starts again after a conflict. `work` may run
+ * several times, so it changes data only through the transaction.
  *
  * @throws {Error} After too many conflicts. Nothing was changed.
  */

@@ -1,12 +1,12 @@
 import type { DispatchQuery } from '../../ports/dispatch-query.ts'
-import { currentStatus, type DispatchRow } from '../rules/dispatch-rows.ts'
-import { entry } from './run-indexes.ts'
+import { currentStatus, type DeliveryRow, type DispatchRow, digestKey, isOpenDigest } from '../rules/dispatch-rows.ts'
+import { cursorAt, type ListPosition, MAX_SCANNED, readRange } from './list-range.ts'
+import { mapEntry } from './run-indexes.ts'
 import { SortedList } from './sorted-list.ts'
-import { cursorAt, type ListPosition, walkList } from './walk-list.ts'
 
 type List = SortedList<DispatchRow>
 
-/** What is kept of one tenant: lists in the order of {@link ListPosition}. A list that nothing is in is not kept. */
+/** Lists of one tenant, in the order of {@link ListPosition}. Empty lists are removed. */
 interface TenantIndexes {
   readonly rows: List
   readonly bySession: Map<string, List>
@@ -21,30 +21,23 @@ interface RowPage {
   readonly nextCursor?: string
 }
 
-/** The dispatches of all tenants, in the lists that something is looked for in: a row is in or out of each. */
+/** Indexes of the dispatches of all tenants. */
 export interface DispatchIndexes {
   find(tenant: string, dispatchId: string): DispatchRow | undefined
   add(row: DispatchRow): void
   remove(row: DispatchRow): void
-  /** To be called when one of its deliveries is another one, or has another status. */
+  /** To be called after a delivery was replaced or its status has changed. */
   update(row: DispatchRow): void
-  /** All, or those of a tenant, oldest first. */
+  /** All dispatches, or those of a tenant, oldest first. */
   all(tenant: string | undefined): Iterable<DispatchRow>
-  /**
-   * The cursor is the place of the row that the page ends with: it stays right while rows come and go; one that is not ours
-   * starts from the beginning. Where very few rows fit, the page ends early.
-   */
   page(query: DispatchQuery): RowPage
 }
-
-/** Looked at for one page at most, so that a combination that little fits does not hold up everything else. */
-const MAX_SEEN = 10_000
 
 export function dispatchIndexes(): DispatchIndexes {
   const byId = new Map<string, DispatchRow>()
   const byTenant = new Map<string, TenantIndexes>()
-  const everywhere = newList()
-  let places = 0
+  const ofAllTenants = newList()
+  let added = 0
 
   return {
     find(tenant, dispatchId) {
@@ -53,30 +46,30 @@ export function dispatchIndexes(): DispatchIndexes {
     },
 
     add(row) {
-      row.place = ++places
+      row.sequence = ++added
       byId.set(row.head.dispatchId, row)
-      everywhere.add(row)
-      const tenantIndexes = entry(byTenant, row.head.tenant, newIndexes)
-      tenantIndexes.rows.add(row)
+      ofAllTenants.add(row)
+      const indexes = mapEntry(byTenant, row.head.tenant, newIndexes)
+      indexes.rows.add(row)
       row.listed = currentStatus(row)
       const { recipient, eventType, sessionId } = row.head
-      entry(tenantIndexes.byRecipient, recipient, newList).add(row)
-      entry(tenantIndexes.byEventType, eventType, newList).add(row)
-      entry(tenantIndexes.byStatus, row.listed, newList).add(row)
-      if (sessionId !== undefined) entry(tenantIndexes.bySession, sessionId, newList).add(row)
+      mapEntry(indexes.byRecipient, recipient, newList).add(row)
+      mapEntry(indexes.byEventType, eventType, newList).add(row)
+      mapEntry(indexes.byStatus, row.listed, newList).add(row)
+      if (sessionId !== undefined) mapEntry(indexes.bySession, sessionId, newList).add(row)
     },
 
     remove(row) {
       const { dispatchId, tenant, recipient, eventType, sessionId } = row.head
       byId.delete(dispatchId)
-      everywhere.delete(row)
-      const tenantIndexes = byTenant.get(tenant)
-      if (!tenantIndexes) return
-      tenantIndexes.rows.delete(row)
-      removeFrom(tenantIndexes.byRecipient, recipient, row)
-      removeFrom(tenantIndexes.byEventType, eventType, row)
-      if (row.listed !== undefined) removeFrom(tenantIndexes.byStatus, row.listed, row)
-      if (sessionId !== undefined) removeFrom(tenantIndexes.bySession, sessionId, row)
+      ofAllTenants.delete(row)
+      const indexes = byTenant.get(tenant)
+      if (!indexes) return
+      indexes.rows.delete(row)
+      removeFrom(indexes.byRecipient, recipient, row)
+      removeFrom(indexes.byEventType, eventType, row)
+      if (row.listed !== undefined) removeFrom(indexes.byStatus, row.listed, row)
+      if (sessionId !== undefined) removeFrom(indexes.bySession, sessionId, row)
       row.listed = undefined
     },
 
@@ -87,25 +80,25 @@ export function dispatchIndexes(): DispatchIndexes {
       if (status === row.listed || !lists) return
       removeFrom(lists, row.listed, row)
       row.listed = status
-      entry(lists, status, newList).add(row)
+      mapEntry(lists, status, newList).add(row)
     },
 
-    all: (tenant) => (tenant === undefined ? everywhere.up() : (byTenant.get(tenant)?.rows.up() ?? [])),
+    all: (tenant) => (tenant === undefined ? ofAllTenants.up() : (byTenant.get(tenant)?.rows.up() ?? [])),
 
     page(query) {
       const { tenant, limit } = query
-      const tenantIndexes = byTenant.get(tenant)
-      const list = tenantIndexes && listFor(tenantIndexes, query)
+      const indexes = byTenant.get(tenant)
+      const list = indexes && listFor(indexes, query)
       const rows: DispatchRow[] = []
-      let seen = 0
+      let scanned = 0
       let last: string | undefined = query.cursor
-      for (const row of list ? walkList(list, placeOf, query.first ?? 'newest', query) : []) {
+      for (const row of list ? readRange(list, positionOf, query.first ?? 'newest', query) : []) {
         if (fits(row, query)) {
           if (rows.length >= limit) return { rows, ...(last !== undefined && { nextCursor: last }) }
           rows.push(row)
-          last = cursorAt(placeOf(row))
+          last = cursorAt(positionOf(row))
         }
-        if (++seen >= MAX_SEEN) return { rows, nextCursor: cursorAt(placeOf(row)) }
+        if (++scanned >= MAX_SCANNED) return { rows, nextCursor: cursorAt(positionOf(row)) }
       }
       return { rows }
     },
@@ -116,10 +109,10 @@ function newList(): List {
   return new SortedList(isBelow)
 }
 
-/** As `isPlacedBelow` has it, but it makes no objects: this is for every acceptance, in every list. */
+/** Same order as `isListedBelow`, but without new objects: it runs for every acceptance and list. */
 function isBelow(one: DispatchRow, other: DispatchRow): boolean {
   const age = one.head.createdAt - other.head.createdAt
-  return age < 0 || (age === 0 && one.place < other.place)
+  return age < 0 || (age === 0 && one.sequence < other.sequence)
 }
 
 function newIndexes(): TenantIndexes {
@@ -138,20 +131,16 @@ function removeFrom(lists: Map<string, List>, name: string, row: DispatchRow): v
   if (list?.first === undefined) lists.delete(name)
 }
 
-/** The list that has all that may fit: the shortest, as a rule. What else is asked for is held against each row of it. */
-function listFor(
-  tenantIndexes: TenantIndexes,
-  { sessionId, recipient, status, eventType }: DispatchQuery,
-): List | undefined {
-  if (sessionId !== undefined) return tenantIndexes.bySession.get(sessionId)
-  if (recipient !== undefined) return tenantIndexes.byRecipient.get(recipient)
-  if (eventType !== undefined && (status === undefined || status === 'sent'))
-    return tenantIndexes.byEventType.get(eventType)
-  return status === undefined ? tenantIndexes.rows : tenantIndexes.byStatus.get(status)
+/** A list that contains all matches, usually the shortest. `fits` checks the other filters. */
+function listFor(indexes: TenantIndexes, { sessionId, recipient, status, eventType }: DispatchQuery): List | undefined {
+  if (sessionId !== undefined) return indexes.bySession.get(sessionId)
+  if (recipient !== undefined) return indexes.byRecipient.get(recipient)
+  if (eventType !== undefined && (status === undefined || status === 'sent')) return indexes.byEventType.get(eventType)
+  return status === undefined ? indexes.rows : indexes.byStatus.get(status)
 }
 
-function placeOf({ head, place }: DispatchRow): ListPosition {
-  return { at: head.createdAt, place }
+function positionOf({ head, sequence }: DispatchRow): ListPosition {
+  return { at: head.createdAt, sequence }
 }
 
 function fits({ head, listed }: DispatchRow, query: DispatchQuery): boolean {
@@ -162,4 +151,54 @@ function fits({ head, listed }: DispatchRow, query: DispatchQuery): boolean {
     (recipient === undefined || head.recipient === recipient) &&
     (status === undefined || listed === status)
   )
+}
+
+/** Digests that events can join, by their keys. */
+export interface OpenDigests {
+  /** Adds or removes a delivery, according to its state. */
+  update(row: DeliveryRow): void
+  /** The digest delivery that this delivery joins: the open one that opened first. */
+  find(row: DeliveryRow, now: number): DeliveryRow | undefined
+  /** Number of keys. */
+  readonly size: number
+}
+
+export function openDigests(): OpenDigests {
+  const byKey = new Map<string, Set<DeliveryRow>>()
+  let opened = 0
+
+  function remove(row: DeliveryRow, key: string): void {
+    const rows = byKey.get(key)
+    if (rows?.delete(row) && rows.size === 0) byKey.delete(key)
+  }
+
+  return {
+    update(row) {
+      const { digest } = row
+      if (!digest) return
+      const key = digestKey(row, digest)
+      if (!isOpenDigest(row)) return remove(row, key)
+      if (digest.opened === 0) digest.opened = ++opened
+      mapEntry(byKey, key, () => new Set()).add(row)
+    },
+
+    find(row, now) {
+      if (!row.digest) return undefined
+      const key = digestKey(row, row.digest)
+      let oldest: DeliveryRow | undefined
+      for (const open of byKey.get(key) ?? []) {
+        if (open.wakeAt <= now) remove(open, key)
+        else if (!oldest || openedAt(open) < openedAt(oldest)) oldest = open
+      }
+      return oldest
+    },
+
+    get size() {
+      return byKey.size
+    },
+  }
+}
+
+function openedAt({ digest }: DeliveryRow): number {
+  return digest?.opened ?? 0
 }

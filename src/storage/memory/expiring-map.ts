@@ -1,27 +1,29 @@
-import { type Due, DueHeap } from './due-heap.ts'
+import { compoundKey } from '../rules/compound-key.ts'
+import type { Counter, Counters } from '../rules/delivery-transitions.ts'
+import { type Due, DueQueue } from './due-queue.ts'
 
-/** Something that is kept until `wakeAt`. */
+/** An entry that expires at `wakeAt`. */
 export interface Expiring extends Due {
   readonly key: string
 }
 
-/** A map that holds no more than what is still wanted, give or take. */
+/** A map of entries that expire. */
 export interface ExpiringMap<T extends Expiring> {
   get(key: string, now: number): T | undefined
-  /** Keeps it until then, in the place of what its key had. */
+  /** Keeps an entry until then, and removes a few expired ones. */
   keep(item: T, until: number, now: number): void
   readonly size: number
 }
 
-/** Let go of at most so many in a call, so that none has to clear away a million; more than it brings, so that none stay. */
-const AT_ONCE = 8
+/** Expired entries that one call removes at most, so that no call takes long. More than it adds, so that none stay for good. */
+const MAX_REMOVED = 8
 
 export function expiringMap<T extends Expiring>(): ExpiringMap<T> {
   const byKey = new Map<string, T>()
-  const byEnd = new DueHeap<T>()
+  const byEnd = new DueQueue<T>()
 
-  function letGo(now: number): void {
-    for (let count = 0; count < AT_ONCE; count++) {
+  function removeExpired(now: number): void {
+    for (let count = 0; count < MAX_REMOVED; count++) {
       const { first } = byEnd
       if (!first || first.wakeAt > now) return
       byEnd.remove(first)
@@ -39,10 +41,28 @@ export function expiringMap<T extends Expiring>(): ExpiringMap<T> {
       if (old && old !== item) byEnd.remove(old)
       byKey.set(item.key, item)
       byEnd.place(item, until)
-      letGo(now)
+      removeExpired(now)
     },
     get size() {
       return byKey.size
+    },
+  }
+}
+
+interface ExpiringCounter extends Counter, Expiring {}
+
+/** Counters of rate limits. Each expires with its window. */
+export function memoryCounters(): Counters & { readonly size: number } {
+  const counters = expiringMap<ExpiringCounter>()
+  return {
+    find: (tenant, name, now) => counters.get(compoundKey(tenant, name), now),
+    keep(counter, now) {
+      const key = compoundKey(counter.tenant, counter.name)
+      const found = counters.get(key, now)
+      counters.keep(found ?? { ...counter, key, wakeAt: 0, slot: -1 }, now + counter.windowMs, now)
+    },
+    get size() {
+      return counters.size
     },
   }
 }

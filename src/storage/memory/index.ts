@@ -11,21 +11,21 @@ import type { RunStore } from '../../ports/run-store.ts'
 import { memoryDispatches } from './memory-dispatches.ts'
 import { memoryRuns } from './memory-runs.ts'
 
-/** How a memory store is made. */
+/** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
-  /** What decides when a delivery is due. Default: the machine's time. */
+  /** Decides when deliveries are due. Default: the system clock. */
   readonly clock?: Pick<Clock, 'now'>
 }
 
 const CHECKS: Checks<MemoryStoreOptions> = { clock: has('now') }
 
 /**
- * Keeps everything in this process: for development, tests, and work that may be lost.
+ * Keeps everything in this process: for development, tests and data that may be lost.
  *
- * A restart loses all of it, deliveries that were accepted and not yet sent among them, and it grows with all that it is
- * given. Otherwise it keeps every promise of the ports.
+ * A restart loses all data, including accepted deliveries that are not sent yet. Memory use grows with the data. Otherwise it keeps every
+ * promise of the ports.
  *
- * @throws {SallyportError} `option_invalid`, with all that is wrong with the options.
+ * @throws {SallyportError} `option_invalid`, with all problems of the options.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): DispatchStore & RunStore {
   const { clock = { now: () => Date.now() } } = readOptions('memoryStore', options, CHECKS)

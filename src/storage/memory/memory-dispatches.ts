@@ -3,8 +3,7 @@ import { copyJson } from '../../model/json.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DispatchStore, LeaseToken } from '../../ports/dispatch-store.ts'
 import { compoundKey } from '../rules/compound-key.ts'
-import { readDispatch } from '../rules/delivery-copies.ts'
-import { type DeliveryPlaces, settleDelivery, transitions } from '../rules/delivery-transitions.ts'
+import { type DeliveryIndex, deliveryTransitions, sendLimits, settleDelivery } from '../rules/delivery-transitions.ts'
 import {
   acceptDispatch,
   cancelDispatch,
@@ -14,44 +13,42 @@ import {
   replanDispatch,
   requeueDispatch,
 } from '../rules/dispatch-changes.ts'
-import { type DeliveryRow, type DispatchRow, ownersOf } from '../rules/dispatch-rows.ts'
-import { sendLimits } from '../rules/send-limits.ts'
+import { type DeliveryRow, type DispatchRow, ownersOf, readDispatch } from '../rules/dispatch-rows.ts'
 import { claimDue } from './claim-due.ts'
-import { memoryCounters } from './counters.ts'
-import { dispatchIndexes } from './dispatch-indexes.ts'
-import { type Expiring, expiringMap } from './expiring-map.ts'
-import { openDigests } from './open-digests.ts'
+import { dispatchIndexes, openDigests } from './dispatch-indexes.ts'
+import { type Expiring, expiringMap, memoryCounters } from './expiring-map.ts'
 import { receiverQueues } from './receiver-queues.ts'
 
+/** The stored answer of an idempotency key. */
 interface Answered extends Expiring {
   readonly fingerprint: string
   readonly answer: DispatchAnswer
 }
 
-/** The dispatch half of the memory store. Every method runs to its end in one turn of the loop: nothing can come between. */
+/** The dispatches of a memory store. Every method completes in one turn of the event loop, so methods never interleave. */
 export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
-  const tenants = dispatchIndexes()
+  const dispatches = dispatchIndexes()
   const answered = expiringMap<Answered>()
   const queues = receiverQueues<DeliveryRow>()
   const digests = openDigests()
-  /** What is being sent, by its id. */
+  /** Leased deliveries by id. */
   const leases = new Map<string, DeliveryRow>()
   let fences = 0
-  const places: DeliveryPlaces = {
-    place: queues.place,
-    remove: queues.remove,
-    changed(row) {
+  const index: DeliveryIndex = {
+    schedule: queues.place,
+    unschedule: queues.remove,
+    update(row) {
       digests.update(row)
       if (row.fence !== undefined) leases.set(row.deliveryId, row)
       else if (leases.get(row.deliveryId) === row) leases.delete(row.deliveryId)
-      // To be leased changes nothing of how a dispatch stands.
+      // A lease does not change the status of a dispatch.
       if (row.status === 'sending') return
-      if (!row.digest) tenants.update(row.dispatch)
-      else for (const dispatch of ownersOf(row)) tenants.update(dispatch)
+      if (!row.digest) dispatches.update(row.dispatch)
+      else for (const dispatch of ownersOf(row)) dispatches.update(dispatch)
     },
     openDigest: digests.find,
   }
-  const moves = transitions(places, sendLimits(memoryCounters()))
+  const transitions = deliveryTransitions(index, sendLimits(memoryCounters()))
 
   function leased({ deliveryId, fence }: LeaseToken): DeliveryRow | undefined {
     const row = leases.get(deliveryId)
@@ -71,9 +68,9 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
       const found = key === undefined ? undefined : answered.get(key, now)
       if (found && found.fingerprint !== idempotency?.fingerprint) return { outcome: 'key_reused' }
       if (found) return { outcome: 'replayed', answer: copyJson(found.answer) }
-      const row = acceptDispatch(acceptance, now, places, moves)
+      const row = acceptDispatch(acceptance, now, index, transitions)
       if (!row) return { outcome: 'quota_spent' }
-      tenants.add(row)
+      dispatches.add(row)
       const given = answer(readDispatch(row))
       if (idempotency && key !== undefined) {
         const { fingerprint, ttlMs } = idempotency
@@ -83,63 +80,63 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
     },
 
     async claim(request) {
-      return claimDue(request, clock.now(), queues, moves, () => `${++fences}`)
+      return claimDue(request, clock.now(), queues, transitions, () => `${++fences}`)
     },
 
     async renew(lease, leaseMs) {
       const row = leased(lease)
-      if (row) places.place(row, clock.now() + leaseMs)
+      if (row) index.schedule(row, clock.now() + leaseMs)
       return row !== undefined
     },
 
     async settle(settlement) {
       const row = leased(settlement)
-      return row ? settleDelivery(row, settlement, clock.now(), moves) : { live: false }
+      return row ? settleDelivery(row, settlement, clock.now(), transitions) : { live: false }
     },
 
     async cancel(tenant, dispatchId) {
-      const row = tenants.find(tenant, dispatchId)
-      return row && { changed: cancelDispatch(row, moves), dispatch: readDispatch(row) }
+      const row = dispatches.find(tenant, dispatchId)
+      return row && { changed: cancelDispatch(row, transitions), dispatch: readDispatch(row) }
     },
 
     async retry(tenant, dispatchId, options) {
-      const row = tenants.find(tenant, dispatchId)
-      return row && { changed: requeueDispatch(row, options, clock.now(), moves), dispatch: readDispatch(row) }
+      const row = dispatches.find(tenant, dispatchId)
+      return row && { changed: requeueDispatch(row, options, clock.now(), transitions), dispatch: readDispatch(row) }
     },
 
     async findReplannable(tenant, dispatchId) {
-      const row = tenants.find(tenant, dispatchId)
+      const row = dispatches.find(tenant, dispatchId)
       return row && readReplannable(row, clock.now())
     },
 
     async replan(tenant, dispatchId, version, deliveries, options) {
-      const row = tenants.find(tenant, dispatchId)
-      const changed = row && replanDispatch(row, { ...options, version, deliveries }, clock.now(), places, moves)
+      const row = dispatches.find(tenant, dispatchId)
+      const changed = row && replanDispatch(row, { ...options, version, deliveries }, clock.now(), index, transitions)
       if (!row || !changed) return row && { outcome: 'conflict' }
-      tenants.update(row)
+      dispatches.update(row)
       return { outcome: 'replanned', changed, dispatch: readDispatch(row) }
     },
 
     async findDispatch(tenant, dispatchId) {
-      const row = tenants.find(tenant, dispatchId)
+      const row = dispatches.find(tenant, dispatchId)
       return row && readDispatch(row)
     },
 
     async listDispatches(query) {
-      const { rows, ...page } = tenants.page(query)
+      const { rows, ...page } = dispatches.page(query)
       return { ...page, items: rows.map(readDispatch) }
     },
 
     async removeDispatches({ tenant, acceptedForMs, limit }) {
       const now = clock.now()
       const gone: DispatchRow[] = []
-      for (const row of tenants.all(tenant)) {
+      for (const row of dispatches.all(tenant)) {
         if (gone.length >= limit || now - row.head.createdAt <= acceptedForMs) break
         if (!isOpenDispatch(row)) gone.push(row)
       }
       for (const row of gone) {
         leaveDigests(row)
-        tenants.remove(row)
+        dispatches.remove(row)
       }
       return gone.length
     },

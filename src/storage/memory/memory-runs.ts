@@ -1,62 +1,63 @@
+import { dayOf } from '../../model/day.ts'
 import { copyJson } from '../../model/json.ts'
 import type { RunFailure } from '../../model/run.ts'
 import { facetsOf } from '../../model/run-facets.ts'
+import { MAX_RUNS_ABOVE } from '../../model/run-tree-limit.ts'
+import { addSpend, addTotals, noSpend, noTotals } from '../../model/totals.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { MergeDecision, RemovalQuery, RunStore, StoredSession } from '../../ports/run-store.ts'
+import type {
+  MergeDecision,
+  MergeSnapshot,
+  RemovalQuery,
+  RunAncestor,
+  RunKey,
+  RunStore,
+  StoredRun,
+  StoredSession,
+  TotalsChanges,
+} from '../../ports/run-store.ts'
 import { applyDecision } from '../rules/run-rules.ts'
-import { runAncestors } from './run-ancestors.ts'
-import { type RunRow, runIndexes, type SessionEntry, type TenantIndexes } from './run-indexes.ts'
+import { mapEntry, type RunRow, runIndexes, type SessionEntry, type TenantIndexes } from './run-indexes.ts'
 import { runPage } from './run-pages.ts'
-import { addSums, forgetSpend, spendSince } from './run-sums.ts'
-import type { SortedList } from './sorted-list.ts'
 
 /**
  * The runs of a memory store.
  *
- * Every method reads, decides and writes within one turn of the event loop: no other comes between. A stored run is never
- * changed but replaced, so that states may share their parts; sessions and sums are changed where they are.
+ * Every method reads, decides and writes in one turn of the event loop, so methods never interleave. A stored run is replaced, never
+ * changed, so that states may share parts. Sessions and sums are changed in place.
  */
 export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
-  const tenants = runIndexes()
-  const indexesOf = (tenant: string): TenantIndexes | undefined => tenants.byTenant.get(tenant)
+  const runs = runIndexes()
+  const indexesOf = (tenant: string): TenantIndexes | undefined => runs.byTenant.get(tenant)
 
-  /** Those that fit of one tenant: what changed longest ago goes first. */
-  function removeFrom(tenantIndexes: TenantIndexes, { status, unchangedForMs }: RemovalQuery, limit: number): number {
-    const updatedBefore = clock.now() - unchangedForMs
-    let removed = 0
-    for (const each of status)
-      removed += removeAll(tenantIndexes, removable(tenantIndexes.byAge.get(each), updatedBefore, limit - removed))
-    return removed
-  }
-
-  function removeAll(tenantIndexes: TenantIndexes, rows: readonly RunRow[]): number {
-    tenants.removeAll(tenantIndexes, rows)
+  function removeAll(indexes: TenantIndexes, rows: readonly RunRow[]): number {
+    for (const row of rows) runs.remove(indexes, row)
     return rows.length
   }
 
   return {
     async mergeRun(key, decide) {
       const { tenant, sessionId, runId } = key
-      let tenantIndexes = indexesOf(tenant)
-      let room = tenantIndexes?.rooms.get(sessionId)
-      const row = tenantIndexes?.byId.get(runId)
+      let indexes = indexesOf(tenant)
+      let entry = indexes?.sessions.get(sessionId)
+      const row = indexes?.byId.get(runId)
       const decision = decide({
         run: row?.run,
-        session: room?.session,
-        descendants: room?.descendants.get(runId),
-        ancestors: runAncestors(key, row?.run, tenantIndexes, room),
+        session: entry?.session,
+        descendants: entry?.descendants.get(runId),
+        ancestors: runAncestors(key, row?.run, indexes, entry),
       })
 
       const now = clock.now()
       const run = applyDecision(row?.run, decision, tenant, now)
       if (decision.state) {
-        tenantIndexes ??= tenants.openIndexes(tenant)
-        room ??= tenants.openRoom(tenantIndexes, tenant, sessionId, now)
+        indexes ??= runs.openTenant(tenant)
+        entry ??= runs.openSession(indexes, tenant, sessionId, now)
       }
-      if (tenantIndexes && room) changeSession(tenantIndexes, room, decision, now)
+      if (indexes && entry) changeSession(indexes, entry, decision, now)
       if (run === undefined) return { result: decision.result }
-      if (tenantIndexes && row) tenants.replace(tenantIndexes, row, run)
-      else if (tenantIndexes && room) tenants.add(tenantIndexes, room, run)
+      if (indexes && row) runs.replace(indexes, row, run)
+      else if (indexes && entry) runs.add(indexes, entry, run)
       return { result: decision.result, run }
     },
 
@@ -65,78 +66,126 @@ export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
     },
 
     async listRuns(query) {
-      return runPage(tenants, query, clock.now())
+      return runPage(runs, query, clock.now())
     },
 
     async openSession(tenant, sessionId) {
-      return readSession(tenants.openRoom(tenants.openIndexes(tenant), tenant, sessionId, clock.now()))
+      return readSession(runs.openSession(runs.openTenant(tenant), tenant, sessionId, clock.now()))
     },
 
     async findSession(tenant, sessionId) {
-      const room = indexesOf(tenant)?.rooms.get(sessionId)
-      return room && readSession(room)
+      const entry = indexesOf(tenant)?.sessions.get(sessionId)
+      return entry && readSession(entry)
     },
 
     async findSpend(tenant, userId, sinceDay) {
-      return spendSince(indexesOf(tenant), userId, sinceDay)
+      const sum = noSpend()
+      for (const [day, spend] of indexesOf(tenant)?.spend.get(userId) ?? []) if (day >= sinceDay) addSpend(sum, spend)
+      return sum
     },
 
     async removeRuns(query) {
       const { tenant, limit } = query
+      const now = clock.now()
       let removed = 0
-      for (const tenantIndexes of tenant === undefined ? tenants.byTenant.values() : [indexesOf(tenant)])
-        if (tenantIndexes && removed < limit) removed += removeFrom(tenantIndexes, query, limit - removed)
+      for (const indexes of tenant === undefined ? runs.byTenant.values() : [indexesOf(tenant)])
+        if (indexes && removed < limit)
+          removed += removeAll(indexes, removableRows(indexes, query, now, limit - removed))
       return removed
     },
 
     async erase(tenant, of) {
-      const tenantIndexes = indexesOf(tenant)
-      if (!tenantIndexes) return 0
+      const indexes = indexesOf(tenant)
+      if (!indexes) return 0
       if ('userId' in of) {
-        const rows = [...tenantIndexes.rows.up()].filter(({ run }) => facetsOf(run.state).userId === of.userId)
-        forgetSpend(tenantIndexes, of.userId)
-        forgetFailures(tenantIndexes, of.userId, new Set(rows.map(({ run }) => run.state.runId)))
-        return removeAll(tenantIndexes, rows)
+        const rows = [...indexes.rows.up()].filter(({ run }) => facetsOf(run.state).userId === of.userId)
+        eraseSpend(indexes, of.userId)
+        eraseFailures(indexes, of.userId, new Set(rows.map(({ run }) => run.state.runId)))
+        return removeAll(indexes, rows)
       }
-      const rows = [...(tenantIndexes.rooms.get(of.sessionId)?.rows.up() ?? [])]
-      tenantIndexes.rooms.delete(of.sessionId)
-      return removeAll(tenantIndexes, rows)
+      const rows = [...(indexes.sessions.get(of.sessionId)?.rows.up() ?? [])]
+      indexes.sessions.delete(of.sessionId)
+      return removeAll(indexes, rows)
     },
   }
 }
 
-/** The first that are old enough and have nothing untold. They are listed before any is taken out: that moves the others. */
-function removable(rows: SortedList<RunRow> | undefined, updatedBefore: number, limit: number): readonly RunRow[] {
-  const found: RunRow[] = []
-  if (rows === undefined || limit <= 0) return found
-  for (const row of rows.up()) {
-    if (row.run.updatedAt >= updatedBefore) break
-    if (row.run.derived.pending.length === 0) found.push(row)
-    if (found.length >= limit) break
+const NO_ANCESTORS: MergeSnapshot['ancestors'] = []
+
+/** The ancestors of a run within its session, up to the top run. */
+function runAncestors(
+  key: RunKey,
+  run: StoredRun | undefined,
+  indexes: TenantIndexes | undefined,
+  entry: SessionEntry | undefined,
+): MergeSnapshot['ancestors'] {
+  let runId = run?.state.parentRunId ?? key.parentRunId
+  if (runId === undefined || run?.derived.top) return NO_ANCESTORS
+  const ancestors: RunAncestor[] = []
+  const visited = new Set<string>()
+  while (runId !== undefined && ancestors.length < MAX_RUNS_ABOVE && !visited.has(runId)) {
+    visited.add(runId)
+    const row: RunRow | undefined = indexes?.byId.get(runId)
+    const ancestor: StoredRun | undefined = row !== undefined && row.entry === entry ? row.run : undefined
+    const descendants = entry?.descendants.get(runId)
+    ancestors.push({ runId, ...(ancestor && { run: ancestor }), ...(descendants && { descendants }) })
+    runId = ancestor?.derived.top ? undefined : ancestor?.state.parentRunId
   }
-  return found
+  return ancestors
 }
 
 function changeSession(
-  tenantIndexes: TenantIndexes,
-  room: SessionEntry,
-  decision: MergeDecision<unknown>,
+  indexes: TenantIndexes,
+  { session, descendants }: SessionEntry,
+  { state, totalsChanges, failures }: MergeDecision<unknown>,
   now: number,
 ): void {
-  const { state, totalsChanges, failures } = decision
-  if (state) room.session.updatedAt = now
-  if (failures) room.session.failures = failures
-  if (totalsChanges) addSums(totalsChanges, tenantIndexes, room, now)
+  if (state) session.updatedAt = now
+  if (failures) session.failures = failures
+  if (!totalsChanges) return
+  addTotals(session.totals, totalsChanges.session)
+  for (const { runId, add } of totalsChanges.descendants) addTotals(mapEntry(descendants, runId, noTotals), add)
+  addUserSpend(indexes, totalsChanges.users, now)
 }
 
-/** Those of these runs, and those that name the user: a run may be gone by now. */
-function forgetFailures(tenantIndexes: TenantIndexes, userId: string, runIds: ReadonlySet<string>): void {
-  const isTheirs = (failure: RunFailure): boolean => failure.userId === userId || runIds.has(failure.runId)
-  for (const { session } of tenantIndexes.rooms.values())
-    if (session.failures.some(isTheirs)) session.failures = session.failures.filter((failure) => !isTheirs(failure))
+function addUserSpend({ spend }: TenantIndexes, users: TotalsChanges['users'], now: number): void {
+  for (const { userId, add, at } of users) {
+    const days = mapEntry(spend, userId, () => new Map())
+    addSpend(mapEntry(days, dayOf(at ?? now), noSpend), add)
+  }
 }
 
-/** Its tally is the one that is added to. */
+/** The runs of a tenant that a removal removes, by status: those first that changed longest ago. */
+function removableRows(
+  { byAge }: TenantIndexes,
+  { status, unchangedForMs }: RemovalQuery,
+  now: number,
+  limit: number,
+): readonly RunRow[] {
+  const found: RunRow[] = []
+  for (const each of new Set(status))
+    for (const row of byAge.get(each)?.up() ?? []) {
+      if (found.length >= limit || row.run.updatedAt >= now - unchangedForMs) break
+      if (row.run.derived.pending.length === 0) found.push(row)
+    }
+  return found
+}
+
+/** Removes a user's spend, also from the totals of descendants. */
+function eraseSpend({ spend, sessions }: TenantIndexes, userId: string): void {
+  spend.delete(userId)
+  for (const { descendants } of sessions.values())
+    for (const { users } of descendants.values()) Reflect.deleteProperty(users, userId)
+}
+
+/** Removes the failures of these runs and of the user: a run may have been removed before. */
+function eraseFailures({ sessions }: TenantIndexes, userId: string, runIds: ReadonlySet<string>): void {
+  const isErased = (failure: RunFailure): boolean => failure.userId === userId || runIds.has(failure.runId)
+  for (const { session } of sessions.values())
+    if (session.failures.some(isErased)) session.failures = session.failures.filter((failure) => !isErased(failure))
+}
+
+/** A copy of a session. Its totals are shared, not copied. */
 function readSession({ session }: SessionEntry): StoredSession {
   return { ...session, failures: copyJson(session.failures) }
 }

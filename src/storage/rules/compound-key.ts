@@ -1,4 +1,4 @@
-/** One string for several, such that no others give the same, whatever they hold. */
+/** One string of several. Different lists of parts give different strings. */
 export function compoundKey(...parts: readonly string[]): string {
   let key = ''
   for (const part of parts) key += `${part.length}:${part}`

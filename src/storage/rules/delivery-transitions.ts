@@ -2,8 +2,8 @@ import type { DeliveryReason, DeliveryStatus } from '../../model/dispatch.ts'
 import { copyJson } from '../../model/json.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import type { Claims, DeliveryChange, Settled, Settlement } from '../../ports/dispatch-store.ts'
-import { changeOf } from './delivery-copies.ts'
 import {
+  changeOf,
   type DeliveryRow,
   type DigestRow,
   type DispatchRow,
@@ -11,138 +11,137 @@ import {
   ownersOf,
   takeBackAttempt,
 } from './dispatch-rows.ts'
-import type { SendLimits } from './send-limits.ts'
 
-/** What a delivery ends as. */
+/** The final status of a delivery. */
 export type EndedDelivery = 'sent' | 'failed' | 'skipped' | 'cancelled' | 'expired'
 
-/** Where a store keeps its deliveries so that it finds them again: told of all that happens to one. */
-export interface DeliveryPlaces {
-  /** It is due, or its lease ends, then. */
-  place(row: DeliveryRow, wakeAt: number): void
-  /** It waits for no time any longer. */
-  remove(row: DeliveryRow): void
-  /** Its status, its lease or its digest is another one. */
-  changed(row: DeliveryRow): void
-  /** The delivery whose digest this one is to join: of several the one that was opened first. */
+/** Keeps a store's indexes of deliveries up to date. Implemented by the store, called by {@link Transitions}. */
+export interface DeliveryIndex {
+  /** Sets `wakeAt`: the due time, or the end of the lease. `slot` becomes 0 or more. */
+  schedule(row: DeliveryRow, wakeAt: number): void
+  /** The delivery waits for no time any more. `slot` becomes -1. */
+  unschedule(row: DeliveryRow): void
+  /** The status, lease or digest of the delivery has changed. */
+  update(row: DeliveryRow): void
+  /** The digest delivery that this delivery joins: the open one that opened first. */
   openDigest(row: DeliveryRow, now: number): DeliveryRow | undefined
 }
 
-/** What can happen to a delivery. Each leaves its row, and where it is kept, in agreement. */
+/** State transitions of deliveries. Each changes the row and the store's {@link DeliveryIndex}. */
 export interface Transitions {
-  /** It waits until then, under no lease; unless it was to be cancelled as soon as it can be. */
+  /** Queues a delivery until `dueAt` and ends its lease. A delivery whose cancellation was requested is cancelled instead. */
   queue(row: DeliveryRow, dueAt: number): void
-  /** It is `sending` under this fence, and due again when the lease is over. */
+  /** Makes a delivery `sending` under a fencing token. It is due again when the lease expires. */
   lease(row: DeliveryRow, fence: string, until: number): void
-  /** It waits for the channel before it to fail. */
+  /** Holds a delivery until the channel before it fails. */
   hold(row: DeliveryRow): void
   end(row: DeliveryRow, to: EndedDelivery, reason?: DeliveryReason): void
   /**
-   * Cancels it for one of its dispatches; gives what is `cancelled` now, if anything is. Of a digest that is not rendered only
-   * that one's events are taken out, into a record of its own. What is `sending`, or rendered for others too, keeps the wish.
+   * Cancels a delivery for one of its dispatches. Returns the row that is `cancelled` now, if any. From an unrendered digest it removes
+   * only the events of that dispatch, into a row of their own. A delivery that is `sending`, or rendered for other dispatches too, keeps
+   * the request.
    */
   cancel(row: DeliveryRow, dispatch: DispatchRow): DeliveryRow | undefined
-  /** Counts one dispatch for a quota, where there is one; `false`, and nothing is counted: it is spent. */
+  /** Counts one dispatch for a quota. Returns `false` and counts nothing if the quota is spent. */
   spend(tenant: string, quota: SendLimit | undefined, now: number): boolean
-  /** Counts its limits and queues it; where one is spent it is `throttled` and this gives `false`. */
+  /** Counts the limits of a delivery and queues it. Returns `false` if a limit is spent: the delivery is `skipped` as `throttled`. */
   admit(row: DeliveryRow, dueAt: number, now: number): boolean
-  /** Queues the first held delivery whose limits are not spent. Gives what changed. */
+  /** Queues the first held delivery whose limits are not spent. Returns all changes. */
   promote(dispatch: DispatchRow, dueAt: number, now: number): DeliveryChange[]
-  /** Lets all held deliveries end. Gives what changed. */
+  /** Ends all held deliveries. Returns the changes. */
   endHeld(dispatch: DispatchRow, to: EndedDelivery, reason?: DeliveryReason): DeliveryChange[]
 }
 
-/** The transitions of deliveries that are kept there, with these limits. */
-export function transitions(places: DeliveryPlaces, limits: SendLimits): Transitions {
-  function become(row: DeliveryRow, status: DeliveryStatus, reason?: DeliveryReason, fence?: string): void {
+/** Transitions over a store's index of deliveries and its rate limits. */
+export function deliveryTransitions(index: DeliveryIndex, limits: SendLimits): Transitions {
+  function setStatus(row: DeliveryRow, status: DeliveryStatus, reason?: DeliveryReason, fence?: string): void {
     row.status = status
     row.reason = reason
     row.fence = fence
-    places.changed(row)
+    index.update(row)
   }
 
-  const moves: Transitions = {
+  const transitions: Transitions = {
     queue(row, dueAt) {
-      places.place(row, dueAt)
-      become(row, 'queued')
-      row.cancelledBy?.forEach((dispatch) => void moves.cancel(row, dispatch))
+      index.schedule(row, dueAt)
+      setStatus(row, 'queued')
+      row.cancelledBy?.forEach((dispatch) => void transitions.cancel(row, dispatch))
     },
     lease(row, fence, until) {
-      places.place(row, until)
-      become(row, 'sending', undefined, fence)
+      index.schedule(row, until)
+      setStatus(row, 'sending', undefined, fence)
     },
     hold(row) {
-      places.remove(row)
-      become(row, 'held')
+      index.unschedule(row)
+      setStatus(row, 'held')
     },
     end(row, to, reason) {
-      places.remove(row)
-      become(row, to, reason)
+      index.unschedule(row)
+      setStatus(row, to, reason)
     },
     cancel(row, dispatch) {
       const { status, digest, content } = row
       if (!isOpenDelivery(status)) return undefined
       const others = digest?.events.filter((event) => event.dispatch !== dispatch) ?? []
       if (digest && others[0] && !content && status !== 'sending') {
-        const record = recordOf(row, digest, dispatch)
+        const record = cancelledPart(row, digest, dispatch)
         dispatch.deliveries[dispatch.deliveries.indexOf(row)] = record
         digest.events = others
         row.dispatch = others[0].dispatch
         row.cancelledBy?.delete(dispatch)
-        places.changed(row)
-        places.changed(record)
+        index.update(row)
+        index.update(record)
         return record
       }
       row.cancelledBy ??= new Set()
       row.cancelledBy.add(dispatch)
-      if (status === 'sending' || !isUnwanted(row)) return undefined
-      moves.end(row, 'cancelled')
+      if (status === 'sending' || !isCancelledByAll(row)) return undefined
+      transitions.end(row, 'cancelled')
       return row
     },
     spend: (tenant, quota, now) => !quota || limits.take(tenant, [quota], now),
     admit(row, dueAt, now) {
       const fits = !row.limits || limits.take(row.dispatch.head.tenant, row.limits, now)
-      if (fits) moves.queue(row, dueAt)
-      else moves.end(row, 'skipped', 'throttled')
+      if (fits) transitions.queue(row, dueAt)
+      else transitions.end(row, 'skipped', 'throttled')
       row.limits = undefined
       return fits
     },
     promote(dispatch, dueAt, now) {
       const changes: DeliveryChange[] = []
-      for (const row of held(dispatch)) {
-        const admitted = moves.admit(row, dueAt, now)
+      for (const row of heldDeliveries(dispatch)) {
+        const admitted = transitions.admit(row, dueAt, now)
         changes.push(changeOf(row))
         if (admitted) break
       }
       return changes
     },
     endHeld(dispatch, to, reason) {
-      return held(dispatch).map((row) => {
-        moves.end(row, to, reason)
+      return heldDeliveries(dispatch).map((row) => {
+        transitions.end(row, to, reason)
         return changeOf(row)
       })
     },
   }
-  return moves
+  return transitions
 }
 
-/** Whether a delivery of that status may yet be sent. */
+/** Whether a delivery with this status may still be sent. */
 export function isOpenDelivery(status: DeliveryStatus): boolean {
   return status === 'queued' || status === 'sending' || status === 'held'
 }
 
-function held({ deliveries }: DispatchRow): readonly DeliveryRow[] {
+function heldDeliveries({ deliveries }: DispatchRow): readonly DeliveryRow[] {
   return deliveries.filter(({ status }) => status === 'held')
 }
 
-/** All whose it is have asked for its end. */
-function isUnwanted(row: DeliveryRow): boolean {
+function isCancelledByAll(row: DeliveryRow): boolean {
   for (const owner of ownersOf(row)) if (!row.cancelledBy?.has(owner)) return false
   return true
 }
 
-/** What a dispatch keeps of a digest that it leaves, in the place of the delivery. */
-function recordOf(row: DeliveryRow, digest: DigestRow, dispatch: DispatchRow): DeliveryRow {
+/** The row that a dispatch keeps when it leaves a digest: `cancelled`, with its own events. */
+function cancelledPart(row: DeliveryRow, digest: DigestRow, dispatch: DispatchRow): DeliveryRow {
   return {
     ...row,
     slot: -1,
@@ -157,16 +156,16 @@ const ALONE: Settled = Object.freeze({ live: true, others: Object.freeze([]) })
 const CANCELLED: Settled = Object.freeze({ live: true, others: Object.freeze([]), cancelled: true })
 
 /**
- * Ends the lease of a delivery, and lets the held ones of its dispatch follow.
+ * Ends the lease of a delivery. Held deliveries of its dispatches are then queued or skipped.
  *
- * @param now By the store's clock. Where that is known within bounds only: the earliest that it may be.
- * @param latest The latest that it may be: an attempt ended no later, unless the next one is due at once. Default: `now`.
+ * @param now The store's clock. If the store knows the time only within bounds: the lower bound.
+ * @param latest The upper bound: the end of the attempt, unless the next attempt is due at once. Default: `now`.
  */
 export function settleDelivery(
   row: DeliveryRow,
   settlement: Settlement,
   now: number,
-  moves: Transitions,
+  transitions: Transitions,
   latest: number = now,
 ): Settled {
   const isDueNow = settlement.to === 'queued' && settlement.delayMs <= 0
@@ -174,28 +173,80 @@ export function settleDelivery(
   else takeBackAttempt(row)
   if (settlement.to === 'queued') {
     if (settlement.content) row.content = copyJson(settlement.content)
-    moves.queue(row, now + settlement.delayMs)
+    transitions.queue(row, now + settlement.delayMs)
     return row.status === 'cancelled' ? CANCELLED : ALONE
   }
   const sent = settlement.to === 'sent'
   if (sent) row.providerMessageId = settlement.attempt?.providerMessageId
-  moves.end(row, settlement.to, sent ? undefined : settlement.reason)
+  transitions.end(row, settlement.to, sent ? undefined : settlement.reason)
   const others: DeliveryChange[] = []
   for (const dispatch of ownersOf(row)) {
-    others.push(...(sent ? moves.endHeld(dispatch, 'skipped', 'fallback_unneeded') : moves.promote(dispatch, now, now)))
+    const changes = sent
+      ? transitions.endHeld(dispatch, 'skipped', 'fallback_unneeded')
+      : transitions.promote(dispatch, now, now)
+    others.push(...changes)
   }
   return others.length > 0 ? { live: true, others } : ALONE
 }
 
-/** A delivery that has expired, as a claim tells of it. */
+/** An expired delivery, as a claim reports it. */
 export type Expired = Claims['expired'][number]
 
-/** Lets a delivery that is past its expiry end, and the held ones of its dispatches with it. Gives all that did. */
-export function expireDelivery(row: DeliveryRow, moves: Transitions): Expired[] {
-  moves.end(row, 'expired')
+/** Ends a delivery that is past its expiry, and the held deliveries of its dispatches. Returns all of them. */
+export function expireDelivery(row: DeliveryRow, transitions: Transitions): Expired[] {
+  transitions.end(row, 'expired')
   const expired: Expired[] = [{ ...changeOf(row), dispatch: { ...row.dispatch.head } }]
   for (const dispatch of ownersOf(row)) {
-    for (const change of moves.endHeld(dispatch, 'expired')) expired.push({ ...change, dispatch: { ...dispatch.head } })
+    for (const change of transitions.endHeld(dispatch, 'expired'))
+      expired.push({ ...change, dispatch: { ...dispatch.head } })
   }
   return expired
+}
+
+/** Times at which deliveries were queued under one limit key. */
+export interface Counter {
+  readonly tenant: string
+  readonly name: string
+  /** The newest `max` times, oldest first. They suffice for an exact sliding window. */
+  readonly times: number[]
+  max: number
+  windowMs: number
+}
+
+/** A store's counters. */
+export interface Counters {
+  /** The counter of a name. A counter whose window has passed may be missing. */
+  find(tenant: string, name: string, now: number): Counter | undefined
+  /** Keeps a new or changed counter until its window has passed. */
+  keep(counter: Counter, now: number): void
+}
+
+/** Exact sliding-window rate limits: at most `max` in any window. */
+export interface SendLimits {
+  /** Counts one for each limit. Returns `false` and counts nothing if any limit is spent. */
+  take(tenant: string, limits: readonly SendLimit[], now: number): boolean
+}
+
+/** Rate limits over a store's counters. */
+export function sendLimits(counters: Counters): SendLimits {
+  return {
+    take(tenant, limits, now) {
+      const taken = new Map<string, Counter>()
+      for (const { key: name, max, windowMs } of limits) {
+        const counter = taken.get(name) ??
+          counters.find(tenant, name, now) ?? { tenant, name, times: [], max, windowMs }
+        const oldest = counter.times.at(-max)
+        if (oldest !== undefined && oldest > now - windowMs) return false
+        counter.max = Math.max(counter.max, max)
+        counter.windowMs = Math.max(counter.windowMs, windowMs)
+        taken.set(name, counter)
+      }
+      for (const counter of taken.values()) {
+        counter.times.push(now)
+        while (counter.times.length > counter.max) counter.times.shift()
+        counters.keep(counter, now)
+      }
+      return true
+    },
+  }
 }

@@ -3,52 +3,52 @@ import { isHostCodeReason } from '../../model/dispatch.ts'
 import { copyJson } from '../../model/json.ts'
 import type { Acceptance, DeliveryChange, NewDelivery, RetryRequest } from '../../ports/dispatch-store.ts'
 import type { Replannable } from '../../ports/plan-source.ts'
-import { changeOf } from './delivery-copies.ts'
-import { type DeliveryPlaces, isOpenDelivery, type Transitions } from './delivery-transitions.ts'
-import { type DeliveryRow, type DispatchRow, deliveryRows, dispatchRow } from './dispatch-rows.ts'
+import { type DeliveryIndex, isOpenDelivery, type Transitions } from './delivery-transitions.ts'
+import { changeOf, type DeliveryRow, type DispatchRow, deliveryRows, dispatchRow } from './dispatch-rows.ts'
 
-/** Makes the rows of a new dispatch, and admits those that are `queued`. `undefined`, and nothing is changed: its quota is spent. */
+/** Makes the rows of a new dispatch and admits the `queued` ones. Returns `undefined` and changes nothing if the quota is spent. */
 export function acceptDispatch(
   { dispatch: given, expiresInMs, quota }: Acceptance,
   now: number,
-  places: DeliveryPlaces,
-  moves: Transitions,
+  index: DeliveryIndex,
+  transitions: Transitions,
 ): DispatchRow | undefined {
-  if (!moves.spend(given.tenant, quota, now)) return undefined
+  if (!transitions.spend(given.tenant, quota, now)) return undefined
   const dispatch = dispatchRow(given, expiresInMs, now)
   const queued = dispatch.deliveries.filter(({ status }) => status === 'queued')
-  admitDeliveries(dispatch, queued, now, places, moves)
+  admitDeliveries(dispatch, queued, now, index, transitions)
   return dispatch
 }
 
 /**
- * Lets deliveries of a dispatch join the digests that are open for them; the others wait until they are due, or are throttled.
- * With the route `first`, the fallback of a throttled one is due when that one was to be.
+ * Lets deliveries join open digests; the others are queued or throttled. With the route `first`, the fallback of a throttled delivery
+ * is due at the time of the throttled one.
  */
-export function admitDeliveries(
+function admitDeliveries(
   dispatch: DispatchRow,
   rows: readonly DeliveryRow[],
   now: number,
-  places: DeliveryPlaces,
-  moves: Transitions,
+  index: DeliveryIndex,
+  transitions: Transitions,
 ): void {
   const { deliveries, head } = dispatch
   for (const row of rows) {
-    const open = places.openDigest(row, now)
+    const open = index.openDigest(row, now)
     if (open) {
       open.digest?.events.push(...(row.digest?.events ?? []))
       open.expiresAt = Math.max(open.expiresAt, row.expiresAt)
-      places.changed(open)
+      index.update(open)
       deliveries[deliveries.indexOf(row)] = open
-    } else if (!moves.admit(row, row.wakeAt, now) && head.route === 'first') moves.promote(dispatch, row.wakeAt, now)
+    } else if (!transitions.admit(row, row.wakeAt, now) && head.route === 'first')
+      transitions.promote(dispatch, row.wakeAt, now)
   }
 }
 
-/** Cancels what is `queued` and `held`, and sees to it that what is `sending` is not queued again. Gives what changed. */
-export function cancelDispatch(dispatch: DispatchRow, moves: Transitions): DeliveryChange[] {
+/** Cancels `queued` and `held` deliveries. A `sending` delivery is not queued again. Returns the changes. */
+export function cancelDispatch(dispatch: DispatchRow, transitions: Transitions): DeliveryChange[] {
   const changes: DeliveryChange[] = []
   for (const row of dispatch.deliveries) {
-    const cancelled = moves.cancel(row, dispatch)
+    const cancelled = transitions.cancel(row, dispatch)
     if (cancelled) changes.push(changeOf(cancelled))
   }
   return changes
@@ -56,40 +56,40 @@ export function cancelDispatch(dispatch: DispatchRow, moves: Transitions): Deliv
 
 const SENT_OR_OPEN: readonly DeliveryStatus[] = ['sent', 'queued', 'sending', 'held']
 
-/** Whether, with the route `first`, something of a dispatch is sent or may yet be: then the others are not wanted. */
-export function hasItsOne({ head, deliveries }: DispatchRow): boolean {
+/** Whether a dispatch with the route `first` needs no other delivery: one is sent or may still be sent. */
+function isFirstRouteServed({ head, deliveries }: DispatchRow): boolean {
   return head.route === 'first' && deliveries.some(({ status }) => SENT_OR_OPEN.includes(status))
 }
 
-/** Queues again what failed or expired, whoever asked for its end before. Limits are counted only where they have not been. */
+/** Queues failed and expired deliveries again and drops requests to cancel them. Counts only limits that are not counted yet. */
 export function requeueDispatch(
   dispatch: DispatchRow,
   options: RetryRequest,
   now: number,
-  moves: Transitions,
+  transitions: Transitions,
 ): DeliveryChange[] {
-  if (hasItsOne(dispatch)) return []
-  const again = retryDeliveries(dispatch, options, now, moves)
-  if (dispatch.head.route === 'first') moves.promote(dispatch, now, now)
-  return again.map(changeOf)
+  if (isFirstRouteServed(dispatch)) return []
+  const retried = retryDeliveries(dispatch, options, now, transitions)
+  if (dispatch.head.route === 'first') transitions.promote(dispatch, now, now)
+  return retried.map(changeOf)
 }
 
-/** Queues what can be retried, or holds it with the route `first`. Gives what that was. */
-export function retryDeliveries(
+/** Queues the deliveries that can be retried, or holds them with the route `first`. Returns them. */
+function retryDeliveries(
   { head, deliveries }: DispatchRow,
   { channel, expiresInMs }: RetryRequest,
   now: number,
-  moves: Transitions,
+  transitions: Transitions,
 ): readonly DeliveryRow[] {
-  const again = deliveries.filter((row) => isRetriable(row) && (channel === undefined || row.channel === channel))
-  for (const row of again) {
+  const retried = deliveries.filter((row) => isRetriable(row) && (channel === undefined || row.channel === channel))
+  for (const row of retried) {
     row.attemptsBefore = row.attempts
     row.expiresAt = now + expiresInMs
     row.cancelledBy = undefined
-    if (head.route === 'first') moves.hold(row)
-    else moves.admit(row, now, now)
+    if (head.route === 'first') transitions.hold(row)
+    else transitions.admit(row, now, now)
   }
-  return again
+  return retried
 }
 
 function isRetriable({ status, address, content, digest }: DeliveryRow): boolean {
@@ -97,14 +97,14 @@ function isRetriable({ status, address, content, digest }: DeliveryRow): boolean
   return address !== undefined && (content !== undefined || digest !== undefined)
 }
 
-/** What takes the place of deliveries that failed in host code. */
+/** New deliveries in place of those that failed in host code. */
 export interface Replan extends RetryRequest {
-  /** Of the plan that was read. */
+  /** Version of the plan that was read. */
   readonly version: number
   readonly deliveries: readonly NewDelivery[]
 }
 
-/** What a dispatch can be planned again from, as a host gets it. */
+/** A copy of a dispatch's plan for the host; `undefined` if nothing can be planned again. */
 export function readReplannable(dispatch: DispatchRow, now: number): Replannable | undefined {
   const { head, plan } = dispatch
   const failed = hostCodeFailures(dispatch).map(({ deliveryId, channel }) => ({ deliveryId, channel }))
@@ -114,47 +114,46 @@ export function readReplannable(dispatch: DispatchRow, now: number): Replannable
 }
 
 /**
- * Puts planned deliveries in the place of those that failed in host code, and retries the others. Gives what changed;
- * `undefined`, and nothing is changed: the plan has another version, or one of them is not to be replaced.
+ * Replaces the deliveries that failed in host code by planned ones and retries the others. Returns the changes. Returns `undefined`
+ * and changes nothing if the plan has another version, or a planned delivery replaces none.
  */
 export function replanDispatch(
   dispatch: DispatchRow,
   { version, deliveries, ...options }: Replan,
   now: number,
-  places: DeliveryPlaces,
-  moves: Transitions,
+  index: DeliveryIndex,
+  transitions: Transitions,
 ): DeliveryChange[] | undefined {
   const { plan, head } = dispatch
-  const replaced = replaceable(dispatch, deliveries)
+  const replaced = replacedRows(dispatch, deliveries)
   if (plan?.version !== version || !replaced) return undefined
-  if (hasItsOne(dispatch)) return []
-  const again = retryDeliveries(dispatch, options, now, moves)
+  if (isFirstRouteServed(dispatch)) return []
+  const retried = retryDeliveries(dispatch, options, now, transitions)
   const rows = deliveryRows(deliveries, dispatch, options.expiresInMs, now)
-  const planned = rows.map((row, at) => replace(replaced[at] ?? row, row))
-  const changed = new Set([...planned, ...again].map((row) => dispatch.deliveries.indexOf(row)))
-  if (head.route === 'first') promoteFirst(dispatch, planned, now, moves)
-  else {
+  const planned = rows.map((row, at) => replaceRow(replaced[at] ?? row, row))
+  const changed = new Set([...planned, ...retried].map((row) => dispatch.deliveries.indexOf(row)))
+  if (head.route === 'first') {
+    const next = dispatch.deliveries.find(({ status }) => status === 'held')
+    // A planned delivery keeps its planned time; a retried one is due now.
+    transitions.promote(dispatch, next && planned.includes(next) ? next.wakeAt : now, now)
+  } else {
     const queued = planned.filter((_, at) => deliveries[at]?.status === 'queued')
-    admitDeliveries(dispatch, queued, now, places, moves)
+    admitDeliveries(dispatch, queued, now, index, transitions)
   }
-  dispatch.plan = hasHostCodeFailure(dispatch) ? { source: plan.source, version: version + 1 } : undefined
+  const isReplannable = hostCodeFailures(dispatch).length > 0
+  dispatch.plan = isReplannable ? { source: plan.source, version: version + 1 } : undefined
   return dispatch.deliveries.filter((_, at) => changed.has(at)).map(changeOf)
 }
 
-/** Whether a delivery of it failed in the host's own code. */
-function hasHostCodeFailure(dispatch: DispatchRow): boolean {
-  return hostCodeFailures(dispatch).length > 0
-}
-
-/** What failed in the host's own code, before there was anything to send. */
+/** Deliveries that failed in host code before there was content to send. */
 function hostCodeFailures({ deliveries }: DispatchRow): DeliveryRow[] {
   return deliveries.filter(({ status, reason, content, digest }) => {
     return status === 'failed' && isHostCodeReason(reason) && content === undefined && digest === undefined
   })
 }
 
-/** The rows that these are to replace, in their order; `undefined`: one of them replaces none. */
-function replaceable(dispatch: DispatchRow, deliveries: readonly NewDelivery[]): readonly DeliveryRow[] | undefined {
+/** The rows that new deliveries replace, in the same order; `undefined` if one replaces none. */
+function replacedRows(dispatch: DispatchRow, deliveries: readonly NewDelivery[]): readonly DeliveryRow[] | undefined {
   const failed = hostCodeFailures(dispatch)
   const rows = deliveries.flatMap(({ deliveryId, channel }) => {
     return failed.find((row) => row.deliveryId === deliveryId && row.channel === channel) ?? []
@@ -163,27 +162,21 @@ function replaceable(dispatch: DispatchRow, deliveries: readonly NewDelivery[]):
 }
 
 /**
- * The row stays the same object. What is to be queued is held until it is admitted, so that it does not join its own digest. With
- * the route `first` it may have to wait for others, and the policy is then asked again.
+ * Writes a planned row over the failed one, which stays the same object. A planned `queued` row is held until it is admitted, so that
+ * it does not join its own digest. With the route `first` it may wait for others: `deferred` asks the policy again when it is sent.
  */
-function replace(row: DeliveryRow, planned: DeliveryRow): DeliveryRow {
+function replaceRow(row: DeliveryRow, planned: DeliveryRow): DeliveryRow {
   const isWaiting = planned.status === 'queued' || planned.status === 'held'
   const mayWaitLonger = isWaiting && planned.dispatch.head.route === 'first'
   return Object.assign(row, planned, isWaiting && { status: 'held' }, mayWaitLonger && { deferred: true })
 }
 
-/** The first that waits is due when it was planned to be, or now where it is retried. */
-function promoteFirst(dispatch: DispatchRow, planned: readonly DeliveryRow[], now: number, moves: Transitions): void {
-  const next = dispatch.deliveries.find(({ status }) => status === 'held')
-  moves.promote(dispatch, next && planned.includes(next) ? next.wakeAt : now, now)
-}
-
-/** Whether something of it may yet be sent. */
+/** Whether a delivery of the dispatch may still be sent. */
 export function isOpenDispatch({ deliveries }: DispatchRow): boolean {
   return deliveries.some(({ status }) => isOpenDelivery(status))
 }
 
-/** Takes a dispatch of which nothing is open out of the digests that it shares with others: these keep the rest. */
+/** Removes the events of an ended dispatch from digests that it shares with other dispatches. */
 export function leaveDigests(dispatch: DispatchRow): void {
   for (const row of dispatch.deliveries) {
     const others = row.digest?.events.filter((event) => event.dispatch !== dispatch) ?? []

@@ -3,9 +3,11 @@ import type {
   AttemptEnd,
   ConditionTrace,
   Content,
+  Delivery,
   DeliveryReason,
   DeliveryStatus,
   Digest,
+  Dispatch,
   DispatchHead,
   DispatchStatus,
 } from '../../model/dispatch.ts'
@@ -13,57 +15,58 @@ import { statusOfDispatch } from '../../model/dispatch.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { copyJson } from '../../model/json.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
-import type { NewDelivery, NewDispatch } from '../../ports/dispatch-store.ts'
+import type { ClaimedDelivery, DeliveryChange, NewDelivery, NewDispatch } from '../../ports/dispatch-store.ts'
 import type { PlanSource } from '../../ports/plan-source.ts'
 import { compoundKey } from './compound-key.ts'
 
-/** A dispatch, while a store works on it. Of a delivery that joined a digest it has the row of that one. */
+/** A dispatch in memory, as the delivery rules change it. */
 export interface DispatchRow {
   readonly head: DispatchHead
-  /** Where it stands in the order in which its store took dispatches in. */
-  place: number
-  /** The status that its store lists it under; absent: it is in no list. */
+  /** Order of acceptance within a store; 0 in a store that does not need it. */
+  sequence: number
+  /** The status under which its store lists it; absent: no list contains it. */
   listed?: DispatchStatus | undefined
+  /** A delivery that joined a digest is replaced by the delivery of that digest, which several dispatches share. */
   deliveries: DeliveryRow[]
-  /** Absent unless a delivery of it failed in host code. */
+  /** Present if a delivery failed in host code. */
   plan: PlanRow | undefined
 }
 
-/** What a dispatch is planned from again. */
+/** Input for planning a dispatch again. */
 export interface PlanRow {
   readonly source: PlanSource
-  /** 1, and one more with every replan. */
+  /** 1 at first. Each replan adds 1. */
   readonly version: number
 }
 
-/** A delivery, while a store works on it. */
+/** A delivery in memory, as the delivery rules change it. */
 export interface DeliveryRow {
   readonly deliveryId: string
   readonly channel: string
   readonly concurrencyKey: string | undefined
-  /** When it is due while it is `queued`, and when its lease ends while it is `sending`. */
+  /** Due time while `queued`; end of the lease while `sending`. */
   wakeAt: number
-  /** Where it waits for that, as its store has it; -1: nowhere. */
+  /** At least 0 while the delivery waits for `wakeAt`; -1: it waits for no time. The store may order by it. */
   slot: number
-  /** Whose it is; of a digest: whose its oldest event is. */
+  /** Its dispatch. For a digest: the dispatch of the oldest event. */
   dispatch: DispatchRow
   status: DeliveryStatus
   reason: DeliveryReason | undefined
   attempts: number
-  /** Those of the attempts that came before the last retry. */
+  /** Number of attempts before the last retry. */
   attemptsBefore: number
-  /** Absent before the first. */
+  /** Absent before the first attempt. */
   attemptLog: AttemptRow[] | undefined
   readonly acceptedAt: number
-  /** When it is no longer worth sending. */
   expiresAt: number
+  /** Fencing token of the current lease. */
   fence: string | undefined
-  /** Those of its dispatches that asked for its end when it could not be had yet. */
+  /** Dispatches that requested cancellation while the delivery could not be cancelled yet. */
   cancelledBy: Set<DispatchRow> | undefined
   readonly address: string | undefined
   content: Content | undefined
   readonly digest: DigestRow | undefined
-  /** Until they are counted. */
+  /** Limits that are not counted yet. */
   limits: readonly SendLimit[] | undefined
   readonly deferred: true | undefined
   readonly trace: readonly ConditionTrace[] | undefined
@@ -71,27 +74,29 @@ export interface DeliveryRow {
   providerMessageId: string | undefined
 }
 
-/** A digest, while a store works on it. */
+/** A digest in memory, as the delivery rules change it. */
 export interface DigestRow extends Omit<Digest, 'events'> {
-  /** In which order it was first open; 0: it has not been. */
+  /** Order in which digests opened; 0: not open yet. */
   opened: number
-  /** Oldest first, and never none. */
+  /** Oldest first, at least one. */
   events: DigestEvent[]
 }
 
-/** One event of a digest, and whose it is. */
+/** One event of a digest, with its dispatch. */
 export interface DigestEvent {
   readonly dispatch: DispatchRow
   readonly eventData: JsonObject
 }
 
-/** An attempt, while a store works on it. */
-export type AttemptRow = { -readonly [K in keyof Attempt]: Attempt[K] }
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** An attempt in memory. */
+export type AttemptRow = Mutable<Attempt>
 
 /**
- * The rows of a new dispatch, which share nothing with it; they stand nowhere yet.
+ * Rows of a new dispatch. They share no objects with it.
  *
- * @param now By the store's clock: what the host believes the time to be is not asked.
+ * @param now The store's clock, not the host's.
  */
 export function dispatchRow(
   { deliveries, source, ...rest }: NewDispatch,
@@ -100,12 +105,12 @@ export function dispatchRow(
 ): DispatchRow {
   const head: DispatchHead = Object.assign(rest, { createdAt: now })
   const plan = source && { source: copyJson(source), version: 1 }
-  const dispatch: DispatchRow = { head, place: 0, listed: undefined, deliveries: [], plan }
+  const dispatch: DispatchRow = { head, sequence: 0, listed: undefined, deliveries: [], plan }
   dispatch.deliveries = deliveryRows(deliveries, dispatch, expiresInMs, now)
   return dispatch
 }
 
-/** The rows of new deliveries of a dispatch; they stand nowhere yet. */
+/** Rows of new deliveries of a dispatch. A held delivery counts its expiry from the latest due time of the queued ones. */
 export function deliveryRows(
   deliveries: readonly NewDelivery[],
   dispatch: DispatchRow,
@@ -121,33 +126,22 @@ export function deliveryRows(
 }
 
 function deliveryRow(
-  {
-    deliveryId,
-    channel,
-    concurrencyKey,
-    status,
-    reason,
-    address,
-    content,
-    digest,
-    limits,
-    deferred,
-    trace,
-  }: NewDelivery,
+  delivery: NewDelivery,
   dispatch: DispatchRow,
   acceptedAt: number,
   wakeAt: number,
   expiresAt: number,
 ): DeliveryRow {
+  const { digest } = delivery
   return {
-    deliveryId,
-    channel,
-    concurrencyKey,
+    deliveryId: delivery.deliveryId,
+    channel: delivery.channel,
+    concurrencyKey: delivery.concurrencyKey,
     wakeAt,
     slot: -1,
     dispatch,
-    status,
-    reason,
+    status: delivery.status,
+    reason: delivery.reason,
     attempts: 0,
     attemptsBefore: 0,
     attemptLog: undefined,
@@ -155,8 +149,8 @@ function deliveryRow(
     expiresAt,
     fence: undefined,
     cancelledBy: undefined,
-    address,
-    content: copyJson(content),
+    address: delivery.address,
+    content: copyJson(delivery.content),
     digest: digest && {
       key: digest.key,
       max: digest.max,
@@ -164,15 +158,15 @@ function deliveryRow(
       opened: 0,
       events: [{ dispatch, eventData: copyJson(digest.eventData) }],
     },
-    limits: copyJson(limits),
-    deferred,
-    trace: copyJson(trace),
+    limits: copyJson(delivery.limits),
+    deferred: delivery.deferred,
+    trace: copyJson(delivery.trace),
     lastCode: undefined,
     providerMessageId: undefined,
   }
 }
 
-/** The dispatches that a delivery belongs to. */
+/** The dispatches that share a delivery. */
 export function ownersOf({ digest, dispatch }: DeliveryRow): Iterable<DispatchRow> {
   return digest ? new Set(digest.events.map((event) => event.dispatch)) : [dispatch]
 }
@@ -185,28 +179,28 @@ export function currentStatus({ head, deliveries }: DispatchRow): DispatchStatus
   )
 }
 
-/** All that a digest is gathered by. With the address: what was resolved to one is not sent to another. */
+/** Key of the digests that an event can join. It contains the address: events for one address are not sent to another. */
 export function digestKey({ dispatch: { head }, channel, address = '' }: DeliveryRow, { key }: DigestRow): string {
   return compoundKey(head.tenant, channel, key, head.eventType, head.recipient, address)
 }
 
-/** Whether an event may join it, once it is not due yet. */
+/** Whether events may join a digest until it is due. */
 export function isOpenDigest({ status, content, digest }: DeliveryRow): boolean {
   return digest !== undefined && status === 'queued' && !content && digest.events.length < digest.max
 }
 
-/** How many attempts that have ended are kept. */
-const KEPT = 50
+/** Number of ended attempts that a delivery keeps. */
+const MAX_ATTEMPTS_KEPT = 50
 
-/** Counts an attempt and writes it down as under way. */
+/** Counts and records an attempt that starts now. */
 export function beginAttempt(row: DeliveryRow, startedAt: number): void {
   row.attempts += 1
   const begun: AttemptRow = { attempt: row.attempts, startedAt }
   if (!row.attemptLog) row.attemptLog = [begun]
-  else if (row.attemptLog.push(begun) > KEPT + 1) row.attemptLog.shift()
+  else if (row.attemptLog.push(begun) > MAX_ATTEMPTS_KEPT + 1) row.attemptLog.shift()
 }
 
-/** Writes down how the attempt that is under way ended: never before it began. */
+/** Records the end of the current attempt, never before its start. */
 export function endAttempt(row: DeliveryRow, end: AttemptEnd, endedAt: number): void {
   const { outcome, code, provider, providerMessageId } = end
   const attempt = row.attemptLog?.at(-1)
@@ -216,11 +210,78 @@ export function endAttempt(row: DeliveryRow, end: AttemptEnd, endedAt: number): 
   if (code !== undefined) attempt.code = row.lastCode = code
   if (provider !== undefined) attempt.provider = provider
   if (providerMessageId !== undefined) attempt.providerMessageId = providerMessageId
-  if (row.attemptLog.length > KEPT) row.attemptLog.shift()
+  if (row.attemptLog.length > MAX_ATTEMPTS_KEPT) row.attemptLog.shift()
 }
 
-/** As if it had not begun. */
+/** Undoes `beginAttempt`. */
 export function takeBackAttempt(row: DeliveryRow): void {
   row.attempts -= 1
   row.attemptLog?.pop()
+}
+
+/** A copy of a dispatch for the host. */
+export function readDispatch({ head, deliveries }: DispatchRow): Dispatch {
+  return { deliveries: deliveries.map(readDelivery), ...head }
+}
+
+/** Sets optional members one by one: this runs for every delivery, and conditional spreads take several times as long. */
+function readDelivery(row: DeliveryRow): Delivery {
+  const { deliveryId, channel, status, attempts } = row
+  const attemptLog = row.attemptLog?.map(copyAttempt) ?? []
+  const delivery: Mutable<Delivery> = { deliveryId, channel, status, attempts, attemptLog }
+  if (row.reason !== undefined) delivery.reason = row.reason
+  if (status === 'queued') delivery.dueAt = row.wakeAt
+  if (row.deferred) delivery.deferred = true
+  if (row.concurrencyKey !== undefined) delivery.concurrencyKey = row.concurrencyKey
+  if (row.lastCode !== undefined) delivery.lastCode = row.lastCode
+  if (row.providerMessageId !== undefined) delivery.providerMessageId = row.providerMessageId
+  if (row.trace) delivery.trace = copyJson(row.trace)
+  if (row.address !== undefined) delivery.address = row.address
+  if (row.content) delivery.content = copyJson(row.content)
+  if (row.digest) delivery.eventCount = row.digest.events.length
+  return delivery
+}
+
+/**
+ * A newly leased delivery, as its worker gets it.
+ *
+ * @param wasSending The lease before this one expired without a settlement.
+ */
+export function claimedDelivery(row: DeliveryRow, fence: string, now: number, wasSending = false): ClaimedDelivery {
+  const { deliveryId, channel, address = '', attempts, attemptLog, dispatch } = row
+  const claimed: Mutable<ClaimedDelivery> = {
+    deliveryId,
+    channel,
+    address,
+    attempts,
+    history: attemptLog?.slice(0, -1).map(copyAttempt) ?? [],
+    waitedMs: now - row.acceptedAt,
+    expiresInMs: row.expiresAt - now,
+    fence,
+    dispatch: { ...dispatch.head },
+  }
+  if (row.content) claimed.content = copyJson(row.content)
+  else if (row.digest) claimed.digest = readDigest(row.digest)
+  if (row.concurrencyKey !== undefined) claimed.concurrencyKey = row.concurrencyKey
+  if (row.deferred) claimed.deferred = true
+  if (wasSending) claimed.reclaimed = true
+  if (row.attemptsBefore > 0) claimed.attemptsBefore = row.attemptsBefore
+  return claimed
+}
+
+/** The change of a delivery, as stores report it. */
+export function changeOf({ deliveryId, channel, status, reason, attempts }: DeliveryRow): DeliveryChange {
+  return { deliveryId, channel, status, ...(reason !== undefined && { reason }), attempts }
+}
+
+function readDigest({ key, max, recipient, events }: DigestRow): Digest {
+  const readEvent = ({ dispatch: { head }, eventData }: DigestEvent): Digest['events'][number] => ({
+    dispatchId: head.dispatchId,
+    eventData: copyJson(eventData),
+  })
+  return { key, max, recipient: copyJson(recipient), events: events.map(readEvent) }
+}
+
+function copyAttempt(attempt: Attempt): Attempt {
+  return { ...attempt }
 }

@@ -1,20 +1,24 @@
 /**
- * The rules of deliveries as pure functions, for a store of your own.
+ * The rules of deliveries and the arithmetic of sums as pure functions, for a store of your own.
  *
  * @module sallyport/storage/rules
  */
 export { dayOf } from '../../model/day.ts'
 export { statusOfDispatch } from '../../model/dispatch.ts'
 export { MAX_RUNS_ABOVE } from '../../model/run-tree-limit.ts'
-export { claimedDelivery, readDispatch } from './delivery-copies.ts'
+export { addSpend, addTotals, noSpend, noTotals } from '../../model/totals.ts'
 export {
-  type DeliveryPlaces,
+  type Counter,
+  type Counters,
+  type DeliveryIndex,
+  deliveryTransitions,
   type EndedDelivery,
   type Expired,
   expireDelivery,
+  type SendLimits,
+  sendLimits,
   settleDelivery,
   type Transitions,
-  transitions,
 } from './delivery-transitions.ts'
 export {
   acceptDispatch,
@@ -29,6 +33,7 @@ export {
 export {
   type AttemptRow,
   beginAttempt,
+  claimedDelivery,
   type DeliveryRow,
   type DigestEvent,
   type DigestRow,
@@ -38,5 +43,5 @@ export {
   isOpenDigest,
   ownersOf,
   type PlanRow,
+  readDispatch,
 } from './dispatch-rows.ts'
-export { type Counter, type Counters, type SendLimits, sendLimits } from './send-limits.ts'

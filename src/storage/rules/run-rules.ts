@@ -3,7 +3,7 @@ import type { MergeDecision, StoredRun } from '../../ports/run-store.ts'
 
 const NO_DERIVED: DerivedRunData = Object.freeze({ ended: [], pending: [] })
 
-/** What is stored of a run after a decision: what was, where nothing was decided of it. */
+/** The stored run after a merge decision. Returns `run` itself if the decision changes nothing. */
 export function applyDecision(
   run: StoredRun | undefined,
   { state, derived, touched }: MergeDecision<unknown>,
@@ -29,7 +29,7 @@ export function applyDecision(
 
 const OPEN: ReadonlySet<RunStatus> = new Set<RunStatus>(['queued', 'running', 'waiting'])
 
-/** Whether a run of that status has not ended. */
+/** Whether a run with this status has not ended. */
 export function isOpenRun(status: RunStatus): boolean {
   return OPEN.has(status)
 }

@@ -1,14 +1,6 @@
 import type pg from 'pg'
-import {
-  addTotals,
-  type MergeDecision,
-  mergeRun,
-  noTotals,
-  type RunState,
-  type RunStore,
-  type RunUpdate,
-  type Totals,
-} from 'sallyport'
+import { type MergeDecision, mergeRun, type RunState, type RunStore, type RunUpdate, type Totals } from 'sallyport'
+import { addTotals, noTotals } from 'sallyport/storage/rules'
 import { sqlStore } from 'sallyport/storage/sql'
 import type { BenchDatabase } from './storage-databases.ts'
 import { inFlight, sideBySide } from './storage-measure.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { memoryCounters } from '../../../src/storage/memory/counters.ts'
-import { type Expiring, expiringMap } from '../../../src/storage/memory/expiring-map.ts'
-import { sendLimits } from '../../../src/storage/rules/send-limits.ts'
+import { type Expiring, expiringMap, memoryCounters } from '../../../src/storage/memory/expiring-map.ts'
+import { sendLimits } from '../../../src/storage/rules/delivery-transitions.ts'
 
 const item = (key: string): Expiring => ({ key, wakeAt: 0, slot: -1 })
 

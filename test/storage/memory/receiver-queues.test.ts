@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Laned, receiverQueues } from '../../../src/storage/memory/receiver-queues.ts'
+import { type QueueItem, receiverQueues } from '../../../src/storage/memory/receiver-queues.ts'
 
 const CHANNELS = ['a', 'b'] as const
 const KEYS = [undefined, '', 'x', 'y'] as const
 
-const item = (channel: string, concurrencyKey?: string): Laned => ({ channel, concurrencyKey, wakeAt: 0, slot: -1 })
+const item = (channel: string, concurrencyKey?: string): QueueItem => ({ channel, concurrencyKey, wakeAt: 0, slot: -1 })
 
 type Step =
   | { readonly do: 'place'; readonly channel: string; readonly key: string | undefined; readonly at: number }
@@ -83,7 +83,7 @@ describe('receiver queues', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 100, size: 'max' }), (steps) => {
         const queues = receiverQueues()
-        const model: Laned[] = []
+        const model: QueueItem[] = []
         const earliest = (channels: readonly string[], busy: readonly Busy[]): number | undefined =>
           model
             .filter((one) => channels.includes(one.channel))

@@ -26,9 +26,7 @@ export interface HostKysely {
 }
 
 /** A transaction of it. */
-export interface HostTransaction extends HostKysely {
-  readonly isTransaction: true
-}
+export type HostTransaction = HostKysely & { readonly isTransaction: true }
 
 /** A statement as Kysely runs it. It is built here so that the store does not load `kysely` itself. */
 export function statement<Row = unknown>(sql: string, parameters: readonly unknown[] = []): CompiledQuery<Row> {

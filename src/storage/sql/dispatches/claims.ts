@@ -1,7 +1,6 @@
 import type { ClaimedDelivery, ClaimRequest, DispatchStore } from '../../../ports/dispatch-store.ts'
-import { claimedDelivery } from '../../rules/delivery-copies.ts'
 import type { DeliveryRow } from '../../rules/dispatch-rows.ts'
-import { beginAttempt, takeBackAttempt } from '../../rules/dispatch-rows.ts'
+import { beginAttempt, claimedDelivery, takeBackAttempt } from '../../rules/dispatch-rows.ts'
 import { NOW, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { lookUp } from '../connection/dialects.ts'

@@ -1,6 +1,6 @@
 import type { Acceptance } from '../../../ports/dispatch-store.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
-import { type Counter, type SendLimits, sendLimits } from '../../rules/send-limits.ts'
+import { type Counter, type SendLimits, sendLimits } from '../../rules/delivery-transitions.ts'
 import { boundedMap } from '../connection/bounded-map.ts'
 import { type Changes, firstVersion } from '../connection/changes.ts'
 import type { CounterRecord } from '../schema/records.ts'

@@ -12,6 +12,13 @@ import {
 } from '../../rules/dispatch-rows.ts'
 import type { DeliveryRecord, DispatchRecord } from '../schema/records.ts'
 
+/** The record that a dispatch keeps of a delivery that it no longer shares. */
+export interface LeftRecord {
+  readonly place: number
+  readonly delivery: DeliveryRecord
+  readonly event: string
+}
+
 /** A dispatch as it is now, and as it was read. */
 export interface KnownDispatch {
   readonly row: DispatchRow

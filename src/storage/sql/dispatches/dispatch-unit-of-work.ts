@@ -1,5 +1,5 @@
 import type { DeliveryStatus } from '../../../model/dispatch.ts'
-import { type DeliveryPlaces, type Transitions, transitions } from '../../rules/delivery-transitions.ts'
+import { type DeliveryIndex, deliveryTransitions, type Transitions } from '../../rules/delivery-transitions.ts'
 import {
   type DeliveryRow,
   type DigestEvent,
@@ -24,6 +24,7 @@ import {
   type KnownDelivery,
   type KnownDispatch,
   keptStatus,
+  type LeftRecord,
   readJson,
   writeJson,
 } from './dispatch-records.ts'
@@ -34,13 +35,6 @@ interface Standing {
   readonly row: DeliveryRow
 }
 
-/** The record that a dispatch keeps of a delivery that it no longer shares. */
-interface LeftRecord {
-  readonly place: number
-  readonly delivery: DeliveryRecord
-  readonly event: string
-}
-
 /**
  * Unit of work: dispatches as they were read, changed by the rules of deliveries, for one attempt to write them. `save` finds the
  * changes by comparing the rows with the records.
@@ -49,7 +43,7 @@ interface LeftRecord {
  */
 export class DispatchUnitOfWork {
   readonly moves: Transitions
-  readonly places: DeliveryPlaces
+  readonly places: DeliveryIndex
   readonly counters: KnownCounters
   readonly #now: number
   readonly #dispatches = new Map<string, KnownDispatch>()
@@ -66,27 +60,27 @@ export class DispatchUnitOfWork {
   constructor(now: number, uncertaintyMs = 0) {
     this.#now = now
     this.places = {
-      place(row, wakeAt) {
+      schedule(row, wakeAt) {
         row.wakeAt = wakeAt > now ? wakeAt + uncertaintyMs : wakeAt
         row.slot = 0
       },
-      remove(row) {
+      unschedule(row) {
         row.slot = -1
       },
-      changed(row) {
+      update(row) {
         // Digests are ordered by the time at which they were first open.
         if (row.digest && row.digest.opened === 0 && isOpenDigest(row)) row.digest.opened = now
       },
       openDigest: (row) => this.#openDigest(row),
     }
     this.counters = new KnownCounters(now)
-    this.moves = transitions(this.places, this.counters.limits)
+    this.moves = deliveryTransitions(this.places, this.counters.limits)
   }
 
   /** @param isWhole All its deliveries follow, and something may be decided by looking at them together. */
   putDispatch(record: DispatchRecord, isWhole: boolean): void {
     if (this.#dispatches.has(record.dispatch_id)) return
-    const row: DispatchRow = { head: headOf(record), place: 0, deliveries: [], plan: undefined }
+    const row: DispatchRow = { head: headOf(record), sequence: 0, deliveries: [], plan: undefined }
     this.#dispatches.set(record.dispatch_id, { row, record, isWhole })
     for (const { place, delivery, event } of readJson<LeftRecord[]>(record.records) ?? [])
       this.#stand(row, place, this.#rowOf(delivery, row, [{ dispatch: row, eventData: JSON.parse(event) }]))

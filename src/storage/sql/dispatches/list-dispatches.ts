@@ -1,7 +1,6 @@
 import type { Dispatch } from '../../../model/dispatch.ts'
 import type { DispatchQuery, Page } from '../../../ports/dispatch-query.ts'
-import { readDispatch } from '../../rules/delivery-copies.ts'
-import { currentStatus } from '../../rules/dispatch-rows.ts'
+import { currentStatus, readDispatch } from '../../rules/dispatch-rows.ts'
 import type { Database } from '../connection/database.ts'
 import { Parameters } from '../connection/dialects.ts'
 import {

@@ -1,7 +1,7 @@
 import type { DispatchChange, DispatchStore } from '../../../ports/dispatch-store.ts'
-import { readDispatch } from '../../rules/delivery-copies.ts'
 import { cancelDispatch, readReplannable, replanDispatch, requeueDispatch } from '../../rules/dispatch-changes.ts'
 import type { DispatchRow } from '../../rules/dispatch-rows.ts'
+import { readDispatch } from '../../rules/dispatch-rows.ts'
 import { retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { acceptor, loadForAdmission } from './accept.ts'

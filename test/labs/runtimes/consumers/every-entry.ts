@@ -42,11 +42,11 @@ import { type Documents, documentStore } from 'sallyport/storage/documents'
 import { memoryStore } from 'sallyport/storage/memory'
 import {
   type Counters,
-  type DeliveryPlaces,
+  type DeliveryIndex,
   type DeliveryRow,
+  deliveryTransitions,
   sendLimits,
   settleDelivery,
-  transitions,
 } from 'sallyport/storage/rules'
 import { type HostTransaction, sqlStore } from 'sallyport/storage/sql'
 import { dispatchStoreContract, fakeClock, recordingChannel, testRequest } from 'sallyport/testing'
@@ -140,9 +140,14 @@ if (!handled.ok) console.error(handled.body.code satisfies string, handled.body.
 const wanted: RunListOptions = { userId: undefined }
 for (const one of (await sallyport.runs.list(wanted)).items) console.log(one.runId, one.cost?.amount)
 export const token: string = await issueSessionToken({ sessionId: 's', key, audience: 'a' })
-const places: DeliveryPlaces = { place() {}, remove() {}, changed() {}, openDigest: () => undefined }
+const index: DeliveryIndex = { schedule() {}, unschedule() {}, update() {}, openDigest: () => undefined }
 export const settle = (row: DeliveryRow, now: number, counters: Counters): Settled =>
-  settleDelivery(row, { deliveryId: 'd', fence: '1', to: 'sent' }, now, transitions(places, sendLimits(counters)))
+  settleDelivery(
+    row,
+    { deliveryId: 'd', fence: '1', to: 'sent' },
+    now,
+    deliveryTransitions(index, sendLimits(counters)),
+  )
 export const ownStore = (documents: Documents): DispatchStore & RunStore => documentStore(documents)
 export const contract = (): void =>
   dispatchStoreContract({ test: () => {}, create: () => ({ store, now: () => 0, advance: () => {} }) })
