@@ -67,7 +67,7 @@ export function costOf(state: RunState, { cost }: DerivedRunData): RunCost | und
 }
 
 /** When the run ended; never before its start. */
-export function endedAtOf(state: RunState): number | undefined {
+function endedAtOf(state: RunState): number | undefined {
   if (!hasEnded(statusOfRun(state))) return undefined
   return endsBeforeStart(state) ? state.earliest.startedAt : finalOf(state, 'endedAt')
 }
