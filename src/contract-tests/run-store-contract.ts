@@ -2,10 +2,10 @@ import type { RunStore } from '../ports/run-store.ts'
 import { type ContractOptions, registerCases, STORE, type StoreCapabilities, type StoreTrial } from './contract.ts'
 import { decisionCases } from './run-store/decisions.ts'
 import { erasureCases } from './run-store/erasure.ts'
-import { listCases } from './run-store/lists.ts'
+import { runListCases } from './run-store/lists.ts'
 import { pagingCases } from './run-store/paging.ts'
-import { processCases } from './run-store/processes.ts'
-import { raceCases } from './run-store/races.ts'
+import { runProcessCases } from './run-store/processes.ts'
+import { runRaceCases } from './run-store/races.ts'
 import { sessionCases } from './run-store/sessions.ts'
 import { snapshotCases } from './run-store/snapshots.ts'
 import { stateCases } from './run-store/states.ts'
@@ -26,8 +26,8 @@ export interface RunStoreContractOptions extends ContractOptions {
  */
 export function runStoreContract(options: RunStoreContractOptions): void {
   const cases = [
-    ...[snapshotCases, decisionCases, stateCases, sessionCases, totalsCases, listCases, pagingCases],
-    ...[erasureCases, raceCases, processCases],
+    ...[snapshotCases, decisionCases, stateCases, sessionCases, totalsCases, runListCases, pagingCases],
+    ...[erasureCases, runRaceCases, runProcessCases],
   ].flat()
   registerCases('runStoreContract', STORE, cases, options)
 }

@@ -86,7 +86,7 @@ export function runScenario(store: RunStore, clock: FakeClock, note: (what: stri
     const hasMore = left.length > expected.length
     hold('a page has a next one while more fits', (page.nextCursor !== undefined) === hasMore, () => page)
     if (cursor !== undefined) note(`a later page, ${query.first ?? 'oldest'} first`)
-    if (expected.length > 0 && query.pending) note('a page of what is untold')
+    if (expected.length > 0 && query.pending) note('a page of pending runs')
     reading.cursor = page.nextCursor
     reading.order = expected.at(-1)?.order ?? reading.order
     if (!hasMore) readings.splice(readings.indexOf(reading), 1)

@@ -11,7 +11,7 @@ const RUNS = 120
 const TELLING = [
   ...['created', 'merged', 'nothing merged', 'a merge in another session'],
   ...['0 above', '1 above', '2 above', 'above itself', 'a parent in no session'],
-  ...['a later page, oldest first', 'a later page, newest first', 'a page of what is untold'],
+  ...['a later page, oldest first', 'a later page, newest first', 'a page of pending runs'],
   ...['removed some', 'removed all that fit', 'erased a user', 'erased a session'],
 ]
 

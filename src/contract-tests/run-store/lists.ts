@@ -93,7 +93,7 @@ async function expectRuns(t: RunHarness, runs: readonly StoredRun[], query: Filt
 }
 
 /** The runs of a list, and their order. */
-export const listCases: readonly RunStoreCase[] = runCases([], {
+export const runListCases: readonly RunStoreCase[] = runCases([], {
   'an empty list has no next page': async (t) => {
     equal(await t.store.listRuns({ limit: 10 }), { items: [] })
     equal(await t.store.listRuns({ tenant: 't', sessionId: 's', status: ['running'], limit: 1 }), { items: [] })

@@ -101,7 +101,7 @@ function sorted<T>(values: readonly T[]): readonly T[] {
 }
 
 /** Concurrent calls. */
-export const raceCases: readonly RunStoreCase[] = concurrently({
+export const runRaceCases: readonly RunStoreCase[] = concurrently({
   [`of ${MANY} concurrent merges of one run each sees the state of the ones before`]: async (t, turn) => {
     const merges = await together(MANY, (at) =>
       turn(at).mergeRun(runKeyOf('r'), (snapshot) => countUp('r', 's', snapshot, ['u'])),

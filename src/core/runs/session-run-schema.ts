@@ -12,7 +12,7 @@ import { listOf, membersOf, objectOf, optional, type ReadFault, reading, readQui
 import { fitSchema, invalid, type Valid } from '../validate.ts'
 import { instantsAhead, readInstant } from './merge/instants.ts'
 import { CLIENT_STATUSES, statusNamed } from './merge/run-status.ts'
-import { readCounts, readWhole } from './usage/counts.ts'
+import { readCounts, readWholeCount } from './usage/counts.ts'
 import { readUsage, UNKNOWN_USAGE, type UsageCounts } from './usage/usage.ts'
 
 /** A valid body: instants are epoch milliseconds, amounts exact decimals, trace ids lower case. */
@@ -170,7 +170,7 @@ function hex(digits: number): v.GenericSchema<string> {
 }
 
 function whole(min: number): v.GenericSchema<number> {
-  return reading(v.number(), (value, faults) => readWhole(value, min, faults))
+  return reading(v.number(), (value, faults) => readWholeCount(value, min, faults))
 }
 
 function readStatus(value: unknown, faults: ReadFault[]): string {

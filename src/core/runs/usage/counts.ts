@@ -45,7 +45,7 @@ export function readCounts(value: unknown, faults: ReadFault[]): Record<string, 
         faults.push({ code: 'format', detail: 'expected a name of a-z, then A-Z a-z 0-9 _, at most 64', path: [key] })
     }
     if (isWhole(count, 0)) read[key] = count + 0
-    else readWhole(count, 0, faults, [key])
+    else readWholeCount(count, 0, faults, [key])
   }
   if (counters > MAX_COUNTERS)
     faults.push({ code: 'too_many', detail: `expected at most ${MAX_COUNTERS} counters of your own` })
@@ -53,7 +53,7 @@ export function readCounts(value: unknown, faults: ReadFault[]): Record<string, 
 }
 
 /** Reads an integer from `min` to 2^53 - 1. */
-export function readWhole(value: unknown, min: number, faults: ReadFault[], path?: readonly string[]): number {
+export function readWholeCount(value: unknown, min: number, faults: ReadFault[], path?: readonly string[]): number {
   // Adding 0 turns -0 into 0.
   if (isWhole(value, min)) return value + 0
   const fault: ReadFault = Number.isInteger(value)

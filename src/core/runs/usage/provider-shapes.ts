@@ -1,5 +1,5 @@
 import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
-import { isWhole, readWhole, type TokenCount } from './counts.ts'
+import { isWhole, readWholeCount, type TokenCount } from './counts.ts'
 
 /** A provider's usage object, as it came. */
 export type Usage = Readonly<Record<string, unknown>>
@@ -279,6 +279,6 @@ function countAt(usage: Usage, faults: ReadFault[], key: string, inner?: string)
 function readCount(value: unknown, faults: ReadFault[], path: () => readonly string[]): number | undefined {
   if (value === undefined || value === null) return undefined
   if (isWhole(value, 0)) return value + 0
-  readWhole(value, 0, faults, path())
+  readWholeCount(value, 0, faults, path())
   return undefined
 }
