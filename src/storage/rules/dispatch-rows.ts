@@ -91,7 +91,7 @@ export interface DigestEvent {
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** An attempt in memory. */
-export type AttemptRow = Mutable<Attempt>
+export type AttemptRow = { -readonly [K in keyof Attempt]: Attempt[K] }
 
 /**
  * Rows of a new dispatch. They share no objects with it.
